@@ -24,7 +24,7 @@ import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
 import { isTrayShown } from './tray-host.ts';
 import { createUpdater, type Updater, type UpdaterPorts } from './updater.ts';
-import { createWindowKeeper, type WindowKeeper } from './window.ts';
+import { createWindowManager, type WindowManager } from './window.ts';
 import { isWindowUrl, serveWindow } from './window-scheme.ts';
 
 interface DesktopOptions {
@@ -32,7 +32,7 @@ interface DesktopOptions {
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   /** Paths of the built files: the window's folder, the icons' folder, the preload script and the keychain helper. */
-  built: { window: string; icons: string; preload: string; keytarChild: string };
+  builtFiles: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
   loadUpdater: UpdaterPorts['load'];
   /** Paths of the managed and built-in team presets. */
@@ -53,7 +53,7 @@ export interface Desktop {
 }
 
 export function createDesktop(options: DesktopOptions): Desktop {
-  const { environment, platform, built, loginItem } = options;
+  const { environment, platform, builtFiles, loginItem } = options;
   const { dataDir } = environment;
   const host = openHost(options);
   const settings = openDesktopSettings(join(dataDir, 'desktop.json'), (error) =>
@@ -63,7 +63,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
   closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
-  const window = openWindowKeeper(options, {
+  const window = setUpWindow(options, {
     settings,
     host,
     relay,
@@ -71,28 +71,28 @@ export function createDesktop(options: DesktopOptions): Desktop {
     trayBounds: () => tray?.bounds() ?? null,
   });
   let phase: 'starting' | 'started' | 'ended' = 'starting';
-  let isAwaited = false;
+  let isShowRequested = false;
   const showWindow = (path?: string) => {
     if (phase === 'started') window.open(path);
-    else isAwaited = true;
+    else isShowRequested = true;
   };
-  const notifications = createNotifications({ settings, language, clicked: showWindow });
+  const notifications = createNotifications({ settings, language, onClick: showWindow });
   const updater = createUpdater({
     load: options.loadUpdater,
-    changed(view) {
+    onChange(view) {
       if (view.problem === null) notifications.onUpdate(view);
       if (view.problem === null && view.state === 'ready') host.gateway?.updateReady(view.version ?? '');
-      changed();
+      publishDesktop();
     },
   });
-  const watch = watchEngine({ host, changed: () => draw(), onEvent: notifications.onEvent });
+  const watch = watchEngine({ host, onChange: () => draw(), onEvent: notifications.onEvent });
   const desktopView = () => describeDesktop(loginItem, notifications, updater);
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
     // Redrawing replaces an open menu, so the progress of a download must not cause it.
     tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
-  const changed = () => {
+  const publishDesktop = () => {
     draw();
     window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   };
@@ -136,7 +136,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     language,
     desktopView,
     installUpdate,
-    desktopChanged: changed,
+    publishDesktop,
     showLogFolder,
   });
   return {
@@ -146,7 +146,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     showWindow: () => showWindow(),
     async start({ showsWindow }) {
       tray = openTray({
-        folder: built.icons,
+        folder: builtFiles.icons,
         platform,
         language,
         actions: createTrayActions({
@@ -155,9 +155,9 @@ export function createDesktop(options: DesktopOptions): Desktop {
           language,
           loginItem,
           updater,
-          changed,
-          refused() {
-            tray?.forget();
+          onChange: publishDesktop,
+          onFailure() {
+            tray?.invalidate();
             draw();
           },
           installUpdate,
@@ -168,7 +168,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
       await host.switchOn();
       if (phase === 'ended') return;
       phase = 'started';
-      if (showsWindow || isAwaited) window.open();
+      if (showsWindow || isShowRequested) window.open();
       void updater.check();
       // Without a tray, the window is the only way to reach Sluice.
       if (!window.isOpen && platform === 'linux' && !(await isTrayShown())) showWindow();
@@ -188,15 +188,15 @@ interface WindowParts {
   trayBounds(): Rectangle | null;
 }
 
-function openWindowKeeper({ built, platform }: DesktopOptions, parts: WindowParts): WindowKeeper {
+function setUpWindow({ builtFiles, platform }: DesktopOptions, parts: WindowParts): WindowManager {
   const { settings, host, relay, language, trayBounds } = parts;
-  return createWindowKeeper({
-    preload: built.preload,
+  return createWindowManager({
+    preload: builtFiles.preload,
     settings,
     trayBounds,
-    pageGone: relay.forget,
-    crashed: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
-    openChanged: (isOpen) => showInDock(platform, isOpen),
+    onPageGone: relay.forget,
+    onCrash: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
+    onOpenChange: (isOpen) => showInDock(platform, isOpen),
     mayDiscardEdits: () => mayDiscardEdits(language),
   });
 }
@@ -206,22 +206,22 @@ function mayDiscardEdits({ messages: { unsaved } }: ShellLanguage): boolean {
   return dialog.showMessageBoxSync({ type: 'question', message: unsaved.title, buttons, cancelId: 0 }) === 1;
 }
 
-type PageParts = IpcHandlerPorts & { window: WindowKeeper };
+type PageParts = IpcHandlerPorts & { window: WindowManager };
 
 /** Sets up everything that a page can reach: the window's scheme, IPC, and the restrictions on navigation. */
-function openPages({ built }: DesktopOptions, parts: PageParts): void {
+function openPages({ builtFiles }: DesktopOptions, parts: PageParts): void {
   const { host, window } = parts;
-  lockDown({ app, session: session.defaultSession, shell, isOurPage: isWindowUrl });
-  serveWindow(protocol, { folder: built.window, baseUrl: () => servedAt(host), gateway: () => host.gateway });
+  lockDown({ app, session: session.defaultSession, shell, isWindowUrl });
+  serveWindow(protocol, { folder: builtFiles.window, baseUrl: () => servingUrl(host), gateway: () => host.gateway });
   openIpc({
     handlers: createIpcHandlers(parts),
-    isOurs: window.isOurs,
-    isOurPage: isWindowUrl,
+    ownsContents: window.ownsContents,
+    isWindowUrl,
     reportError: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
   });
 }
 
-function openHost({ environment, env, built, teamPresets, notice }: DesktopOptions): EngineHost {
+function openHost({ environment, env, builtFiles, teamPresets, notice }: DesktopOptions): EngineHost {
   // Chromium's own proxy resolution, including the system's settings and PAC scripts.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
@@ -232,12 +232,12 @@ function openHost({ environment, env, built, teamPresets, notice }: DesktopOptio
     notice,
     teamPresets,
     openPersistence: openSettingsPersistence,
-    startKeytar: keytarStarter(built.keytarChild),
-    windowFolders: [built.window],
+    startKeytar: keytarStarter(builtFiles.keytarChild),
+    windowFolders: [builtFiles.window],
   });
 }
 
-function servedAt({ state }: EngineHost): string | null {
+function servingUrl({ state }: EngineHost): string | null {
   return state.kind === 'serving' ? state.baseUrl : null;
 }
 

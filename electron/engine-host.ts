@@ -33,36 +33,36 @@ const drainMs = 10_000;
 export function createEngineHost(dataDir: string, options: EngineOptions): EngineHost {
   let state: EngineState = { kind: 'off' };
   let engine: Engine | null = null;
-  let last: Promise<void> = Promise.resolve();
+  let queue: Promise<void> = Promise.resolve();
   const listeners = new Set<(state: EngineState) => void>();
 
-  const become = (next: EngineState) => {
+  const setState = (next: EngineState) => {
     state = next;
     for (const listener of [...listeners]) listener(next);
   };
   /** Runs starts and stops one after the other, in the order of the calls. */
-  const inTurn = (act: () => Promise<void>) => {
-    last = last.then(act, act);
-    return last;
+  const enqueue = (operation: () => Promise<void>) => {
+    queue = queue.then(operation, operation);
+    return queue;
   };
   const switchOn = async () => {
     if (engine) return;
-    become({ kind: 'starting' });
+    setState({ kind: 'starting' });
     try {
       const started = await startEngine(dataDir, options);
-      if ('problem' in started) return become({ kind: 'failed', problem: started.problem });
+      if ('problem' in started) return setState({ kind: 'failed', problem: started.problem });
       engine = started.engine;
-      become({ kind: 'serving', baseUrl: started.baseUrl });
+      setState({ kind: 'serving', baseUrl: started.baseUrl });
     } catch (error) {
-      become({ kind: 'failed', problem: startProblemOf(error) });
+      setState({ kind: 'failed', problem: startProblemOf(error) });
     }
   };
   const switchOff = async () => {
     const ending = engine;
     engine = null;
-    if (ending) become({ kind: 'stopping' });
+    if (ending) setState({ kind: 'stopping' });
     await ending?.close(drainMs);
-    become({ kind: 'off' });
+    setState({ kind: 'off' });
   };
   return {
     get state() {
@@ -74,8 +74,8 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
     get logFile() {
       return engine?.logFile ?? null;
     },
-    switchOn: () => inTurn(switchOn),
-    switchOff: () => inTurn(switchOff),
+    switchOn: () => enqueue(switchOn),
+    switchOff: () => enqueue(switchOff),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -83,9 +83,9 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
   };
 }
 
-type Started = { engine: Engine; baseUrl: string } | { problem: StartProblem };
+type StartResult = { engine: Engine; baseUrl: string } | { problem: StartProblem };
 
-async function startEngine(dataDir: string, options: EngineOptions): Promise<Started> {
+async function startEngine(dataDir: string, options: EngineOptions): Promise<StartResult> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) return { problem: { code: 'folder-taken', folder: dataDir, pid: claim.holder.pid } };
   const engine = await openEngine(claim, options);

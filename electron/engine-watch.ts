@@ -17,13 +17,13 @@ interface EngineWatch {
 }
 
 /** The part of the gateway that the watch uses. */
-export interface Watched extends Pick<Gateway, 'onEvent'> {
+export interface WatchedGateway extends Pick<Gateway, 'onEvent'> {
   query(query: Extract<QueryInput, { type: 'usage' }>): Promise<UsageView[]>;
 }
 
 interface EngineWatchPorts {
-  host: Pick<EngineHost, 'state' | 'onChange'> & { readonly gateway: Watched | null };
-  changed(): void;
+  host: Pick<EngineHost, 'state' | 'onChange'> & { readonly gateway: WatchedGateway | null };
+  onChange(): void;
   /** Called for every event, including the snapshot that follows each start. */
   onEvent(event: ControlEvent): void;
 }
@@ -34,11 +34,11 @@ type Views = Omit<ConfigViews, 'status' | 'aliases'>;
 /** Shortest interval between two counts, since many requests may end within a second. */
 const countEveryMs = 1_000;
 
-export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {
+export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): EngineWatch {
   let views: Views | null = null;
   let today: TrayStatus['today'] = null;
   let lastError: TrayStatus['lastError'] = null;
-  let stop = () => {};
+  let unsubscribe = () => {};
   let timer: NodeJS.Timeout | undefined;
   let midnight: NodeJS.Timeout | undefined;
 
@@ -47,9 +47,9 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
     clearTimeout(midnight);
     timer = undefined;
   };
-  const count = async () => {
+  const countUsage = async () => {
     clearTimers();
-    midnight = setTimeout(count, msToMidnight());
+    midnight = setTimeout(countUsage, msToMidnight());
     const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
     if (!rows) return;
     // At most one row, unless midnight passes during the query.
@@ -59,28 +59,28 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
       tokens: (latest?.inputTokens ?? 0) + (latest?.outputTokens ?? 0),
       costUsd: latest ? latest.costUsd : 0,
     };
-    changed();
+    onChange();
   };
-  const hear = (event: ControlEvent) => {
+  const handleEvent = (event: ControlEvent) => {
     if (event.type === 'snapshot') views = event;
     else if (views) views = withEvent(views, event);
     if (event.type === 'request-finished') {
       lastError = describeError(event.request) ?? lastError;
-      timer ??= setTimeout(count, countEveryMs);
+      timer ??= setTimeout(countUsage, countEveryMs);
     }
     onEvent(event);
-    if (event.type !== 'request-started' && event.type !== 'ledger-health') changed();
+    if (event.type !== 'request-started' && event.type !== 'ledger-health') onChange();
   };
   host.onChange(({ kind }) => {
-    stop();
-    stop = () => {};
+    unsubscribe();
+    unsubscribe = () => {};
     clearTimers();
     views = null;
     if (kind === 'serving') {
-      stop = host.gateway?.onEvent(({ event }) => hear(event)) ?? stop;
-      void count();
+      unsubscribe = host.gateway?.onEvent(({ event }) => handleEvent(event)) ?? unsubscribe;
+      void countUsage();
     }
-    changed();
+    onChange();
   });
   return {
     get facts() {
@@ -94,7 +94,7 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
       };
     },
     recount() {
-      if (host.state.kind === 'serving') void count();
+      if (host.state.kind === 'serving') void countUsage();
     },
   };
 }
@@ -118,7 +118,7 @@ function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvide
 
 function describeError({ id, outcome, errorCode, status, modelAsked, route }: RequestRecord): TrayStatus['lastError'] {
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
-  return { requestId: id, what: `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}` };
+  return { requestId: id, summary: `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}` };
 }
 
 function msToMidnight(): number {

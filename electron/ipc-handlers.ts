@@ -10,35 +10,35 @@ import type { Notifications } from './notifications.ts';
 import type { ChosenLanguage } from './shell-language.ts';
 import type { TeamPresetInbox } from './team-preset-inbox.ts';
 import type { Updater } from './updater.ts';
-import type { WindowKeeper } from './window.ts';
+import type { WindowManager } from './window.ts';
 
 export interface IpcHandlerPorts {
   host: EngineHost;
   relay: EventRelay;
-  window: Pick<WindowKeeper, 'close'>;
+  window: Pick<WindowManager, 'close'>;
   loginItem: LoginItem;
   notifications: Notifications;
   updater: Updater;
   inbox: Pick<TeamPresetInbox, 'take'>;
   language: Pick<ChosenLanguage, 'choose'>;
   desktopView(): DesktopView;
-  desktopChanged(): void;
+  publishDesktop(): void;
   installUpdate(): Promise<void>;
   showLogFolder(): void;
 }
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
-  const { host, relay, window, loginItem, notifications, updater, language, desktopView, desktopChanged } = ports;
+  const { host, relay, window, loginItem, notifications, updater, language, desktopView, publishDesktop } = ports;
   /** Redraws the tray after a change and returns the new view. */
   const changedView = () => {
-    desktopChanged();
+    publishDesktop();
     return desktopView();
   };
   return {
     execute: (command) => engineOf(host).execute(command),
     query: (query) => engineOf(host).query(query),
-    subscribe: answerNothing((subscription, page) => relay.subscribe(page, subscription)),
-    unsubscribe: answerNothing((subscription, page) => relay.unsubscribe(page, subscription)),
+    subscribe: withoutResult((subscription, page) => relay.subscribe(page, subscription)),
+    unsubscribe: withoutResult((subscription, page) => relay.unsubscribe(page, subscription)),
     desktop: desktopView,
     setStartAtLogin(isOn) {
       loginItem.set(isOn);
@@ -49,18 +49,18 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
       return changedView();
     },
     setLanguage(chosen) {
-      if (language.choose(chosen)) desktopChanged();
+      if (language.choose(chosen)) publishDesktop();
       return null;
     },
     async checkForUpdates() {
       await updater.check();
       return desktopView();
     },
-    cancelUpdate: answerNothing(updater.cancel),
-    installUpdate: answerNothing(() => void ports.installUpdate()),
+    cancelUpdate: withoutResult(updater.cancel),
+    installUpdate: withoutResult(() => void ports.installUpdate()),
     takeOpenedPreset: () => ports.inbox.take(),
-    showLogFolder: answerNothing(ports.showLogFolder),
-    hideWindow: answerNothing(window.close),
+    showLogFolder: withoutResult(ports.showLogFolder),
+    hideWindow: withoutResult(window.close),
   };
 }
 
@@ -70,7 +70,7 @@ function engineOf({ gateway }: EngineHost): Gateway {
 }
 
 /** Wraps a function without a result, since every call returns a value. */
-function answerNothing<Parameters extends unknown[]>(act: (...parameters: Parameters) => void) {
+function withoutResult<Parameters extends unknown[]>(act: (...parameters: Parameters) => void) {
   return (...parameters: Parameters): null => {
     act(...parameters);
     return null;

@@ -24,9 +24,9 @@ export type IpcHandlers = {
 interface IpcPorts {
   handlers: IpcHandlers;
   /** Whether the sender belongs to our window. */
-  isOurs(sender: WebContents): boolean;
+  ownsContents(sender: WebContents): boolean;
   /** Whether the URL is of our own scheme. */
-  isOurPage(url: string): boolean;
+  isWindowUrl(url: string): boolean;
   /** Called with unexpected errors of a handler. The page receives an error without their message. */
   reportError(error: unknown): void;
 }
@@ -56,9 +56,9 @@ function openCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
   });
 }
 
-function checkSender({ sender, senderFrame }: IpcMainInvokeEvent, { isOurs, isOurPage }: IpcPorts): void {
+function checkSender({ sender, senderFrame }: IpcMainInvokeEvent, { ownsContents, isWindowUrl }: IpcPorts): void {
   const isTrusted =
-    senderFrame !== null && senderFrame === sender.mainFrame && isOurs(sender) && isOurPage(senderFrame.url);
+    senderFrame !== null && senderFrame === sender.mainFrame && ownsContents(sender) && isWindowUrl(senderFrame.url);
   if (!isTrusted) throw new GatewayError('control_refused', 'Only the window of Sluice itself may ask this.');
 }
 

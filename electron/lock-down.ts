@@ -9,11 +9,11 @@ interface LockDownPorts {
   app: Pick<App, 'on'>;
   session: Pick<Session, 'setPermissionRequestHandler' | 'setPermissionCheckHandler' | 'webRequest'>;
   shell: Pick<Shell, 'openExternal'>;
-  isOurPage(url: string): boolean;
+  isWindowUrl(url: string): boolean;
 }
 
 const allowedPermission = 'clipboard-sanitized-write';
-const presses: ReadonlySet<InputEvent['type']> = new Set([
+const pressEvents: ReadonlySet<InputEvent['type']> = new Set([
   'mouseDown',
   'rawKeyDown',
   'keyDown',
@@ -21,24 +21,24 @@ const presses: ReadonlySet<InputEvent['type']> = new Set([
   'touchEnd',
 ]);
 /** How long after a click or key press the page may ask for the microphone. */
-const pressHoldsMs = 5_000;
+const pressValidMs = 5_000;
 /** URLs of content that the page itself has created. */
 const ownContent = /^(blob|data):/;
 
-export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): void {
+export function lockDown({ app, session, shell, isWindowUrl }: LockDownPorts): void {
   const lastPressMs = new WeakMap<WebContents, number>();
   app.on('web-contents-created', (_event, contents) => {
-    lockContents(contents, shell, isOurPage);
+    lockContents(contents, shell, isWindowUrl);
     contents.on('input-event', (_input, { type }) => {
-      if (presses.has(type)) lastPressMs.set(contents, performance.now());
+      if (pressEvents.has(type)) lastPressMs.set(contents, performance.now());
     });
   });
-  const isAllowed = (contents: WebContents, { permission, media, isMainFrame }: Asked) => {
-    if (!isOurPage(contents.getURL())) return false;
+  const isAllowed = (contents: WebContents, { permission, media, isMainFrame }: PermissionRequest) => {
+    if (!isWindowUrl(contents.getURL())) return false;
     if (permission === allowedPermission) return true;
     const isMicrophone = permission === 'media' && media.length > 0 && media.every((type) => type === 'audio');
     const pressedMs = lastPressMs.get(contents) ?? Number.NEGATIVE_INFINITY;
-    return isMicrophone && isMainFrame && performance.now() - pressedMs <= pressHoldsMs;
+    return isMicrophone && isMainFrame && performance.now() - pressedMs <= pressValidMs;
   };
   session.setPermissionRequestHandler((contents, permission, answer, details) => {
     const media = 'mediaTypes' in details ? (details.mediaTypes ?? []) : [];
@@ -49,11 +49,11 @@ export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): voi
     return contents !== null && isAllowed(contents, { permission, media, isMainFrame });
   });
   session.webRequest.onBeforeRequest(({ url }, answer) =>
-    answer({ cancel: !isOurPage(url) && !ownContent.test(url) && !isDevTools(url) }),
+    answer({ cancel: !isWindowUrl(url) && !ownContent.test(url) && !isDevTools(url) }),
   );
 }
 
-interface Asked {
+interface PermissionRequest {
   permission: string;
   media: readonly ('audio' | 'video' | 'unknown')[];
   isMainFrame: boolean;
@@ -62,10 +62,10 @@ interface Asked {
 function lockContents(
   contents: WebContents,
   shell: LockDownPorts['shell'],
-  isOurPage: LockDownPorts['isOurPage'],
+  isWindowUrl: LockDownPorts['isWindowUrl'],
 ): void {
   contents.on('will-frame-navigate', (event) => {
-    if (!event.isMainFrame || !isOurPage(event.url)) event.preventDefault();
+    if (!event.isMainFrame || !isWindowUrl(event.url)) event.preventDefault();
   });
   contents.on('will-attach-webview', (event) => event.preventDefault());
   contents.setWindowOpenHandler(({ url }) => {

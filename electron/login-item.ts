@@ -39,8 +39,8 @@ export function createAutostartEntry(autostartFolder: string, program: string): 
         if (isOn) writeEntry(path, autostartEntry(program));
         else rmSync(path, { force: true });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new GatewayError('storage_unavailable', `Start at login could not be changed: ${why}`);
+        const message = error instanceof Error ? error.message : String(error);
+        throw new GatewayError('storage_unavailable', `Start at login could not be changed: ${message}`);
       }
     },
   };

@@ -15,26 +15,26 @@ import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { messagesFor } from './messages.ts';
-import { linkScheme, onOpened } from './opened-by-system.ts';
+import { linkScheme, receiveOpenRequests } from './open-requests.ts';
 import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
 /** Time for the whole shutdown. Running requests have ten seconds of it. */
-const endLimitMs = 15_000;
+const shutdownLimitMs = 15_000;
 const { env, platform } = process;
 const environment = readEnvironment(env);
 const notice = (line: string) => void process.stderr.write(`${line}\n`);
 
-keepElectronsFiles(join(environment.dataDir, 'desktop'));
+setUserDataFolder(join(environment.dataDir, 'desktop'));
 app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
 // On macOS, `open-url` may be emitted before `ready`.
-const opened = onOpened(app, process.argv);
+const openRequests = receiveOpenRequests(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
-  app.whenReady().then(run).catch(giveUp);
+  app.whenReady().then(run).catch(exitWithError);
 } else {
   // The first instance receives `second-instance` and shows its window.
   app.quit();
@@ -44,7 +44,7 @@ if (app.requestSingleInstanceLock()) {
  * Stores Chromium's files in the data folder, so that each data folder has its own instance and window. If the folder is
  * not writable, Electron's default stays.
  */
-function keepElectronsFiles(folder: string): void {
+function setUserDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
@@ -62,7 +62,7 @@ function run(): Promise<void> {
     platform,
     notice,
     teamPresets,
-    built: {
+    builtFiles: {
       window: join(import.meta.dirname, '../window'),
       icons: join(import.meta.dirname, 'icons'),
       preload: join(import.meta.dirname, 'preload.cjs'),
@@ -70,12 +70,12 @@ function run(): Promise<void> {
     },
     loginItem:
       platform === 'linux'
-        ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), program())
+        ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), executablePath())
         : createLoginItem(app),
     loadUpdater: updatesAreManaged(teamPresets) ? null : loadUpdater,
   });
-  endInOrder(desktop);
-  opened.passTo(desktop.inbox);
+  handleShutdown(desktop);
+  openRequests.deliverTo(desktop.inbox);
   // Unpackaged, the executable is Electron itself, which must not be registered for links.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   app.on('activate', desktop.showWindow);
@@ -100,7 +100,7 @@ async function loadUpdater(): Promise<UpdaterLibrary> {
 }
 
 /** An AppImage is mounted at a different path each time it starts; `APPIMAGE` has the path of the file itself. */
-function program(): string {
+function executablePath(): string {
   return env.APPIMAGE || process.execPath;
 }
 
@@ -109,21 +109,21 @@ function wasOpenedAtLogin(): boolean {
 }
 
 /** Shows a dialog, since there may be no tray or window to show the error, and exits. */
-function giveUp(error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error);
-  dialog.showErrorBox(messagesFor(app.getLocale()).startFailed, why);
+function exitWithError(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  dialog.showErrorBox(messagesFor(app.getLocale()).startFailed, message);
   app.exit(1);
 }
 
-function endInOrder(desktop: Desktop): void {
-  let isEnding = false;
+function handleShutdown(desktop: Desktop): void {
+  let isShuttingDown = false;
   let mayQuit = false;
-  let startsAgain = false;
-  const end = () => {
-    if (isEnding) return;
-    isEnding = true;
+  let isRelaunching = false;
+  const shutDown = () => {
+    if (isShuttingDown) return;
+    isShuttingDown = true;
     // Exit even if something hangs.
-    setTimeout(() => app.exit(1), endLimitMs).unref();
+    setTimeout(() => app.exit(1), shutdownLimitMs).unref();
     void desktop.end().finally(() => {
       mayQuit = true;
       app.quit();
@@ -131,21 +131,21 @@ function endInOrder(desktop: Desktop): void {
   };
   app.on('before-quit', (event) => {
     if (!mayQuit) event.preventDefault();
-    end();
+    shutDown();
   });
   // Preventing a quit during logout or restart would cancel it (macOS), so this shuts down as far as time allows.
-  const endWithSession = () => {
+  const shutDownWithSession = () => {
     mayQuit = true;
-    end();
+    shutDown();
   };
-  powerMonitor.on('shutdown', endWithSession);
+  powerMonitor.on('shutdown', shutDownWithSession);
   // On Windows, only windows receive the event.
-  app.on('browser-window-created', (_event, window) => window.on('session-end', endWithSession));
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  app.on('browser-window-created', (_event, window) => window.on('session-end', shutDownWithSession));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, shutDown);
   app.on('second-instance', (_event, argv) => {
-    if (!isEnding) return desktop.showWindow();
-    if (!startsAgain) app.relaunch({ execPath: program(), args: argumentsForAnother(argv) });
-    startsAgain = true;
+    if (!isShuttingDown) return desktop.showWindow();
+    if (!isRelaunching) app.relaunch({ execPath: executablePath(), args: relaunchArguments(argv) });
+    isRelaunching = true;
   });
   // By default, Electron only prints these.
   process.on('unhandledRejection', (error) => desktop.host.logFile?.log.error({ error }, 'a fault in Sluice'));
@@ -162,9 +162,9 @@ function endInOrder(desktop: Desktop): void {
  * Arguments for the relaunch after a second instance was started during shutdown: with the link of the second instance, and
  * without `--hidden`, since the user wants to see the window.
  */
-function argumentsForAnother(argv: readonly string[]): string[] {
+function relaunchArguments(argv: readonly string[]): string[] {
   return [
-    ...process.argv.slice(1).filter((each) => each !== hiddenFlag && !isSluiceLink(each)),
+    ...process.argv.slice(1).filter((argument) => argument !== hiddenFlag && !isSluiceLink(argument)),
     ...argv.filter(isSluiceLink),
   ];
 }

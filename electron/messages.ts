@@ -76,7 +76,7 @@ const en = {
   today: (requests: string, tokens: string, cost: string) =>
     `Today: ${counted(requests, 'request')}, ${counted(tokens, 'token')}, ${cost}`,
   unknownCost: 'cost unknown',
-  lastError: (what: string) => `Last error: ${what}`,
+  lastError: (summary: string) => `Last error: ${summary}`,
   copyBaseUrl: 'Copy base URL',
   copyKey: 'Copy a key',
   noKeys: 'No keys to copy',
@@ -116,7 +116,7 @@ const en = {
     },
     'budget-reached': {
       title: (name: string) => `Budget of ${name}`,
-      body: (what: string) => what,
+      body: (detail: string) => detail,
     },
     'update-ready': {
       title: (version: string) => `Sluice ${version} is ready`,
@@ -191,7 +191,7 @@ const zh: ShellMessages = {
   noDefaultGroup: '没有默认分组',
   today: (requests, tokens, cost) => `今天：${requests} 个请求，${tokens} 个 token，${cost}`,
   unknownCost: '费用未知',
-  lastError: (what) => `最近的错误：${what}`,
+  lastError: (summary) => `最近的错误：${summary}`,
   copyBaseUrl: '复制 Base URL',
   copyKey: '复制密钥',
   noKeys: '没有可以复制的密钥',
@@ -222,7 +222,7 @@ const zh: ShellMessages = {
   notifications: {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },
     'credential-refused': { title: (name) => `${name} 拒绝了凭据`, body: () => '请在 Sluice 中输入新的凭据。' },
-    'budget-reached': { title: (name) => `${name} 的预算`, body: (what) => what },
+    'budget-reached': { title: (name) => `${name} 的预算`, body: (detail) => detail },
     'update-ready': { title: (version) => `Sluice ${version} 已就绪`, body: () => '可以从托盘菜单安装。' },
   },
 };

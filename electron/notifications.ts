@@ -21,20 +21,20 @@ interface NotificationPorts {
   settings: Pick<DesktopSettingsStore, 'current' | 'update'>;
   language: ShellLanguage;
   /** The user clicked a notification; `path` is the screen to open. */
-  clicked(path: string): void;
+  onClick(path: string): void;
 }
 
-export function createNotifications({ settings, language, clicked }: NotificationPorts): Notifications {
+export function createNotifications({ settings, language, onClick }: NotificationPorts): Notifications {
   const isOn = (kind: NotificationKind) => settings.current.notifications[kind] ?? true;
-  const show = (kind: NotificationKind, subject: string, detail = '', place = places[kind]) => {
+  const show = (kind: NotificationKind, subject: string, detail = '', path = screenPaths[kind]) => {
     if (!isOn(kind) || !Notification.isSupported()) return;
     const texts = language.messages.notifications[kind];
     const notification = new Notification({ title: texts.title(subject), body: texts.body(detail) });
-    notification.on('click', () => clicked(place));
+    notification.on('click', () => onClick(path));
     notification.show();
   };
-  const problems = createWatch();
-  const refusals = createWatch();
+  const isNewProblem = createOnsetDetector();
+  const isNewRefusal = createOnsetDetector();
   return {
     get settings() {
       return Object.fromEntries(notificationKinds.map((kind) => [kind, isOn(kind)])) as Record<
@@ -58,11 +58,11 @@ export function createNotifications({ settings, language, clicked }: Notificatio
       }
       for (const provider of providersOf(event)) {
         const { id, name } = provider;
-        const why = describeTrouble(provider, messages);
-        if (problems(id, isDown(provider, Date.now()))) show('provider-unusable', name, why);
+        const problem = describeProblem(provider, messages);
+        if (isNewProblem(id, isDown(provider, Date.now()))) show('provider-unusable', name, problem);
         for (const credential of provider.credentials) {
           const isRefused = credential.health.state === 'refused';
-          if (refusals(`${id}/${credential.id}`, isRefused)) show('credential-refused', name);
+          if (isNewRefusal(`${id}/${credential.id}`, isRefused)) show('credential-refused', name);
         }
       }
     },
@@ -70,14 +70,14 @@ export function createNotifications({ settings, language, clicked }: Notificatio
 }
 
 /** The screen that a click opens. */
-const places: Record<NotificationKind, string> = {
+const screenPaths: Record<NotificationKind, string> = {
   'provider-unusable': '/providers',
   'credential-refused': '/providers',
   'budget-reached': '/keys',
   'update-ready': '/settings',
 };
 
-function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMessages): string {
+function describeProblem(provider: ProviderView, { blocked, failures }: ShellMessages): string {
   const { failure } = provider.health;
   const block = blockOf(provider);
   if (block) return blocked[block];
@@ -88,12 +88,12 @@ function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMes
  * Detects conditions that begin: returns true when a condition that was known to be false becomes true. Conditions that
  * already hold when they are first seen, such as at startup, are not reported.
  */
-function createWatch(): (id: string, isSo: boolean | null) => boolean {
-  const known = new Map<string, boolean>();
-  return (id, isSo) => {
-    const isNews = isSo === true && known.get(id) === false;
-    if (isSo !== null) known.set(id, isSo);
-    return isNews;
+function createOnsetDetector(): (id: string, isActive: boolean | null) => boolean {
+  const lastStates = new Map<string, boolean>();
+  return (id, isActive) => {
+    const hasBegun = isActive === true && lastStates.get(id) === false;
+    if (isActive !== null) lastStates.set(id, isActive);
+    return hasBegun;
   };
 }
 

@@ -14,7 +14,7 @@ import { windowLanguages } from '../server/contract/ipc.ts';
 // electron-store's dependency `atomically` handles these signals and would swallow them; see `server/config/conf-persistence.ts`.
 for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
 
-const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
+const boundsSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
 
 const desktopSettingsSchema = z.object({
   /** By kind. Kinds of other versions are kept but ignored. */
@@ -22,7 +22,7 @@ const desktopSettingsSchema = z.object({
   /** Language of the window when it was last open; null if it was never opened. */
   language: z.enum(windowLanguages).nullable().default(null),
   /** Last bounds of the window, by display id. */
-  places: z.record(z.string(), placeSchema).default({}),
+  places: z.record(z.string(), boundsSchema).default({}),
 });
 export type DesktopSettings = z.infer<typeof desktopSettingsSchema>;
 
@@ -64,8 +64,8 @@ export function openDesktopSettings(path: string, notWritten: (error: unknown) =
       try {
         write(next);
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new GatewayError('storage_unavailable', `The desktop’s settings could not be written: ${why}`);
+        const message = error instanceof Error ? error.message : String(error);
+        throw new GatewayError('storage_unavailable', `The desktop’s settings could not be written: ${message}`);
       }
       current = next;
     },

@@ -18,23 +18,23 @@ export interface TeamPresetInbox {
 /** One byte more than the engine accepts, so that it recognises a file that is too large. */
 const longestFileBytes = 1024 * 1024 + 1;
 
-/** @param arrived called for each preset, to show the window */
-export function createTeamPresetInbox(arrived: () => void): TeamPresetInbox {
-  let opened: OpenedPreset | null = null;
-  const put = (next: OpenedPreset) => {
-    opened = next;
-    arrived();
+/** @param onArrival called for each preset, to show the window */
+export function createTeamPresetInbox(onArrival: () => void): TeamPresetInbox {
+  let pending: OpenedPreset | null = null;
+  const receive = (next: OpenedPreset) => {
+    pending = next;
+    onArrival();
   };
   return {
     get isEmpty() {
-      return opened === null;
+      return pending === null;
     },
-    openLink: (link) => put({ fileName: null, text: readPresetLink(link) }),
-    openFile: (path) => put({ fileName: basename(path), text: readText(path) }),
+    openLink: (link) => receive({ fileName: null, text: readPresetLink(link) }),
+    openFile: (path) => receive({ fileName: basename(path), text: readText(path) }),
     take() {
-      const taken = opened;
-      opened = null;
-      return taken;
+      const preset = pending;
+      pending = null;
+      return preset;
     },
   };
 }

@@ -16,17 +16,17 @@ interface TrayActionPorts {
   language: ShellLanguage;
   loginItem: LoginItem;
   /** Called after a change of the desktop's own state. */
-  changed(): void;
+  onChange(): void;
   /** Called when an action failed, because the click has toggled its checkbox anyway. */
-  refused(): void;
+  onFailure(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): Promise<void>;
   showLogFolder(): void;
 }
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
-  const { host, showWindow, loginItem, changed, updater } = ports;
-  const attempt = (act: () => Promise<unknown>) => reportFailure(act, ports);
+  const { host, showWindow, loginItem, onChange, updater } = ports;
+  const attempt = (action: () => Promise<unknown>) => runOrShowError(action, ports);
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -45,7 +45,7 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
     setStartAtLogin: (isOn) =>
       void attempt(async () => {
         loginItem.set(isOn);
-        changed();
+        onChange();
       }),
     checkForUpdates: () => void updater.check(),
     installUpdate: () => void ports.installUpdate(),
@@ -61,11 +61,11 @@ function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInpu
 }
 
 /** Shows errors in a dialog, since a menu cannot show them. */
-async function reportFailure(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
+async function runOrShowError(action: () => Promise<unknown>, { language, onFailure }: TrayActionPorts): Promise<void> {
   try {
-    await act();
+    await action();
   } catch (error) {
-    refused();
+    onFailure();
     await dialog.showMessageBox({ type: 'warning', message: describeError(error, language.messages) });
   }
 }

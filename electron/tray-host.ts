@@ -28,13 +28,13 @@ const tools: readonly [tool: string, ...args: string[]][] = [
 ];
 
 /** At login, the desktop's own parts start at the same time as Sluice, so the tray may not exist yet. */
-const tries = 5;
+const maxAttempts = 5;
 
 /** False also if this cannot be determined. */
 export async function isTrayShown(pauseMs = 1_000): Promise<boolean> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     if (await isHostRegistered()) return true;
-    if (tried === tries) return false;
+    if (attempt === maxAttempts) return false;
     await setTimeout(pauseMs);
   }
 }

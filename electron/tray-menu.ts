@@ -19,7 +19,7 @@ export interface TrayStatus {
   /** Null until it is known. `costUsd` is null if the cost of today's requests is unknown. */
   today: { requests: number; tokens: number; costUsd: number | null } | null;
   /** `what` is a single line. */
-  lastError: { requestId: string; what: string } | null;
+  lastError: { requestId: string; summary: string } | null;
   startsAtLogin: boolean;
   update: UpdateView;
 }
@@ -146,8 +146,8 @@ function figures(status: TrayStatus, actions: TrayActions, language: ShellLangua
     items.push({ id: 'today', label, enabled: false });
   }
   if (lastError !== null) {
-    const { requestId, what } = lastError;
-    items.push({ id: 'last-error', label: messages.lastError(what), click: () => actions.showRequest(requestId) });
+    const { requestId, summary } = lastError;
+    items.push({ id: 'last-error', label: messages.lastError(summary), click: () => actions.showRequest(requestId) });
   }
   return items;
 }

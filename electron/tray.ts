@@ -7,7 +7,7 @@ import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu }
 export interface TrayIcon {
   draw(status: TrayStatus): void;
   /** Makes the next `draw` redraw everything, even if nothing has changed. */
-  forget(): void;
+  invalidate(): void;
   bounds(): Rectangle;
   close(): void;
 }
@@ -26,7 +26,7 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   const icons = loadIcons(folder, platform);
   const tray = new Tray(icons.off);
   let menu = Menu.buildFromTemplate([]);
-  let drawn = '';
+  let lastDrawn = '';
   tray.on('click', actions.openWindow);
   // Linux needs the menu attached to the tray. Elsewhere, an attached menu would open on a left click, instead of the window.
   if (platform !== 'linux') tray.on('right-click', () => tray.popUpContextMenu(menu));
@@ -34,15 +34,15 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
     draw(status) {
       // Replacing the menu closes it if it is open, so do so only if something has changed.
       const next = JSON.stringify([language.locale, status]);
-      if (next === drawn) return;
-      drawn = next;
+      if (next === lastDrawn) return;
+      lastDrawn = next;
       menu = Menu.buildFromTemplate(trayMenu(status, actions, language));
       if (platform === 'linux') tray.setContextMenu(menu);
       tray.setImage(icons[trayMark(status)]);
       tray.setToolTip(`Sluice: ${describeEngine(status.engine, language.messages)}`);
     },
-    forget() {
-      drawn = '';
+    invalidate() {
+      lastDrawn = '';
     },
     bounds: () => tray.getBounds(),
     close: () => tray.destroy(),

@@ -9,12 +9,12 @@ export interface Updater {
   /** Cancels a running download. The next check starts it again. */
   cancel(): void;
   /**
-   * Installs the downloaded update after `endEverythingElse` has resolved.
+   * Installs the downloaded update after `shutDown` has resolved.
    *
    * @returns the error message if the installation failed; null if there is nothing to install. A successful installation
    * ends the process instead.
    */
-  install(endEverythingElse: () => Promise<void>): Promise<string | null>;
+  install(shutDown: () => Promise<void>): Promise<string | null>;
 }
 
 export type UpdaterLibrary = Pick<
@@ -25,36 +25,36 @@ export type UpdaterLibrary = Pick<
 export interface UpdaterPorts {
   /** Loads electron-updater, which is large, at the first check. Null if updates are managed by whoever installed Sluice. */
   load: (() => Promise<UpdaterLibrary>) | null;
-  changed(view: UpdateView): void;
+  onChange(view: UpdateView): void;
 }
 
 const checkEveryMs = 24 * 60 * 60 * 1000;
 /** How long an installation may take. On macOS, `quitAndInstall` does not report that there was nothing to install. */
 const installLimitMs = 60_000;
-const nothing: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
-const settled: ReadonlySet<UpdateView['state']> = new Set(['idle', 'current', 'failed']);
+const emptyView: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
+const idleStates: ReadonlySet<UpdateView['state']> = new Set(['idle', 'current', 'failed']);
 
-export function createUpdater({ load, changed }: UpdaterPorts): Updater {
-  let view: UpdateView = { ...nothing, state: load ? 'idle' : 'managed' };
+export function createUpdater({ load, onChange }: UpdaterPorts): Updater {
+  let view: UpdateView = { ...emptyView, state: load ? 'idle' : 'managed' };
   let library: UpdaterLibrary | null = null;
   let download: CancellationToken | undefined;
-  let installFailed: ((problem: string) => void) | null = null;
-  const become = (next: UpdateView) => {
+  let onInstallFailure: ((problem: string) => void) | null = null;
+  const setView = (next: UpdateView) => {
     view = next;
-    changed(next);
+    onChange(next);
   };
   const fail = ({ message }: Error) => {
-    if (installFailed) installFailed(message);
-    else become({ ...nothing, state: 'failed', problem: message });
+    if (onInstallFailure) onInstallFailure(message);
+    else setView({ ...emptyView, state: 'failed', problem: message });
   };
   const check = async () => {
-    if (!load || !settled.has(view.state)) return;
-    become({ ...nothing, state: 'checking' });
+    if (!load || !idleStates.has(view.state)) return;
+    setView({ ...emptyView, state: 'checking' });
     try {
-      library ??= watch(await load(), { become, fail, current: () => view });
+      library ??= attachListeners(await load(), { setView, fail, current: () => view });
       const found = await library.checkForUpdates();
       // This kind of installation cannot be updated, such as one from a tar.gz.
-      if (!found) return become({ ...nothing, state: 'managed' });
+      if (!found) return setView({ ...emptyView, state: 'managed' });
       download = found.cancellationToken;
       // Errors of the download are also emitted as events.
       found.downloadPromise?.catch(() => {});
@@ -70,50 +70,50 @@ export function createUpdater({ load, changed }: UpdaterPorts): Updater {
     },
     check,
     cancel: () => download?.cancel(),
-    async install(endEverythingElse) {
-      if (!library || view.state !== 'ready' || installFailed) return null;
-      const failed = Promise.withResolvers<string>();
-      installFailed = failed.resolve;
+    async install(shutDown) {
+      if (!library || view.state !== 'ready' || onInstallFailure) return null;
+      const failure = Promise.withResolvers<string>();
+      onInstallFailure = failure.resolve;
       try {
-        await endEverythingElse();
-        quitAndInstall(library, failed.resolve);
-        const problem = await failed.promise;
-        become({ ...view, problem });
+        await shutDown();
+        quitAndInstall(library, failure.resolve);
+        const problem = await failure.promise;
+        setView({ ...view, problem });
         return problem;
       } finally {
-        installFailed = null;
+        onInstallFailure = null;
       }
     },
   };
 }
 
-interface Watcher {
-  become(view: UpdateView): void;
+interface LibraryListeners {
+  setView(view: UpdateView): void;
   fail(error: Error): void;
   current(): UpdateView;
 }
 
-function watch(library: UpdaterLibrary, { become, fail, current }: Watcher): UpdaterLibrary {
+function attachListeners(library: UpdaterLibrary, { setView, fail, current }: LibraryListeners): UpdaterLibrary {
   library.autoDownload = true;
   library.autoInstallOnAppQuit = false;
-  library.on('update-not-available', () => become({ ...nothing, state: 'current' }));
-  library.on('update-available', (info) => become({ ...describe(info), state: 'downloading', percent: 0 }));
-  library.on('download-progress', ({ percent }) => become({ ...current(), percent: Math.floor(percent) }));
-  library.on('update-cancelled', () => become(nothing));
-  library.on('update-downloaded', (info) => become({ ...describe(info), state: 'ready' }));
+  library.on('update-not-available', () => setView({ ...emptyView, state: 'current' }));
+  library.on('update-available', (info) => setView({ ...describe(info), state: 'downloading', percent: 0 }));
+  library.on('download-progress', ({ percent }) => setView({ ...current(), percent: Math.floor(percent) }));
+  library.on('update-cancelled', () => setView(emptyView));
+  library.on('update-downloaded', (info) => setView({ ...describe(info), state: 'ready' }));
   library.on('error', fail);
   return library;
 }
 
-function quitAndInstall(library: UpdaterLibrary, failed: (problem: string) => void): void {
-  setTimeout(failed, installLimitMs, 'the system did not install it in time').unref();
+function quitAndInstall(library: UpdaterLibrary, onFailure: (problem: string) => void): void {
+  setTimeout(onFailure, installLimitMs, 'the system did not install it in time').unref();
   try {
     library.quitAndInstall();
   } catch (error) {
-    failed(error instanceof Error ? error.message : String(error));
+    onFailure(error instanceof Error ? error.message : String(error));
   }
 }
 
 function describe({ version, releaseNotes }: { version: string; releaseNotes?: unknown }): UpdateView {
-  return { ...nothing, version, notes: typeof releaseNotes === 'string' ? releaseNotes : null };
+  return { ...emptyView, version, notes: typeof releaseNotes === 'string' ? releaseNotes : null };
 }

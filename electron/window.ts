@@ -4,15 +4,15 @@
  */
 import { BrowserWindow, nativeTheme, type Rectangle, screen, type WebContents } from 'electron';
 import type { DesktopSettingsStore } from './settings-store.ts';
-import { placeWindow } from './window-place.ts';
+import { computeWindowBounds } from './window-bounds.ts';
 import { windowUrl } from './window-scheme.ts';
 
-export interface WindowKeeper {
+export interface WindowManager {
   readonly isOpen: boolean;
   /** Opens the window or brings it to the front, and shows the screen `path` if given. */
   open(path?: string): void;
   close(): void;
-  isOurs(contents: WebContents): boolean;
+  ownsContents(contents: WebContents): boolean;
   /** Calls `act` with the page if the window is open. */
   withPage(act: (page: WebContents) => void): void;
 }
@@ -23,32 +23,32 @@ interface WindowPorts {
   /** Null if there is no tray. */
   trayBounds(): Rectangle | null;
   /** Called when the page has been closed, has crashed or loads another document. */
-  pageGone(page: WebContents): void;
+  onPageGone(page: WebContents): void;
   /** Called when the page's process has crashed. The gateway is not affected. */
-  crashed(reason: string): void;
-  openChanged(isOpen: boolean): void;
+  onCrash(reason: string): void;
+  onOpenChange(isOpen: boolean): void;
   /** Asks the user whether unsaved changes may be discarded. */
   mayDiscardEdits(): boolean;
 }
 
 /** The smallest size that the page supports. */
-const smallest = { minWidth: 380, minHeight: 420 };
+const minimumSize = { minWidth: 380, minHeight: 420 };
 const backgrounds = { light: '#ffffff', dark: '#242424' };
 
-export function createWindowKeeper(ports: WindowPorts): WindowKeeper {
+export function createWindowManager(ports: WindowPorts): WindowManager {
   let current: BrowserWindow | null = null;
   const create = (path: string) => {
     const window = createWindow(ports);
     current = window;
     const page = window.webContents;
     watchPage(window, ports);
-    rememberWhereMoved(window, ports.settings);
+    rememberMovedBounds(window, ports.settings);
     window.on('closed', () => {
       current = null;
-      ports.pageGone(page);
-      ports.openChanged(false);
+      ports.onPageGone(page);
+      ports.onOpenChange(false);
     });
-    ports.openChanged(true);
+    ports.onOpenChange(true);
     load(window, path);
   };
   return {
@@ -63,7 +63,7 @@ export function createWindowKeeper(ports: WindowPorts): WindowKeeper {
       current.focus();
     },
     close: () => current?.close(),
-    isOurs: (contents) => current?.webContents === contents,
+    ownsContents: (contents) => current?.webContents === contents,
     withPage: (act) => current && act(current.webContents),
   };
 }
@@ -74,8 +74,8 @@ function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWi
     ? screen.getDisplayMatching(tray)
     : screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
   return new BrowserWindow({
-    ...placeWindow(tray, display.workArea, settings.current.places[display.id]),
-    ...smallest,
+    ...computeWindowBounds(tray, display.workArea, settings.current.places[display.id]),
+    ...minimumSize,
     title: 'Sluice',
     show: false,
     autoHideMenuBar: true,
@@ -96,32 +96,32 @@ function load(window: BrowserWindow, path: string): void {
   window.loadURL(windowUrl(path)).catch(() => {});
 }
 
-function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }: WindowPorts): void {
+function watchPage(window: BrowserWindow, { onPageGone, onCrash, mayDiscardEdits }: WindowPorts): void {
   const page = window.webContents;
   // Unlike a browser, Electron does not ask the user: a page that prevents unloading would never close.
   page.on('will-prevent-unload', (event) => {
     if (mayDiscardEdits()) event.preventDefault();
   });
   page.on('did-start-navigation', (details) => {
-    if (details.isMainFrame && !details.isSameDocument) pageGone(page);
+    if (details.isMainFrame && !details.isSameDocument) onPageGone(page);
   });
   page.on('render-process-gone', (_event, { reason }) => {
-    crashed(reason);
+    onCrash(reason);
     window.destroy();
   });
 }
 
 /** Remembers the bounds only if the user has moved or resized the window; otherwise it opens next to the tray again. */
-function rememberWhereMoved(window: BrowserWindow, settings: WindowPorts['settings']): void {
+function rememberMovedBounds(window: BrowserWindow, settings: WindowPorts['settings']): void {
   // The actual bounds, which may differ from those requested.
-  let opened = window.getNormalBounds();
+  let initialBounds = window.getNormalBounds();
   window.once('ready-to-show', () => {
     window.show();
-    opened = window.getNormalBounds();
+    initialBounds = window.getNormalBounds();
   });
   window.on('close', () => {
     const bounds = window.getNormalBounds();
-    if (isSame(bounds, opened)) return;
+    if (isSame(bounds, initialBounds)) return;
     const { id } = screen.getDisplayMatching(bounds);
     settings.remember({ places: { ...settings.current.places, [id]: bounds } });
   });

@@ -11,12 +11,12 @@ import { UnsavedDialog } from './components/UnsavedDialog.tsx';
 import { useLocalization } from './messages/use-messages.ts';
 import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
-import { useToldLanguage } from './state/use-desktop.ts';
-import { ImportDoor } from './views/import/ImportDoor.tsx';
+import { useSyncShellLanguage } from './state/use-desktop.ts';
+import { ImportProvider } from './views/import/ImportProvider.tsx';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
 export function App() {
-  useToldLanguage(useLocalization().language);
+  useSyncShellLanguage(useLocalization().language);
   const isSignedOut = useControlState((state) => state.connection === 'signed-out');
   return (
     <Router hook={useHashLocation}>
@@ -25,7 +25,7 @@ export function App() {
         {isSignedOut ? (
           <SignedOut />
         ) : (
-          <ImportDoor>
+          <ImportProvider>
             <FaultBanner />
             <div className={classes.body}>
               <Navigation />
@@ -36,7 +36,7 @@ export function App() {
             </div>
             <UnsavedDialog />
             <Overlays />
-          </ImportDoor>
+          </ImportProvider>
         )}
       </div>
     </Router>

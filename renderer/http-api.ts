@@ -36,14 +36,14 @@ async function send<Result>(url: string, body: string): Promise<ControlReply<Res
 
 function subscribe(url: string, listener: ControlListener): Subscription {
   const stopped = new AbortController();
-  let wake = () => {};
+  let endPause = () => {};
   const pause = (durationMs: number | null) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
+    endPause = resolve;
     const timer = durationMs === null ? undefined : setTimeout(resolve, durationMs);
     return promise.finally(() => clearTimeout(timer));
   };
-  const follow = async () => {
+  const readUntilStopped = async () => {
     for (let failures = 0; !stopped.signal.aborted; failures++) {
       const end = await readStream(url, stopped.signal, listener);
       if (stopped.signal.aborted) return;
@@ -52,12 +52,12 @@ function subscribe(url: string, listener: ControlListener): Subscription {
       await pause(end === 'signed-out' ? null : Math.min(firstPauseMs * 2 ** failures, longestPauseMs));
     }
   };
-  void follow();
+  void readUntilStopped();
   return {
-    retry: () => wake(),
+    retry: () => endPause(),
     stop() {
       stopped.abort();
-      wake();
+      endPause();
     },
   };
 }

@@ -50,13 +50,13 @@ function subscribe(
 ): Subscription {
   const number = ++lastSubscription;
   listeners.set(number, listener);
-  const begin = () => {
+  const start = () => {
     // Main always answers this call, and reports a lost engine by a message of its own.
     void bridge.call('subscribe', number);
   };
-  begin();
+  start();
   return {
-    retry: begin,
+    retry: start,
     stop() {
       listeners.delete(number);
       void bridge.call('unsubscribe', number);

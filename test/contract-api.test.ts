@@ -93,12 +93,12 @@ function overIpc(): ControlApi {
     inbox: { take: absent },
     language: { choose: absent },
     updater: { view: noUpdate, check: absent, cancel: absent, install: absent },
-    ...{ desktopView: absent, desktopChanged: absent, installUpdate: absent, showLogFolder: absent },
+    ...{ desktopView: absent, publishDesktop: absent, installUpdate: absent, showLogFolder: absent },
   };
   openIpc({
     handlers: createIpcHandlers({ host, relay, window: { close: absent }, ...ofDesktop }),
-    isOurs: (sender) => sender === page,
-    isOurPage: (url) => url === 'own://page',
+    ownsContents: (sender) => sender === page,
+    isWindowUrl: (url) => url === 'own://page',
     reportError: () => {},
   });
   const event = asElectron<IpcMainInvokeEvent>({ sender: page, senderFrame: mainFrame });

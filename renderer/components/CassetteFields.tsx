@@ -61,7 +61,7 @@ function Contents({ cassette }: { cassette: CassetteChoice }) {
   const command = useCommand();
   const view = views.answer?.find(({ mode, folder }) => mode === cassette.mode && folder === cassette.folder);
   const rewind = async () => {
-    if (await command.run({ type: 'cassette.rewind', folder: cassette.folder })) views.askAgain();
+    if (await command.run({ type: 'cassette.rewind', folder: cassette.folder })) views.refetch();
   };
   if (!view) return null;
   const { mode, recordings, hits, misses, recorded, failed, problem } = view;

@@ -24,8 +24,8 @@ export function CommandDialog<T extends CommandType>(props: CommandDialogProps<T
     forget();
     onClose();
   };
-  const carryOut = async (asked: CommandInputMap[T] & { type: T }) => {
-    const result = await run<T>(asked);
+  const runCommand = async (input: CommandInputMap[T] & { type: T }) => {
+    const result = await run<T>(input);
     if (result === null) return;
     onDone?.(result);
     close();
@@ -34,7 +34,7 @@ export function CommandDialog<T extends CommandType>(props: CommandDialogProps<T
     <ConfirmDialog
       {...{ title, text, confirm, isRunning, problem }}
       opened={command !== null}
-      onConfirm={() => command && void carryOut(command)}
+      onConfirm={() => command && void runCommand(command)}
       onClose={close}
     />
   );

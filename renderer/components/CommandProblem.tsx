@@ -8,7 +8,9 @@ import classes from './CommandProblem.module.css';
 /** Why a command failed: what the error means, and the engine's message. */
 export function CommandProblem({ problem }: { problem: ControlError }) {
   const { commandFailed, controlProblems } = useMessages();
-  return <Problem text={problem.problem ? say(controlProblems, problem.problem) : inGeneral(problem, commandFailed)} />;
+  return (
+    <Problem text={problem.problem ? say(controlProblems, problem.problem) : generalText(problem, commandFailed)} />
+  );
 }
 
 export function Problem({ text }: { text: string }) {
@@ -24,11 +26,11 @@ export function Problem({ text }: { text: string }) {
  * The engine's message is in English, so it is preceded by a general explanation in the window's language. Errors of
  * the window itself are already worded in that language.
  */
-function inGeneral({ code, message }: ControlError, texts: Messages['commandFailed']): string {
+function generalText({ code, message }: ControlError, texts: Messages['commandFailed']): string {
   if (code === 'window') return message;
   const general = isKnown(code, texts) ? texts[code] : texts.other;
   return code === 'unreachable' || code === 'unanswered' ? general : `${general} ${message}`;
 }
-function isKnown(code: string | null, known: Messages['commandFailed']): code is keyof Messages['commandFailed'] {
-  return code !== null && Object.hasOwn(known, code);
+function isKnown(code: string | null, texts: Messages['commandFailed']): code is keyof Messages['commandFailed'] {
+  return code !== null && Object.hasOwn(texts, code);
 }

@@ -25,8 +25,9 @@ export function describeCooldown(
 ): string {
   if (failure === null) return '';
   const { health: names } = messages;
-  const what = names.failures[failure];
-  if (state === 'refused') return names.isRefused(what);
-  if (until !== null) return until > now ? names.until(what, formats.moment(until, now)) : names.isTried(what);
-  return names.recovers(what);
+  const failureText = names.failures[failure];
+  if (state === 'refused') return names.isRefused(failureText);
+  if (until !== null)
+    return until > now ? names.until(failureText, formats.moment(until, now)) : names.isTried(failureText);
+  return names.recovers(failureText);
 }

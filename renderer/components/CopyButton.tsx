@@ -8,9 +8,9 @@ interface CopyButtonProps {
   /** The text to copy, or a function that fetches it and returns null if there is none. */
   value: string | (() => Promise<string | null>);
   /** Name of the text that is copied, for screen readers. */
-  what: string;
+  label: string;
   /** Whether this is the main action of its dialog: shown as a labelled button that has the focus. */
-  isMainAct?: boolean;
+  isMainAction?: boolean;
 }
 
 type Outcome = 'copied' | 'failed' | null;
@@ -19,7 +19,7 @@ const outcomeShownMs = 1_500;
 const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 
 /** Copies a text and shows whether that succeeded. */
-export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) {
+export function CopyButton({ value, label, isMainAction = false }: CopyButtonProps) {
   const messages = useMessages();
   const [outcome, setOutcome] = useState<Outcome>(null);
   useEffect(() => {
@@ -32,25 +32,25 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
     setOutcome(text !== null && (await writeToClipboard(text)) ? 'copied' : 'failed');
   };
 
-  const name = messages.copyNamed(what);
-  const said = { copied: messages.copied, failed: messages.copyFailed };
+  const name = messages.copyNamed(label);
+  const feedback = { copied: messages.copied, failed: messages.copyFailed };
   const Icon = outcome === 'failed' ? IconAlertTriangle : outcome === 'copied' ? IconCheck : IconCopy;
   return (
     <Tooltip
-      label={outcome ? said[outcome] : name}
+      label={outcome ? feedback[outcome] : name}
       {...(outcome && { opened: true })}
       // A labelled button needs no tooltip, which might cover the text to copy.
-      disabled={isMainAct && outcome !== 'failed'}
+      disabled={isMainAction && outcome !== 'failed'}
       position="bottom"
       openDelay={400}
       events={byPointerAndKeyboard}
     >
-      {isMainAct ? (
+      {isMainAction ? (
         <Button onClick={copy} leftSection={<Icon size={16} />} miw={150} data-autofocus>
           {outcome === 'copied' ? messages.copied : name}
         </Button>
       ) : (
-        <ActionIcon onClick={copy} variant="subtle" color="gray" aria-label={outcome ? said[outcome] : name}>
+        <ActionIcon onClick={copy} variant="subtle" color="gray" aria-label={outcome ? feedback[outcome] : name}>
           <Icon size={16} />
         </ActionIcon>
       )}

@@ -4,13 +4,13 @@ import classes from './CopyLine.module.css';
 interface CopyLineProps {
   value: string;
   /** Name of the text, for screen readers. */
-  what: string;
+  label: string;
   /** Truncate instead of wrapping. */
   oneLine?: boolean;
 }
 
 /** A text to be used elsewhere, such as an address or a command, with its copy button. */
-export function CopyLine({ value, what, oneLine = false }: CopyLineProps) {
+export function CopyLine({ value, label, oneLine = false }: CopyLineProps) {
   return (
     <div className={classes.line}>
       <code
@@ -19,7 +19,7 @@ export function CopyLine({ value, what, oneLine = false }: CopyLineProps) {
       >
         {value}
       </code>
-      <CopyButton value={value} what={what} />
+      <CopyButton value={value} label={label} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Redirect, useLocation } from 'wouter';
-import { useBeginnings } from '../state/hash-location.ts';
+import { useRemountCount } from '../state/hash-location.ts';
 import { useControlState } from '../state/use-control.ts';
 import { useScreens } from '../state/use-screens.ts';
 import { loadWhenIdle } from '../views/lazy-files.ts';
@@ -17,14 +17,14 @@ export function CurrentScreen() {
   const [path] = useLocation();
   const isOpen = useControlState((state) => state.connection === 'open');
   useEffect(() => (isOpen ? loadWhenIdle(lazyFiles) : undefined), [isOpen]);
-  const beginnings = useBeginnings();
-  const usable = useScreens();
-  const isKnownWho = useControlState(({ views }) => views !== null);
-  const screen = screenAt(path, usable) ?? (isKnownWho ? null : screenAt(path));
-  if (!screen) return <Redirect to={usable[0]?.path ?? '/'} replace />;
-  if (!usable.includes(screen)) return <ListSkeleton rows={3} rowHeight={60} />;
+  const remountCount = useRemountCount();
+  const accessible = useScreens();
+  const isPersonKnown = useControlState(({ views }) => views !== null);
+  const screen = screenAt(path, accessible) ?? (isPersonKnown ? null : screenAt(path));
+  if (!screen) return <Redirect to={accessible[0]?.path ?? '/'} replace />;
+  if (!accessible.includes(screen)) return <ListSkeleton rows={3} rowHeight={60} />;
   return (
-    <ScreenBoundary key={`${screen.name} ${beginnings}`}>
+    <ScreenBoundary key={`${screen.name} ${remountCount}`}>
       <Loaded screen={screen} />
     </ScreenBoundary>
   );

@@ -23,13 +23,13 @@ function RunningFaults({ running }: { running: TimedFaultsView }) {
   const names = messages.faults;
   const { run, isRunning, problem } = useCommand();
   const mayStop = useMayStop(running);
-  const whom = names[kind](useNameOf(kind, id) ?? id);
-  const what = profile === null ? rules.join(', ') : names.profile(profile);
+  const subject = names[kind](useNameOf(kind, id) ?? id);
+  const rulesText = profile === null ? rules.join(', ') : names.profile(profile);
   return (
     <div className={classes.banner} role="status">
       <IconBolt className={classes.icon} size={20} aria-hidden />
       <p className={classes.text}>
-        <strong>{names.on}</strong> {names.running(what, whom, formats.clock(untilMs))} {names.why}
+        <strong>{names.on}</strong> {names.running(rulesText, subject, formats.clock(untilMs))} {names.why}
       </p>
       {mayStop && (
         <Button
@@ -38,7 +38,7 @@ function RunningFaults({ running }: { running: TimedFaultsView }) {
           color="dark"
           loading={isRunning}
           leftSection={<IconPlayerStop size={14} aria-hidden />}
-          aria-label={names.stopOf(whom)}
+          aria-label={names.stopOf(subject)}
           onClick={() => void run({ type: 'faults.stop', [kind]: id })}
         >
           {names.stop}

@@ -38,7 +38,7 @@ export function FirstCall({ choice }: { choice: KeyChoice }) {
     <div className={classes.call}>
       <div className={classes.command}>
         <pre className={classes.text}>{command(choice.secret ?? hiddenKey)}</pre>
-        {choice.key?.canReveal && <CopyButton value={copied} what={names.command} />}
+        {choice.key?.canReveal && <CopyButton value={copied} label={names.command} />}
       </div>
       <div className={classes.acts}>
         {choice.key?.canReveal ? (

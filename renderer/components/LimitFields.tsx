@@ -2,7 +2,7 @@ import { Button, NativeSelect, NumberInput, SimpleGrid } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { Budget, Limits } from '../../server/contract/config.ts';
 import { useMessages } from '../messages/use-messages.ts';
-import { IconAct } from './IconAct.tsx';
+import { IconAction } from './IconAction.tsx';
 import classes from './LimitFields.module.css';
 import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from './limit-draft.ts';
 
@@ -113,7 +113,7 @@ function BudgetRow({ number, budget, onChange, onRemove }: BudgetRowProps) {
         texts={names}
         onChange={(hardness) => onChange({ ...budget, hard: hardness === 'hard' })}
       />
-      <IconAct label={names.removeBudget(number)} icon={<IconTrash size={18} />} onClick={onRemove} />
+      <IconAction label={names.removeBudget(number)} icon={<IconTrash size={18} />} onClick={onRemove} />
     </div>
   );
 }

@@ -9,7 +9,7 @@ interface ModalFrameProps {
   opened: boolean;
   onClose(): void;
   /** Only the dialog's own buttons close it, so that a stray click or key press loses nothing. */
-  stays?: boolean;
+  ignoresClickOutside?: boolean;
   /** For texts with long lines. */
   isWide?: boolean;
   children: ReactNode;
@@ -19,29 +19,36 @@ interface ModalFrameProps {
  * The frame of every dialog. If something was typed, Escape, a click outside or the close button ask for confirmation
  * before closing it.
  */
-export function ModalFrame({ title, opened, onClose, stays = false, isWide = false, children }: ModalFrameProps) {
+export function ModalFrame({
+  title,
+  opened,
+  onClose,
+  ignoresClickOutside = false,
+  isWide = false,
+  children,
+}: ModalFrameProps) {
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
-  const noteTyping = useTypedForm(scope);
-  useUnsaved(opened && stays);
+  const trackTyping = useTypedForm(scope);
+  useUnsaved(opened && ignoresClickOutside);
   return (
     <Modal
       opened={opened}
-      onClose={() => unsavedEdits.ask(onClose, scope)}
+      onClose={() => unsavedEdits.confirmThen(onClose, scope)}
       title={title}
       centered
       size={isWide ? 'xl' : 'md'}
-      closeOnClickOutside={!stays}
+      closeOnClickOutside={!ignoresClickOutside}
       // Escape is then meant for the question in front of it.
-      closeOnEscape={!stays && !isAsking}
-      withCloseButton={!stays}
+      closeOnEscape={!ignoresClickOutside && !isAsking}
+      withCloseButton={!ignoresClickOutside}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
       // A `header` element would otherwise be exposed as the banner of the page.
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
-      onInput={noteTyping}
+      onInput={trackTyping}
     >
       <UnsavedScope value={scope}>{children}</UnsavedScope>
     </Modal>

@@ -16,7 +16,7 @@ interface ModelFieldProps {
 }
 
 /** At most this many options are rendered; typing narrows them down. */
-const mostShown = 200;
+const maxShown = 200;
 
 /** Puts the drop-down inside a landmark of the page. */
 const inMain = { target: 'main' };
@@ -37,17 +37,17 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
     },
   });
   const providerName = useProviderName();
-  const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, mostShown);
+  const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, maxShown);
   const listId = useId();
   const isOpen = combobox.dropdownOpened && groups.length > 0;
-  const take = (model: string) => {
+  const choose = (model: string) => {
     choice.choose(model);
     combobox.closeDropdown();
   };
   return (
     <Combobox
       store={combobox}
-      onOptionSubmit={take} // In a portal, because sections clip their content.
+      onOptionSubmit={choose} // In a portal, because sections clip their content.
       withinPortal
       portalProps={inMain}
       keepMounted={false}

@@ -8,8 +8,8 @@ import classes from './Navigation.module.css';
 export function Navigation() {
   const { navigation, screens: names } = useMessages();
   const [path] = useLocation();
-  const usable = useScreens();
-  const shown = usable.filter(({ within }) => !usable.some(({ name }) => name === within));
+  const accessible = useScreens();
+  const shown = accessible.filter(({ within }) => !accessible.some(({ name }) => name === within));
   const screen = screenAt(path);
   const current = shown.find(({ name }) => name === screen?.name || name === screen?.within)?.name;
   return (

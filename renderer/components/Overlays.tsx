@@ -40,11 +40,11 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented) return;
   const name = shortcutOf('window', event);
   if (name === null || (name !== 'palette' && isTextField(event.target))) return;
-  if (act(name)) event.preventDefault();
+  if (runShortcut(name)) event.preventDefault();
 }
 
 /** Returns false if there is nothing to do, in which case the browser handles the key. */
-function act(name: string): boolean {
+function runShortcut(name: string): boolean {
   if (name === 'search') return focusSearch();
   if (name === 'palette' && overlay.shown() === 'palette') overlay.close();
   else overlay.open(name === 'palette' ? 'palette' : 'shortcuts');
@@ -53,8 +53,8 @@ function act(name: string): boolean {
 
 /** Focuses the search box of the topmost dialog, or else of the screen. */
 function focusSearch(): boolean {
-  const place = [...document.querySelectorAll('[aria-modal="true"]')].at(-1) ?? document.querySelector('main');
-  const box = place?.querySelector<HTMLInputElement>('input[type="search"]');
+  const container = [...document.querySelectorAll('[aria-modal="true"]')].at(-1) ?? document.querySelector('main');
+  const box = container?.querySelector<HTMLInputElement>('input[type="search"]');
   box?.focus();
   box?.select();
   return box !== null && box !== undefined;

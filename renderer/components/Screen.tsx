@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Messages } from '../messages/en.ts';
 import { useLocalization } from '../messages/use-messages.ts';
-import { hasMoved } from '../state/hash-location.ts';
+import { hasNavigated } from '../state/hash-location.ts';
 import { overlay } from '../state/overlay.ts';
 import classes from './Screen.module.css';
 
@@ -36,7 +36,7 @@ export function Screen({ name, count, lead, back, action, children }: ScreenProp
     document.title = `${title} – ${appName}`;
   }, [title, appName]);
   useEffect(() => {
-    if (hasMoved() && heading.current) overlay.focusBelow(heading.current);
+    if (hasNavigated() && heading.current) overlay.focusBelow(heading.current);
   }, []);
   return (
     <div className={classes.screen}>

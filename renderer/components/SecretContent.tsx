@@ -14,7 +14,7 @@ export interface ShownSecret {
   /** Whether it can be shown again. */
   isKept: boolean;
   /** Texts for a secret that is not a key's: a sentence, and a label for the copy button. */
-  words?: { text: string; what: string };
+  words?: { text: string; label: string };
 }
 
 interface SecretContentProps {
@@ -42,7 +42,7 @@ export function SecretContent({ shown, onDone, children }: SecretContentProps) {
         <Button variant="default" onClick={onDone}>
           {done}
         </Button>
-        <CopyButton value={shown.secret} what={shown.words?.what ?? messages.what} isMainAct />
+        <CopyButton value={shown.secret} label={shown.words?.label ?? messages.what} isMainAction />
       </Group>
     </Stack>
   );

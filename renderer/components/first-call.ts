@@ -31,9 +31,9 @@ interface CallReply {
 }
 
 export function answerOf(reply: CallReply): CallAnswer {
-  const said = reply.isOk ? contentOf(reply.text) : null;
+  const content = reply.isOk ? contentOf(reply.text) : null;
   // An answer in any other format is shown as it is.
-  return { kind: 'answered', ...reply, isOk: said !== null, text: said ?? errorMessageOf(reply.text) };
+  return { kind: 'answered', ...reply, isOk: content !== null, text: content ?? errorMessageOf(reply.text) };
 }
 
 function contentOf(text: string): string | null {

@@ -25,8 +25,8 @@ export function optionGroups(
   names: GroupNames,
   most: number,
 ): OptionGroup[] {
-  const wanted = search.trim().toLowerCase();
-  const found = models.filter(({ id }) => id.toLowerCase().includes(wanted));
+  const searchText = search.trim().toLowerCase();
+  const found = models.filter(({ id }) => id.toLowerCase().includes(searchText));
   const isFitting = ({ id }: ModelView) => purposeOf(id) === use;
   const recent = mostUsed
     .flatMap((name) => found.filter((model) => model.id === name && isFitting(model)))

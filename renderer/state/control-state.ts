@@ -28,9 +28,9 @@ export function withEvent(state: ControlState, event: ControlEvent): ControlStat
 }
 
 type Delta = Exclude<ControlEvent, { type: 'snapshot' }>;
-type Known = { views: ConfigViews; requests: readonly LiveRequest[] };
+type KnownState = { views: ConfigViews; requests: readonly LiveRequest[] };
 
-function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
+function withDelta({ views, requests }: KnownState, event: Delta): Partial<KnownState> {
   switch (event.type) {
     case 'config-changed': {
       const { type: _, groupKeyCounts = {}, ...changed } = event;
@@ -76,13 +76,16 @@ function withKeyUsed(
 }
 
 function withLimitUse(views: ConfigViews, use: Extract<Delta, { type: 'limit-use' }>): ConfigViews {
-  const inForce = <V extends { id: string; limitUse: LimitMeter[] }>(list: V[], uses: Record<string, LimitMeter[]>) => {
-    // Lists that stay the same are not drawn anew.
+  const withUses = <V extends { id: string; limitUse: LimitMeter[] }>(
+    list: V[],
+    uses: Record<string, LimitMeter[]>,
+  ) => {
+    // Lists that stay the same are not drawn again.
     if (Object.keys(uses).length === 0) return list;
     return list.map((view) => {
       const limitUse = uses[view.id];
       return limitUse ? { ...view, limitUse } : view;
     });
   };
-  return { ...views, keys: inForce(views.keys, use.keys), groups: inForce(views.groups, use.groups) };
+  return { ...views, keys: withUses(views.keys, use.keys), groups: withUses(views.groups, use.groups) };
 }

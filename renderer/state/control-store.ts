@@ -7,7 +7,7 @@ import type { QueryInputMap, QueryResults, QueryType } from '../../server/contra
 import { type Connection, type ControlApi, ControlError } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
 import { createFindById, type FindById } from './find-by-id.ts';
-import { nextDraw } from './next-draw.ts';
+import { onNextFrame } from './next-frame.ts';
 
 export interface ControlStore {
   state(): ControlState;
@@ -25,7 +25,7 @@ export interface ControlStore {
 /** `nextFrame`: calls back when it is time to draw. */
 export function createControlStore(
   api: ControlApi,
-  nextFrame: (callback: () => void) => void = nextDraw,
+  nextFrame: (callback: () => void) => void = onNextFrame,
 ): ControlStore {
   let state = initialState;
   let isScheduled = false;

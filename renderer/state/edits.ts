@@ -4,26 +4,26 @@ export interface Edits<Draft extends object> {
   base: Draft;
   draft: Draft;
   /** A field edited here was also changed elsewhere, and the person has not yet decided between the two. */
-  isOvertaken: boolean;
+  hasConflict: boolean;
 }
 
-export function beginEdits<Draft extends object>(inForce: Draft): Edits<Draft> {
-  return { base: inForce, draft: inForce, isOvertaken: false };
+export function startEdits<Draft extends object>(current: Draft): Edits<Draft> {
+  return { base: current, draft: current, hasConflict: false };
 }
 
 /** Rebases the edits on new values: unedited fields follow them, edited fields keep what was typed. */
-export function followEdits<Draft extends object>(edits: Edits<Draft>, inForce: Draft): Edits<Draft> {
-  const draft = { ...inForce };
-  let { isOvertaken } = edits;
-  for (const field in inForce) {
-    if (isSame(edits.draft[field], edits.base[field])) continue;
+export function rebaseEdits<Draft extends object>(edits: Edits<Draft>, current: Draft): Edits<Draft> {
+  const draft = { ...current };
+  let { hasConflict } = edits;
+  for (const field in current) {
+    if (isEqual(edits.draft[field], edits.base[field])) continue;
     draft[field] = edits.draft[field];
-    const isChangedElsewhere = !isSame(inForce[field], edits.base[field]) && !isSame(inForce[field], draft[field]);
-    isOvertaken ||= isChangedElsewhere;
+    const isChangedElsewhere = !isEqual(current[field], edits.base[field]) && !isEqual(current[field], draft[field]);
+    hasConflict ||= isChangedElsewhere;
   }
-  return { base: inForce, draft, isOvertaken };
+  return { base: current, draft, hasConflict };
 }
 
-export function isSame(one: unknown, other: unknown): boolean {
+export function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

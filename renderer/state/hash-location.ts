@@ -13,9 +13,9 @@ interface NavigateOptions {
   /** Adds no entry to the history. */
   replace?: boolean;
   /** Skips the question about unsaved edits, because their subject is gone or was just saved. */
-  discards?: boolean;
+  discardEdits?: boolean;
   /** Remounts the screen without its dialogs, even if it is the current one. */
-  anew?: boolean;
+  remount?: boolean;
 }
 
 export function useHashLocation(): [string, typeof navigate] {
@@ -29,85 +29,85 @@ function useHashSearch(): string {
 }
 
 /** The location shown. It differs from the address while a navigation is being reverted. */
-let shown = location.hash;
+let shownHash = location.hash;
 /** Its position in the history, counted from where the window was opened. */
-let place = placeInHistory() ?? 0;
-history.replaceState({ place }, '');
-let isElsewhere = false;
+let position = positionInHistory() ?? 0;
+history.replaceState({ position }, '');
+let wasNavigated = false;
 /** How often a screen was remounted on request. */
-let beginnings = 0;
+let remountCount = 0;
 /** Runs at the next change of the address, which this module itself causes. */
-let expected: (() => void) | null = null;
+let onNextChange: (() => void) | null = null;
 
 /** Changes whenever the screen is to be remounted. */
-export const useBeginnings = () => useSyncExternalStore(listen, () => beginnings);
+export const useRemountCount = () => useSyncExternalStore(listen, () => remountCount);
 
 /** Whether the person has navigated since the page was loaded. */
-export const hasMoved = () => isElsewhere;
+export const hasNavigated = () => wasNavigated;
 
 // Navigation by the browser: Back, Forward, and a typed address. Registered before all other listeners, so that it can
 // stop the event from reaching them.
 addEventListener('hashchange', (event) => {
   if (!event.isTrusted) return;
-  const steps = (placeInHistory() ?? place + 1) - place;
-  const act = expected;
-  expected = null;
-  if (act) {
+  const steps = (positionInHistory() ?? position + 1) - position;
+  const action = onNextChange;
+  onNextChange = null;
+  if (action) {
     event.stopImmediatePropagation();
-    act();
-  } else if (steps === 0 || pathOf(location.hash) === pathOf(shown) || !unsavedEdits.has()) arrive(steps);
+    action();
+  } else if (steps === 0 || pathOf(location.hash) === pathOf(shownHash) || !unsavedEdits.has()) acceptAddress(steps);
   else {
     event.stopImmediatePropagation();
-    takeBack(steps);
+    revertNavigation(steps);
   }
 });
 
-function arrive(steps: number): void {
-  place += steps;
-  shown = location.hash;
-  isElsewhere = true;
+function acceptAddress(steps: number): void {
+  position += steps;
+  shownHash = location.hash;
+  wasNavigated = true;
   // A typed address has no position yet.
-  history.replaceState({ place }, '');
+  history.replaceState({ position }, '');
 }
 
-function takeBack(steps: number): void {
-  if (placeInHistory() === null) history.replaceState({ place: place + steps }, '');
-  expected = () => {};
+function revertNavigation(steps: number): void {
+  if (positionInHistory() === null) history.replaceState({ position: position + steps }, '');
+  onNextChange = () => {};
   history.go(-steps);
-  unsavedEdits.ask(() => {
-    expected = () => {
-      arrive(steps);
-      tell();
+  unsavedEdits.confirmThen(() => {
+    onNextChange = () => {
+      acceptAddress(steps);
+      notifyListeners();
     };
     history.go(steps);
   });
 }
 
-function navigate(to: string, { replace = false, discards = false, anew = false }: NavigateOptions = {}): void {
-  const go = () => {
+function navigate(to: string, { replace = false, discardEdits = false, remount = false }: NavigateOptions = {}): void {
+  const apply = () => {
     const url = `#${to}`;
     // If a second entry for the same location were added, Back would seem to do nothing.
-    const isStep = !replace && url !== shown;
-    isElsewhere ||= !replace;
-    if (anew) beginnings += 1;
-    if (isStep) place += 1;
-    shown = url;
-    if (isStep) history.pushState({ place }, '', url);
-    else history.replaceState({ place }, '', url);
-    tell();
+    const addsEntry = !replace && url !== shownHash;
+    wasNavigated ||= !replace;
+    if (remount) remountCount += 1;
+    if (addsEntry) position += 1;
+    shownHash = url;
+    if (addsEntry) history.pushState({ position }, '', url);
+    else history.replaceState({ position }, '', url);
+    notifyListeners();
   };
-  if (discards || (!anew && pathOf(`#${to}`) === pathOf(shown))) go();
-  else unsavedEdits.ask(go);
+  if (discardEdits || (!remount && pathOf(`#${to}`) === pathOf(shownHash))) apply();
+  else unsavedEdits.confirmThen(apply);
 }
 
-function tell(): void {
+function notifyListeners(): void {
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-function placeInHistory(): number | null {
+function positionInHistory(): number | null {
   const state: unknown = history.state;
-  if (typeof state !== 'object' || state === null || !('place' in state)) return null;
-  return typeof state.place === 'number' ? state.place : null;
+  if (typeof state !== 'object' || state === null || !('position' in state)) return null;
+  return typeof state.position === 'number' ? state.position : null;
 }
 
 function listen(listener: () => void): () => void {
@@ -115,8 +115,8 @@ function listen(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-export const currentPath = () => `/${pathOf(shown)}`;
-const search = () => shown.split('?', 2)[1] ?? '';
+export const currentPath = () => `/${pathOf(shownHash)}`;
+const search = () => shownHash.split('?', 2)[1] ?? '';
 
 function pathOf(hash: string): string {
   return hash.replace(/^#?\/?/, '').split('?', 1)[0] ?? '';

@@ -25,15 +25,15 @@ export function createSessionValue<Value extends object | string | number | bool
   };
 }
 
-export function useSessionValue<Value>(held: SessionValue<Value>): [Value, SessionValue<Value>['set']] {
-  return [useSyncExternalStore(held.subscribe, held.get), held.set];
+export function useSessionValue<Value>(sessionValue: SessionValue<Value>): [Value, SessionValue<Value>['set']] {
+  return [useSyncExternalStore(sessionValue.subscribe, sessionValue.get), sessionValue.set];
 }
 
 /** The same for an object whose fields change independently. */
 export function useSessionFields<Fields extends object>(
-  held: SessionValue<Fields>,
+  sessionValue: SessionValue<Fields>,
 ): [Fields, (changes: Partial<Fields>) => void] {
-  const [fields, set] = useSessionValue(held);
+  const [fields, set] = useSessionValue(sessionValue);
   const change = useCallback((changes: Partial<Fields>) => set((old) => ({ ...old, ...changes })), [set]);
   return [fields, change];
 }

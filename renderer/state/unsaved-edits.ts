@@ -11,7 +11,7 @@ export interface UnsavedEdits {
   /** Limited to `scope`, if given. */
   has(scope?: symbol): boolean;
   /** Acts now if nothing would be lost, otherwise once the person has agreed. */
-  ask(act: () => void, scope?: symbol): void;
+  confirmThen(action: () => void, scope?: symbol): void;
   /** Whether the question is currently shown to the person. */
   isAsking(): boolean;
   /** The person's answer: `keep` drops the pending action, `discard` runs it. */
@@ -24,9 +24,9 @@ export interface UnsavedEdits {
 export function createUnsavedEdits(): UnsavedEdits {
   const forms = new Map<symbol, { isDirty(): boolean; scope: symbol | null }>();
   const listeners = new Set<() => void>();
-  let waiting: (() => void) | null = null;
-  const setWaiting = (act: (() => void) | null) => {
-    waiting = act;
+  let pendingAction: (() => void) | null = null;
+  const setPendingAction = (action: (() => void) | null) => {
+    pendingAction = action;
     for (const listener of listeners) listener();
   };
   const has = (scope?: symbol) =>
@@ -38,16 +38,16 @@ export function createUnsavedEdits(): UnsavedEdits {
       return () => forms.delete(id);
     },
     has,
-    ask(act, scope) {
-      if (has(scope)) setWaiting(act);
-      else act();
+    confirmThen(action, scope) {
+      if (has(scope)) setPendingAction(action);
+      else action();
     },
-    isAsking: () => waiting !== null,
-    keep: () => setWaiting(null),
+    isAsking: () => pendingAction !== null,
+    keep: () => setPendingAction(null),
     discard() {
-      const act = waiting;
-      setWaiting(null);
-      act?.();
+      const action = pendingAction;
+      setPendingAction(null);
+      action?.();
     },
     subscribe(listener) {
       listeners.add(listener);

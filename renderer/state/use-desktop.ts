@@ -9,7 +9,7 @@ export const DesktopProvider = DesktopContext.Provider;
 type ViewCall = {
   [Name in DesktopCallName]: IpcCalls[Name]['result'] extends DesktopView ? Name : never;
 }[DesktopCallName];
-type ActCall = Exclude<DesktopCallName, ViewCall>;
+type ActionCall = Exclude<DesktopCallName, ViewCall>;
 
 export interface Desktop {
   /** Null until known. */
@@ -18,7 +18,7 @@ export interface Desktop {
   problem: ControlError | null;
   /** The effect of the call appears in `view`. */
   change<Name extends ViewCall>(name: Name, argument: IpcArgument<Name>): void;
-  act<Name extends ActCall>(name: Name, argument: IpcArgument<Name>): void;
+  run<Name extends ActionCall>(name: Name, argument: IpcArgument<Name>): void;
 }
 
 /** The desktop application around the window; null in a browser. */
@@ -41,7 +41,7 @@ export function useDesktop(): Desktop | null {
       setProblem(null);
       api.call(name, argument).then(setView, fail);
     },
-    act(name, argument) {
+    run(name, argument) {
       setProblem(null);
       api.call(name, argument).catch(fail);
     },
@@ -49,7 +49,7 @@ export function useDesktop(): Desktop | null {
 }
 
 /** Sets the language of the tray and notifications to the window's. */
-export function useToldLanguage(language: WindowLanguage): void {
+export function useSyncShellLanguage(language: WindowLanguage): void {
   const api = useContext(DesktopContext);
   useEffect(() => {
     // If the call fails, they keep their language until the next window sets it.
@@ -58,17 +58,17 @@ export function useToldLanguage(language: WindowLanguage): void {
 }
 
 /** Calls back with each link or file that the system hands over; never in a browser. */
-export function useOpenedPresets(take: (opened: OpenedPreset) => void): void {
+export function useOpenedPresets(onPreset: (opened: OpenedPreset) => void): void {
   const api = useContext(DesktopContext);
-  const taken = useEffectEvent(take);
+  const handlePreset = useEffectEvent(onPreset);
   useEffect(() => {
     if (!api) return;
-    const ask = async () => {
+    const takePreset = async () => {
       // If the call fails, the preset stays in main until it is asked for again.
       const opened = await api.call('takeOpenedPreset', null).catch(() => null);
-      if (opened) taken(opened);
+      if (opened) handlePreset(opened);
     };
-    void ask();
-    return api.onPresetOpened(() => void ask());
+    void takePreset();
+    return api.onPresetOpened(() => void takePreset());
   }, [api]);
 }

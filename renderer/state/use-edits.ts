@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { beginEdits, type Edits, followEdits, isSame } from './edits.ts';
+import { type Edits, isEqual, rebaseEdits, startEdits } from './edits.ts';
 
 interface EditsState<Draft extends object> extends Edits<Draft> {
   change(changes: Partial<Draft>): void;
@@ -10,17 +10,17 @@ interface EditsState<Draft extends object> extends Edits<Draft> {
   keep(): void;
 }
 
-/** Holds edits over `inForce`, and keeps them when `inForce` changes. */
-export function useEdits<Draft extends object>(inForce: Draft): EditsState<Draft> {
-  const [edits, setEdits] = useState(() => beginEdits(inForce));
+/** Holds edits over `current`, and keeps them when `current` changes. */
+export function useEdits<Draft extends object>(current: Draft): EditsState<Draft> {
+  const [edits, setEdits] = useState(() => startEdits(current));
   // Compared as text, because it is a new object on each render.
-  const text = JSON.stringify(inForce);
-  useEffect(() => setEdits((old) => followEdits(old, JSON.parse(text))), [text]);
+  const text = JSON.stringify(current);
+  useEffect(() => setEdits((old) => rebaseEdits(old, JSON.parse(text))), [text]);
   return {
     ...edits,
-    isChanged: !isSame(edits.draft, edits.base),
+    isChanged: !isEqual(edits.draft, edits.base),
     change: (changes) => setEdits((old) => ({ ...old, draft: { ...old.draft, ...changes } })),
-    reload: () => setEdits(({ base }) => beginEdits(base)),
-    keep: () => setEdits((old) => ({ ...old, isOvertaken: false })),
+    reload: () => setEdits(({ base }) => startEdits(base)),
+    keep: () => setEdits((old) => ({ ...old, hasConflict: false })),
   };
 }

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { ModelView } from '../../server/contract/access-views.ts';
 import type { ModelUse } from '../../server/contract/model-use.ts';
-import { likelyModel } from './likely-model.ts';
-import { listingAge } from './serving-age.ts';
+import { modelListVersion } from './query-versions.ts';
 import { createSessionValue, useSessionFields } from './session-value.ts';
+import { suggestModel } from './suggest-model.ts';
 import { useControlState } from './use-control.ts';
 import { useGroup, useKey } from './use-found.ts';
 import { useMostUsed } from './use-most-used.ts';
@@ -27,22 +27,22 @@ const chosenByUse = createSessionValue<Partial<Record<ModelUse, string>>>({});
 
 /** A model that a key may use: its group's default or a likely one, until the person chooses another. */
 export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice {
-  const asOf = useControlState(listingAge);
-  const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, asOf);
+  const version = useControlState(modelListVersion);
+  const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, version);
   const mostUsed = useMostUsed();
   const [chosen, choose] = useSessionFields(chosenByUse);
-  const usual = useGroup(useKey(keyId)?.group ?? null)?.defaults[use] ?? null;
+  const groupDefault = useGroup(useKey(keyId)?.group ?? null)?.defaults[use] ?? null;
   return useMemo(() => {
     const models = answer ?? [];
     // Waits for the second answer, so that the suggestion does not change while the person is looking at it.
-    const likely = mostUsed === null ? '' : likelyModel({ models, use, usual, mostUsed });
+    const suggested = mostUsed === null ? '' : suggestModel({ models, use, groupDefault, mostUsed });
     return {
       models,
       isLoaded: answer !== null,
       use,
       mostUsed: mostUsed ?? [],
-      model: chosen[use] ?? likely,
+      model: chosen[use] ?? suggested,
       choose: (model) => choose({ [use]: model }),
     };
-  }, [answer, mostUsed, chosen, choose, use, usual]);
+  }, [answer, mostUsed, chosen, choose, use, groupDefault]);
 }

@@ -3,40 +3,40 @@ import type { QueryInputMap, QueryResults, QueryType } from '../../server/contra
 import { asControlError, type ControlError } from '../api.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 
-export interface Answered<T extends QueryType> {
+export interface QueryState<T extends QueryType> {
   /** The last answer, kept while the query runs again; null before the first. */
   answer: QueryResults[T] | null;
   /** Why the last query failed; null if it did not. */
   problem: ControlError | null;
   isRunning: boolean;
-  askAgain(): void;
+  refetch(): void;
 }
 
 /**
- * Queries data that the store does not hold, again whenever the query or `asOf` (such as the configuration's revision)
+ * Queries data that the store does not hold, again whenever the query or `version` (such as the configuration's revision)
  * changes. Null for no query now. Answers to outdated queries are dropped.
  */
 export function useQuery<T extends QueryType>(
   query: (QueryInputMap[T] & { type: T }) | null,
-  asOf: string | number | null = null,
-): Answered<T> {
+  version: string | number | null = null,
+): QueryState<T> {
   const store = useControlStore();
-  const [state, setState] = useState<Omit<Answered<T>, 'askAgain'>>({ answer: null, problem: null, isRunning: false });
-  const [round, setRound] = useState(0);
+  const [state, setState] = useState<Omit<QueryState<T>, 'refetch'>>({ answer: null, problem: null, isRunning: false });
+  const [refetchCount, setRefetchCount] = useState(0);
   // Compared as text, because the query is a new object on each render.
-  const question = JSON.stringify([query, asOf, round]);
+  const question = JSON.stringify([query, version, refetchCount]);
   useEffect(() => {
-    const [asked] = JSON.parse(question) as [typeof query, typeof asOf, number];
-    if (!asked) {
+    const [parsedQuery] = JSON.parse(question) as [typeof query, typeof version, number];
+    if (!parsedQuery) {
       setState((old) => (old.isRunning ? { ...old, isRunning: false } : old));
       return;
     }
     let isNewest = true;
-    const settle = (result: Partial<Omit<Answered<T>, 'askAgain'>>) => {
+    const settle = (result: Partial<Omit<QueryState<T>, 'refetch'>>) => {
       if (isNewest) setState((old) => ({ ...old, ...result, isRunning: false }));
     };
     setState((old) => ({ ...old, isRunning: true }));
-    store.query<T>(asked).then(
+    store.query<T>(parsedQuery).then(
       (answer) => settle({ answer, problem: null }),
       (error: unknown) => settle({ problem: asControlError(error) }),
     );
@@ -47,8 +47,8 @@ export function useQuery<T extends QueryType>(
   const isUnanswered = state.problem?.code === 'unanswered';
   const isOpen = useControlState(({ connection }) => connection === 'open');
   useEffect(() => {
-    if (isUnanswered && isOpen) setRound((count) => count + 1);
+    if (isUnanswered && isOpen) setRefetchCount((count) => count + 1);
   }, [isUnanswered, isOpen]);
-  const askAgain = useCallback(() => setRound((count) => count + 1), []);
-  return { ...state, askAgain };
+  const refetch = useCallback(() => setRefetchCount((count) => count + 1), []);
+  return { ...state, refetch };
 }

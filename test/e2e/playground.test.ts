@@ -10,11 +10,11 @@ import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from
 
 const open = openInSuite();
 
-/** With a key whose secret the window can show. Opens the bench of the capability. */
-function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
+/** With a key whose secret the window can show. Opens the panel of the capability. */
+function openPanel(panel: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
   return open({
     ...options,
-    screen: `/playground/${bench}`,
+    screen: `/playground/${panel}`,
     config: { keys: [], ...options.config },
     begin: (gateway) => createKeptKey({ gateway }, 'try-out'),
   });
@@ -27,7 +27,7 @@ describe.runIf(hasDevices)('the playground in a browser with devices', () => {
   });
   afterAll(() => browser?.close());
   const openWithDevices = (options: Partial<OpenWindowOptions> = {}) =>
-    openBench('transcription', { ...options, browser, isNewPage: true });
+    openPanel('transcription', { ...options, browser, isNewPage: true });
 
   it('records from the microphone once it is asked to, and sends what was said', async () => {
     const upstream = await startUpstream((_request, response) => json(response, { text: 'What was said.' }));
@@ -62,7 +62,7 @@ describe.runIf(hasDevices)('the playground in a browser with devices', () => {
 
 describe('the playground', () => {
   it('streams a chat, remembers what was said, and shows the exchange without the key', async () => {
-    const { page, gateway, complaints } = await openBench('chat');
+    const { page, gateway, complaints } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello there');
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('the playground', () => {
       response.on('close', hungUp);
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
-    const { page } = await openBench('chat', { config: { providers } });
+    const { page } = await openPanel('chat', { config: { providers } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello');
     await chat.getByText('begun').waitFor();
@@ -109,7 +109,7 @@ describe('the playground', () => {
   });
 
   it('shows the tools that the model wants called, and sends their result', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await page.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
     await page.getByText('This is not a JSON list.').waitFor();
@@ -126,7 +126,7 @@ describe('the playground', () => {
   });
 
   it('shows the model an image', async () => {
-    const { page, complaints } = await openBench('chat');
+    const { page, complaints } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     const attach = chat.getByRole('button', { name: 'Attach image' });
     await choose(page, attach, await drawnPng(page));
@@ -144,7 +144,7 @@ describe('the playground', () => {
   });
 
   it('says why a request was refused, and keeps what was typed', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByLabel('Model', { exact: true }).fill('nothing-like-it');
     await say(chat, 'Hello');
@@ -156,7 +156,7 @@ describe('the playground', () => {
   });
 
   it('keeps what was typed while it waited for an answer that failed', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     const typed = Promise.withResolvers<void>();
     await page.route('**/v1/chat/completions', async (route) => {
@@ -173,7 +173,7 @@ describe('the playground', () => {
   });
 
   it('lets one response follow from another', async () => {
-    const { page, complaints } = await openBench('responses');
+    const { page, complaints } = await openPanel('responses');
     const responses = page.getByRole('region', { name: 'Responses' });
     await responses.getByLabel('Input', { exact: true }).fill('Hello');
     await responses.getByRole('button', { name: 'Send' }).click();
@@ -190,7 +190,7 @@ describe('the playground', () => {
   });
 
   it('measures how near two texts are', async () => {
-    const { page, complaints } = await openBench('embeddings');
+    const { page, complaints } = await openPanel('embeddings');
     const embeddings = page.getByRole('region', { name: 'Embeddings' });
     await embeddings.getByLabel('First text').fill('a river');
     await embeddings.getByLabel('Second text').fill('a river');
@@ -203,7 +203,7 @@ describe('the playground', () => {
   });
 
   it('makes an image', async () => {
-    const { page, complaints } = await openBench('images');
+    const { page, complaints } = await openPanel('images');
     const images = page.getByRole('region', { name: 'Images' });
     await images.getByLabel('Prompt').fill('a lock on a river');
     await images.getByLabel('Size').selectOption('256x256');
@@ -215,7 +215,7 @@ describe('the playground', () => {
   });
 
   it('changes an image within what was painted over', async () => {
-    const { page, complaints } = await openBench('images');
+    const { page, complaints } = await openPanel('images');
     const images = page.getByRole('region', { name: 'Images' });
     await choose(page, images.getByRole('button', { name: 'Image to edit' }), await drawnPng(page));
     const canvas = images.getByRole('img', { name: /parts may change/ });
@@ -234,7 +234,7 @@ describe('the playground', () => {
   });
 
   it('speaks, and writes down what was spoken', async () => {
-    const { page, complaints } = await openBench('speech');
+    const { page, complaints } = await openPanel('speech');
     const speech = page.getByRole('region', { name: 'Speech' });
     await speech.getByLabel('Input', { exact: true }).fill('Good morning');
     await speech.getByRole('button', { name: 'Send' }).click();
@@ -253,7 +253,7 @@ describe('the playground', () => {
   });
 
   it('goes on with a text, and judges one', async () => {
-    const { page, complaints } = await openBench('completions');
+    const { page, complaints } = await openPanel('completions');
     const completions = page.getByRole('region', { name: 'Completions' });
     await completions.getByLabel('Prompt').fill('Once upon a time');
     await completions.getByRole('button', { name: 'Send' }).click();
@@ -268,7 +268,7 @@ describe('the playground', () => {
   });
 
   it('orders a video, follows it, and plays it', async () => {
-    const { page, complaints } = await openBench('videos');
+    const { page, complaints } = await openPanel('videos');
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
@@ -284,7 +284,7 @@ describe('the playground', () => {
 
   it('asks for a video again after a poll that failed', async () => {
     const upstream = await startVideoUpstream();
-    const { page } = await openBench('videos', { config: { providers: [upstream.provider] } });
+    const { page } = await openPanel('videos', { config: { providers: [upstream.provider] } });
     await page.route('**/v1/videos/video_1', (route) => route.abort(), { times: 1 });
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
@@ -299,7 +299,7 @@ describe('the playground', () => {
 
   it('stops polling a video once the key is gone', async () => {
     const upstream = await startVideoUpstream();
-    const { page, gateway } = await openBench('videos', { config: { providers: [upstream.provider] } });
+    const { page, gateway } = await openPanel('videos', { config: { providers: [upstream.provider] } });
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
@@ -366,7 +366,7 @@ describe('the playground', () => {
   });
 
   it('sends a message by keyboard alone', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const message = page.getByLabel('Message', { exact: true });
     await tabTo(page, message);
     await page.keyboard.type('Hello');
@@ -380,7 +380,7 @@ describe('the playground', () => {
     expect(await message.inputValue()).toBe('');
   });
 
-  it('marks an answer that an error broke off, with what came before it, in each bench', async () => {
+  it('marks an answer that an error broke off, with what came before it, in each panel', async () => {
     const upstream = await startUpstream(({ url }, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const event of brokenStreams[url] ?? []) response.write(`data: ${JSON.stringify(event)}\n\n`);
@@ -388,7 +388,7 @@ describe('the playground', () => {
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
     const groups = [{ id: 'default', policy: { retries: 0 } }];
-    const { page } = await openBench('chat', { config: { providers, groups } });
+    const { page } = await openPanel('chat', { config: { providers, groups } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello');
     const answer = chat.getByRole('listitem').last();
@@ -396,12 +396,12 @@ describe('the playground', () => {
     await answer.getByText('The answer was cut off by an error: the model has crashed').waitFor();
     expect(await chat.getByText('the model has crashed').count()).toBe(1);
     expect(await chat.getByRole('alert').count()).toBe(1);
-    for (const [bench, field] of [
+    for (const [panel, field] of [
       ['Responses', 'Input'],
       ['Completions', 'Prompt'],
     ] as const) {
-      await page.getByRole('link', { name: bench, exact: true }).click();
-      const region = page.getByRole('region', { name: bench, exact: true });
+      await page.getByRole('link', { name: panel, exact: true }).click();
+      const region = page.getByRole('region', { name: panel, exact: true });
       await region.getByLabel(field, { exact: true }).fill('Hello');
       await region.getByRole('button', { name: 'Send' }).click();
       await region.getByText('Half an answer and').waitFor();
@@ -420,7 +420,7 @@ describe('the playground', () => {
       write(`first line\n\n${'a line\n\n'.repeat(60)}`);
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
-    const { page } = await openBench('chat', { config: { providers } });
+    const { page } = await openPanel('chat', { config: { providers } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello');
     await chat.getByText('first line').waitFor();
@@ -434,7 +434,7 @@ describe('the playground', () => {
   });
 
   it('keeps the conversation, the model and what was typed while another screen is open', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello there');
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);
@@ -455,7 +455,7 @@ describe('the playground', () => {
     const providers = [
       { id: 'main', name: 'Main one', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a', 'gpt-b', 'whisper-1'] },
     ];
-    const { page, complaints } = await openBench('chat', { config: { providers } });
+    const { page, complaints } = await openPanel('chat', { config: { providers } });
     const field = page.getByLabel('Model', { exact: true });
     await expect.poll(() => field.inputValue()).toBe('gpt-a');
     await field.click();
@@ -479,7 +479,7 @@ describe('the playground', () => {
       response.end('data: [DONE]\n\n');
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
-    const { page, complaints } = await openBench('chat', { config: { providers } });
+    const { page, complaints } = await openPanel('chat', { config: { providers } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'Hello');
     await chat.locator('strong').getByText('bold').waitFor();
@@ -491,7 +491,7 @@ describe('the playground', () => {
   });
 
   it('sends parameters, refuses a schema that is none, and tells tokens and time under the answer', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await page.getByLabel('Temperature').fill('0.5');
     await page.getByLabel('Max tokens').fill('40');
@@ -509,7 +509,7 @@ describe('the playground', () => {
   });
 
   it('asks two models side by side, and one that fails does not affect the other', async () => {
-    const { page } = await openBench('chat');
+    const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByRole('button', { name: 'Compare models' }).click();
     await chat.getByLabel('Second model').fill('nothing-like-it');
@@ -539,7 +539,7 @@ describe('the playground', () => {
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
     const context = { viewport: { width: 420, height: 700 } };
-    const { page } = await openBench('chat', { context, config: { providers } });
+    const { page } = await openPanel('chat', { context, config: { providers } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByRole('button', { name: 'Compare models' }).click();
     await chat.getByLabel('Second model').fill('gpt-x');
@@ -559,7 +559,7 @@ describe('the playground', () => {
 
   it('opens a captured request, ready to be sent again', async () => {
     const groups = [{ id: 'default', capture: true }];
-    const { page, gateway } = await openBench('chat', { config: { groups } });
+    const { page, gateway } = await openPanel('chat', { config: { groups } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'A first question');
     await chat.getByRole('button', { name: 'Send' }).waitFor();
@@ -576,7 +576,7 @@ describe('the playground', () => {
 
   it('opens a captured request to Anthropic Messages and says what is left out, but none that is no conversation', async () => {
     const groups = [{ id: 'default', capture: true }];
-    const { page, gateway } = await openBench('chat', { config: { groups } });
+    const { page, gateway } = await openPanel('chat', { config: { groups } });
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'client' });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
     const send = async (path: string, body: object) => {
@@ -607,7 +607,7 @@ describe('the playground', () => {
   });
 
   it('keeps Send in reach in a narrow window', async () => {
-    const { page } = await openBench('chat', { context: { viewport: { width: 420, height: 700 } } });
+    const { page } = await openPanel('chat', { context: { viewport: { width: 420, height: 700 } } });
     const send = page.getByRole('region', { name: 'Chat' }).getByRole('button', { name: 'Send' });
     await send.waitFor();
     expect(await isInView(send)).toBe(true);
@@ -625,15 +625,15 @@ describe('the playground', () => {
     await page.getByText('Create one under Keys').waitFor();
   });
 
-  it('gives axe nothing to complain of on any bench', async () => {
-    const { page } = await openBench('chat');
+  it('gives axe nothing to complain of on any panel', async () => {
+    const { page } = await openPanel('chat');
     const links = page.getByRole('navigation', { name: 'Capabilities' }).getByRole('link');
     await links.first().waitFor();
-    const benches = await links.all();
-    expect(benches).toHaveLength(9);
-    for (const bench of benches) {
-      await bench.click();
-      const name = (await bench.textContent()) ?? '';
+    const panels = await links.all();
+    expect(panels).toHaveLength(9);
+    for (const panel of panels) {
+      await panel.click();
+      const name = (await panel.textContent()) ?? '';
       await page.getByRole('region', { name, exact: true }).getByRole('button', { name: 'Send' }).waitFor();
       expect(await accessibilityFaults(page), name).toEqual([]);
     }
@@ -641,7 +641,7 @@ describe('the playground', () => {
 
   it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const { page, complaints } = await openBench('chat', { context });
+    const { page, complaints } = await openPanel('chat', { context });
     const message = page.locator('form textarea').first();
     await message.fill('Hello there');
     await message.press('Enter');

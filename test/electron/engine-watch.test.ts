@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineState } from '../../electron/engine-host.ts';
-import { type Watched, watchEngine } from '../../electron/engine-watch.ts';
+import { type WatchedGateway, watchEngine } from '../../electron/engine-watch.ts';
 import type { UsageView } from '../../server/contract/request-views.ts';
 
 const lateEvening = new Date(2026, 10, 20, 23, 59, 0);
@@ -24,7 +24,7 @@ const usage: UsageView = {
 
 /** An engine with seven requests in the evening and none since. */
 function start() {
-  const gateway: Watched = {
+  const gateway: WatchedGateway = {
     query: async ({ sinceMs = 0 }) => (sinceMs < nextDay.getTime() ? [usage] : []),
     onEvent: () => () => {},
   };
@@ -40,7 +40,7 @@ function start() {
       return () => {};
     },
   };
-  const watch = watchEngine({ host, changed: () => {}, onEvent: () => {} });
+  const watch = watchEngine({ host, onChange: () => {}, onEvent: () => {} });
   const become = (next: EngineState) => {
     state = next;
     tell(next);

@@ -21,7 +21,7 @@ it('remembers a press for some seconds, and only for its page', () => {
       webRequest: asElectron<Session['webRequest']>({ onBeforeRequest: () => {} }),
     },
     shell: { openExternal: async () => {} },
-    isOurPage: () => true,
+    isWindowUrl: () => true,
   });
   const open = () => {
     const page = { getURL: () => 'sluice-window://app/', setWindowOpenHandler: () => {} };

@@ -27,7 +27,7 @@ const opened: string[] = [];
 
 function create(locale = 'en') {
   const language = { messages: messagesFor(locale), locale };
-  return createNotifications({ settings, language, clicked: (path) => void opened.push(path) });
+  return createNotifications({ settings, language, onClick: (path) => void opened.push(path) });
 }
 
 const provider: ProviderView = {

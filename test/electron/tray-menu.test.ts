@@ -17,7 +17,7 @@ const main: TrayProvider = {
   health: wellProvider,
 };
 const noPort = { code: 'port-taken', port: 4810 } as const;
-const lastError = { requestId: 'req_1', what: 'gpt-x: 502' };
+const lastError = { requestId: 'req_1', summary: 'gpt-x: 502' };
 const update: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 const defaultGroup: TrayGroup = { models: ['*'], policy: policySchema.parse({}) };
 const serving: TrayStatus = {

@@ -23,7 +23,7 @@ function start({ found = {} as Partial<UpdateCheckResult> | null } = {}) {
     quitAndInstall: () => void acts.push('quit and install'),
   };
   const library = asEmitter<AppUpdater & EventEmitter>(Object.assign(new EventEmitter(), parts));
-  const ours = createUpdater({ load: async () => library, changed: ({ state }) => seen.push(state) });
+  const ours = createUpdater({ load: async () => library, onChange: ({ state }) => seen.push(state) });
   const end = async () => void acts.push('end');
   const findUpdate = async () => {
     await ours.check();
@@ -73,13 +73,13 @@ describe('the updater', () => {
 
   it('says that it could not be loaded itself', async () => {
     const load = () => Promise.reject(new Error('a part of the program is missing'));
-    const ours = createUpdater({ load, changed: () => {} });
+    const ours = createUpdater({ load, onChange: () => {} });
     await ours.check();
     expect(ours.view).toMatchObject({ state: 'failed', problem: 'a part of the program is missing' });
   });
 
   it('does not update a managed installation', async () => {
-    const ours = createUpdater({ load: null, changed: () => expect.fail() });
+    const ours = createUpdater({ load: null, onChange: () => expect.fail() });
     await ours.check();
     expect(ours.view.state).toBe('managed');
   });

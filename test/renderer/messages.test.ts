@@ -12,7 +12,7 @@ const untranslated = new Set([
   'createKey.namePlaceholder',
   'requests.keyPlaceholder',
   'providers.add.address',
-  'playground.benches.responses',
+  'playground.panels.responses',
   'groups.capabilities.responses',
   'limits.units.tokens',
   'settings.units.megabytes',

@@ -2,7 +2,7 @@ import { counted } from '../../../server/contract/counted.ts';
 
 export const playground = {
   capabilities: 'Capabilities',
-  benches: {
+  panels: {
     chat: 'Chat',
     responses: 'Responses',
     completions: 'Completions',

@@ -259,7 +259,7 @@ export const requests = {
     job_not_found: 'This group does not have what was requested.',
     internal: 'Internal error. See the log for details.',
   },
-  mends: {
+  fixes: {
     provider: 'Open the provider that failed',
     providers: 'Open providers',
     keys: 'Open keys',

@@ -2,7 +2,7 @@ import type * as english from '../en/playground.ts';
 
 export const playground: typeof english.playground = {
   capabilities: '能力',
-  benches: {
+  panels: {
     chat: '对话',
     responses: 'Responses',
     completions: '补全',

@@ -257,7 +257,7 @@ export const requests: typeof english.requests = {
     job_not_found: '此分组中没有所请求的对象。',
     internal: 'Sluice 内部错误，详见日志。',
   },
-  mends: {
+  fixes: {
     provider: '查看出错的服务商',
     providers: '查看服务商',
     keys: '查看密钥',

@@ -5,7 +5,7 @@ import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import { usePerson } from '../../state/use-rights.ts';
 import { MetricChart } from '../overview/MetricChart.tsx';
 import { MetricTiles } from '../overview/MetricTiles.tsx';
@@ -14,7 +14,7 @@ import chart from '../overview/UsageSection.module.css';
 import type { CountedMetric } from '../overview/usage-figures.ts';
 import type { RangeName } from '../overview/usage-range.ts';
 import people from '../people/People.module.css';
-import { answersOf, loadOwnUsage, type Whose } from './own-usage.ts';
+import { answersOf, loadOwnUsage, type UsageScope } from './own-usage.ts';
 
 const metrics: readonly CountedMetric[] = ['cost', 'requests', 'tokens', 'errors'];
 const ranges: readonly RangeName[] = ['day', 'week', 'month', 'quarter'];
@@ -25,10 +25,10 @@ export function OwnUsageSection() {
   const { query } = useControlStore();
   const isManager = (usePerson()?.manages.length ?? 0) > 0;
   const [range, setRange] = useState<RangeName>('month');
-  const [whose, setWhose] = useState<Whose>('own');
+  const [scope, setScope] = useState<UsageScope>('own');
   const [chosen, setChosen] = useState<CountedMetric | null>(null);
-  const load = useCallback(() => loadOwnUsage(query, { range, whose }, Date.now()), [query, range, whose]);
-  const { answer, problem } = useLiveAnswer(load);
+  const load = useCallback(() => loadOwnUsage(query, { range, scope }, Date.now()), [query, range, scope]);
+  const { answer, problem } = useLiveQuery(load);
   // A chart of costs is meaningless if everything is free.
   const metric = chosen ?? (answer?.steps.some(({ costUsd }) => costUsd) ? 'cost' : 'requests');
   const answers = answer && answersOf(answer, metric);
@@ -45,8 +45,8 @@ export function OwnUsageSection() {
                 { value: 'own', label: names.own },
                 { value: 'managed', label: names.managed },
               ]}
-              value={whose}
-              onChange={(value) => setWhose(value === 'managed' ? 'managed' : 'own')}
+              value={scope}
+              onChange={(value) => setScope(value === 'managed' ? 'managed' : 'own')}
             />
           )}
           <SegmentedControl
@@ -86,7 +86,7 @@ export function OwnUsageSection() {
           <TopTable answers={answers} />
         </>
       )}
-      <p className={people.text}>{whose === 'own' ? names.hint : names.managedHint}</p>
+      <p className={people.text}>{scope === 'own' ? names.hint : names.managedHint}</p>
     </Section>
   );
 }

@@ -12,20 +12,20 @@ export interface OwnUsage {
   steps: UsageStepView[];
 }
 
-const mostSeries = 5;
+const maxSeries = 5;
 const noTimes = { steps: [], named: [], medianMs: null, p95Ms: null };
 
 /** `own`: usage of the person's own keys. `managed`: everything that the person may see. */
-export type Whose = 'own' | 'managed';
+export type UsageScope = 'own' | 'managed';
 
 export async function loadOwnUsage(
   query: ControlStore['query'],
-  { range, whose }: { range: RangeName; whose: Whose },
+  { range, scope }: { range: RangeName; scope: UsageScope },
   nowMs: number,
 ): Promise<OwnUsage> {
   const grid = gridOf(range, nowMs);
-  const part = whose === 'own' ? ({ own: true } as const) : {};
-  const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'model', ...part, ...grid });
+  const filter = scope === 'own' ? ({ own: true } as const) : {};
+  const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'model', ...filter, ...grid });
   return { range, grid, steps };
 }
 
@@ -35,9 +35,9 @@ export function answersOf({ range, grid, steps }: OwnUsage, metric: CountedMetri
   const ofTimes = Map.groupBy(steps, ({ startMs }) => startMs);
   const byName = [...ofModels].map(([name, ofName]) => ({ name, ...sumOf(ofName) }));
   return {
-    ...{ range, grid, by: 'model', metric, byName, named: steps },
+    ...{ range, grid, by: 'model', metric, byName, leaderSteps: steps },
     total: [...ofTimes].map(([startMs, ofStep]) => ({ startMs, name: null, ...sumOf(ofStep) })),
-    leaders: leadersOf(byName, metric, mostSeries).map(({ name }) => name),
+    leaders: leadersOf(byName, metric, maxSeries).map(({ name }) => name),
     ...{ firstByte: noTimes, firstByteByName: [] },
   };
 }

@@ -66,7 +66,7 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
         {applied && keyVariable !== null && (
           <>
             <p className={classes.text}>{messages.keyInEnvironment}</p>
-            <Snippet code={`export ${keyVariable}=${connection.key}`} what={messages.snippetOf(view.name)} />
+            <Snippet code={`export ${keyVariable}=${connection.key}`} label={messages.snippetOf(view.name)} />
           </>
         )}
       </div>

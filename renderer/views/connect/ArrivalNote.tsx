@@ -6,14 +6,14 @@ import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { errorText } from '../requests/mend.ts';
-import { type KnownUses, latestArrival, latestRefusal, latestUseOf } from './arrival.ts';
+import { errorText } from '../requests/failure-fix.ts';
+import { type ClientUses, latestArrival, latestKeyUse, latestRefusal } from './arrival.ts';
 import classes from './Connect.module.css';
 
 export interface ArrivalNoteProps {
   clientId: string;
   clientKey: KeyView | null;
-  remembered: KnownUses['remembered'];
+  fromLedger: ClientUses['fromLedger'];
 }
 
 /**
@@ -24,9 +24,9 @@ export function ArrivalNote(props: ArrivalNoteProps) {
   return isIdentifiable(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
 }
 
-function ArrivalByName({ clientId, remembered }: ArrivalNoteProps) {
+function ArrivalByName({ clientId, fromLedger }: ArrivalNoteProps) {
   const { connect: messages } = useMessages();
-  const arrivedAt = useControlState(({ requests }) => latestArrival(clientId, { requests, remembered }));
+  const arrivedAt = useControlState(({ requests }) => latestArrival(clientId, { requests, fromLedger }));
   const refusal = useControlState(({ views }) => latestRefusal(clientId, views?.refusals ?? [], arrivedAt));
   if (refusal) return <RefusalNote refusal={refusal} />;
   if (arrivedAt === null) return <Note hasArrived={false}>{messages.waiting}</Note>;
@@ -37,12 +37,13 @@ function ArrivalByName({ clientId, remembered }: ArrivalNoteProps) {
   );
 }
 
-function ArrivalByKey({ clientKey, remembered }: ArrivalNoteProps) {
+function ArrivalByKey({ clientKey, fromLedger }: ArrivalNoteProps) {
   const {
     messages: { connect: messages },
     formats,
   } = useLocalization();
-  const latest = (requests: KnownUses['requests']) => clientKey && latestUseOf(clientKey.id, { requests, remembered });
+  const latest = (requests: ClientUses['requests']) =>
+    clientKey && latestKeyUse(clientKey.id, { requests, fromLedger });
   const usedAt = useControlState(({ requests }) => latest(requests)?.lastUsedAt ?? null);
   const client = useControlState(({ requests }) => latest(requests)?.client ?? '');
   return (
@@ -70,12 +71,12 @@ function Note({ hasArrived, children }: { hasArrived: boolean; children: ReactNo
 
 function RefusalNote({ refusal }: { refusal: RefusalView }) {
   const { connect: messages, requests } = useMessages();
-  const why = errorText(refusal.reason, requests.errors);
+  const explanation = errorText(refusal.reason, requests.errors);
   return (
     <div className={classes.arrival} role="status">
       <IconAlertTriangle size={16} className={classes.bad} aria-hidden />
       <span>
-        <RelativeTime moment={refusal.lastAt} phrase={messages.arrivedAndRefused} /> {why}
+        <RelativeTime moment={refusal.lastAt} phrase={messages.arrivedAndRefused} /> {explanation}
       </span>
     </div>
   );

@@ -102,7 +102,7 @@ function FileChange({ file: { path, action, diff } }: { file: ConnectFileChange 
       {diff !== '' && (
         <pre className={classes.diff}>
           {linesOf(diff).map(({ start, line }) => (
-            <span key={start} className={lookOf(line)}>{`${line}\n`}</span>
+            <span key={start} className={lineClass(line)}>{`${line}\n`}</span>
           ))}
         </pre>
       )}
@@ -114,14 +114,14 @@ function FileChange({ file: { path, action, diff } }: { file: ConnectFileChange 
 function linesOf(diff: string): { start: number; line: string }[] {
   let start = 0;
   const lines = diff.split('\n').map((line) => {
-    const placed = { start, line };
+    const withStart = { start, line };
     start += line.length + 1;
-    return placed;
+    return withStart;
   });
   return lines.slice(2, -1);
 }
 
-function lookOf(line: string): string | undefined {
+function lineClass(line: string): string | undefined {
   if (line.startsWith('+')) return classes.added;
   return line.startsWith('-') ? classes.removed : undefined;
 }

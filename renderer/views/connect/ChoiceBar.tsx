@@ -24,7 +24,7 @@ export function ChoiceBar({ keyChoice, models, baseUrl }: ChoiceBarProps) {
       <div className={classes.choices}>
         <div>
           <p className={classes.label}>{status.baseUrl}</p>
-          <CopyLine value={baseUrl} what={status.baseUrl} oneLine />
+          <CopyLine value={baseUrl} label={status.baseUrl} oneLine />
         </div>
         <KeyChooser choice={keyChoice} />
         <ModelField choice={models} />

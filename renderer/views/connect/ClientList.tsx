@@ -5,18 +5,18 @@ import { clientKinds } from '../../../server/contract/clients/client-guide.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { type KnownUses, latestArrival } from './arrival.ts';
+import { type ClientUses, latestArrival } from './arrival.ts';
 import classes from './Connect.module.css';
 
 const addressOf = (id: string) => `/connect/${id}`;
 
 interface ClientListProps {
   chosenId: string | null;
-  remembered: KnownUses['remembered'];
+  fromLedger: ClientUses['fromLedger'];
 }
 
 /** All clients, with a mark on those whose requests have arrived. A menu in a narrow window. */
-export function ClientList({ chosenId, remembered }: ClientListProps) {
+export function ClientList({ chosenId, fromLedger }: ClientListProps) {
   const { connect: messages } = useMessages();
   const [, navigate] = useLocation();
   return (
@@ -44,7 +44,7 @@ export function ClientList({ chosenId, remembered }: ClientListProps) {
                     aria-current={guide.id === chosenId ? 'true' : undefined}
                   >
                     <span>{guide.name}</span>
-                    <ArrivalMark clientId={guide.id} remembered={remembered} />
+                    <ArrivalMark clientId={guide.id} fromLedger={fromLedger} />
                   </Link>
                 </li>
               ))}
@@ -56,9 +56,9 @@ export function ClientList({ chosenId, remembered }: ClientListProps) {
   );
 }
 
-function ArrivalMark({ clientId, remembered }: { clientId: string; remembered: KnownUses['remembered'] }) {
+function ArrivalMark({ clientId, fromLedger }: { clientId: string; fromLedger: ClientUses['fromLedger'] }) {
   const { connect: messages } = useMessages();
-  const hasArrived = useControlState(({ requests }) => latestArrival(clientId, { requests, remembered }) !== null);
+  const hasArrived = useControlState(({ requests }) => latestArrival(clientId, { requests, fromLedger }) !== null);
   if (!hasArrived) return null;
   return <IconCircleCheckFilled className={classes.arrived} size={14} aria-label={messages.hasArrived} role="img" />;
 }

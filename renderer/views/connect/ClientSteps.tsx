@@ -38,7 +38,7 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
     return (
       <>
         <p className={classes.text}>{text}</p>
-        <Snippet code={step.snippet} what={messages.snippetOf(client)} />
+        <Snippet code={step.snippet} label={messages.snippetOf(client)} />
       </>
     );
   }
@@ -51,7 +51,7 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                <CopyLine value={value} what={label} />
+                <CopyLine value={value} label={label} />
               </dd>
             </div>
           ))}
@@ -68,12 +68,12 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
 }
 
 /** A code block with a copy button. */
-export function Snippet({ code, what }: { code: string; what: string }) {
+export function Snippet({ code, label }: { code: string; label: string }) {
   return (
     <div className={classes.snippet}>
       <pre className={classes.code}>{code}</pre>
       <div className={classes.copy}>
-        <CopyButton value={code} what={what} />
+        <CopyButton value={code} label={label} />
       </div>
     </div>
   );

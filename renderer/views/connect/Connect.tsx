@@ -25,7 +25,7 @@ export function Connect() {
   const baseUrl = useControlState(baseUrlOf);
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const remembered = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
+  const fromLedger = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
   const configurable = useQuery<'connect-clients'>({ type: 'connect-clients' });
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
@@ -40,7 +40,7 @@ export function Connect() {
       <p className={classes.lead}>{messages.lead}</p>
       <ChoiceBar keyChoice={keyChoice} models={models} baseUrl={connection.baseUrl} />
       <div className={classes.columns}>
-        <ClientList chosenId={guide?.id ?? null} remembered={remembered} />
+        <ClientList chosenId={guide?.id ?? null} fromLedger={fromLedger} />
         {guide && (
           <div className={classes.guide} key={guide.id}>
             {view && (
@@ -48,10 +48,10 @@ export function Connect() {
                 view={view}
                 connection={{ ...connection, model: models.model }}
                 keyChoice={keyChoice}
-                onChanged={configurable.askAgain}
+                onChanged={configurable.refetch}
               />
             )}
-            <ClientSteps guide={guide} connection={connection} clientKey={keyChoice.key} remembered={remembered} />
+            <ClientSteps guide={guide} connection={connection} clientKey={keyChoice.key} fromLedger={fromLedger} />
           </div>
         )}
       </div>

@@ -4,20 +4,20 @@ import type { ClientUseView, RefusalView } from '../../../server/contract/reques
 import type { LiveRequest } from '../../state/live-request.ts';
 
 /** Both are ordered newest first. */
-export interface KnownUses {
+export interface ClientUses {
   requests: readonly LiveRequest[];
-  remembered: readonly ClientUseView[];
+  fromLedger: readonly ClientUseView[];
 }
 
 /** When the client's latest request arrived, in Unix milliseconds; null if none is known. */
-export function latestArrival(clientId: string, uses: KnownUses): number | null {
+export function latestArrival(clientId: string, uses: ClientUses): number | null {
   return latestUse(uses, ({ client }) => clientIdOf(client) === clientId)?.lastUsedAt ?? null;
 }
 
 /**
  * The latest use of the key by a program that could be any client: not the window, nor a client recognised by its name.
  */
-export function latestUseOf(keyId: string, uses: KnownUses): ClientUseView | null {
+export function latestKeyUse(keyId: string, uses: ClientUses): ClientUseView | null {
   return latestUse(uses, (use) => use.keyId === keyId && mayBeAny(use.client));
 }
 
@@ -27,15 +27,18 @@ export function latestRefusal(
   refusals: readonly RefusalView[],
   arrivedAt: number | null,
 ): RefusalView | null {
-  const isIts = ({ lastClient, lastAt }: RefusalView) =>
+  const isOfClient = ({ lastClient, lastAt }: RefusalView) =>
     lastClient !== null && clientIdOf(lastClient) === clientId && lastAt > (arrivedAt ?? 0);
-  return refusals.find(isIts) ?? null;
+  return refusals.find(isOfClient) ?? null;
 }
 
-function latestUse({ requests, remembered }: KnownUses, is: (use: ClientUseView) => boolean): ClientUseView | null {
+function latestUse(
+  { requests, fromLedger }: ClientUses,
+  matches: (use: ClientUseView) => boolean,
+): ClientUseView | null {
   for (const { client, keyId, startedAt } of requests) {
     const use = client !== null && { client, keyId, lastUsedAt: startedAt };
-    if (use && is(use)) return use;
+    if (use && matches(use)) return use;
   }
-  return remembered.find(is) ?? null;
+  return fromLedger.find(matches) ?? null;
 }

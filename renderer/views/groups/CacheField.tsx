@@ -2,8 +2,8 @@ import { Button, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { SwitchedPart } from '../../components/SwitchedPart.tsx';
-import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
+import { DefaultedNumberInput } from '../../components/DefaultedNumberInput.tsx';
+import { SwitchableFields } from '../../components/SwitchableFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -22,7 +22,7 @@ export function CacheField({ group, draft, change, lock }: PartProps & { group: 
   const summary = cache ? names.upTo(formats.bytes(cache.maxBytes)) : messages.groups.off;
   const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
   return (
-    <SwitchedPart
+    <SwitchableFields
       title={names.title}
       summary={summary}
       isOn={cache !== null}
@@ -33,7 +33,7 @@ export function CacheField({ group, draft, change, lock }: PartProps & { group: 
     >
       {cache && <Settings cache={cache} onChange={set} />}
       {group.cache && <Contents groupId={group.id} />}
-    </SwitchedPart>
+    </SwitchableFields>
   );
 }
 
@@ -47,9 +47,9 @@ function Settings({ cache, onChange }: SettingsProps) {
   return (
     <>
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <UsualNumberInput
+        <DefaultedNumberInput
           label={names.ttl}
-          usual={usual.ttlSeconds}
+          defaultNumber={usual.ttlSeconds}
           min={1}
           max={31_536_000}
           allowDecimal={false}
@@ -57,9 +57,9 @@ function Settings({ cache, onChange }: SettingsProps) {
           value={cache.ttlSeconds}
           onChange={(ttlSeconds) => onChange({ ttlSeconds })}
         />
-        <UsualNumberInput
+        <DefaultedNumberInput
           label={names.size}
-          usual={usual.maxBytes / megabyte}
+          defaultNumber={usual.maxBytes / megabyte}
           min={1}
           max={4_000}
           allowDecimal={false}
@@ -92,7 +92,7 @@ function Contents({ groupId }: { groupId: string }) {
   const command = useCommand();
   const view = caches.answer?.find((each) => each.groupId === groupId);
   const clear = async () => {
-    if (await command.run({ type: 'cache.clear', group: groupId })) caches.askAgain();
+    if (await command.run({ type: 'cache.clear', group: groupId })) caches.refetch();
   };
   if (!view) return null;
   const { entries, bytes, hits, shared, savedUsd } = view;

@@ -1,6 +1,6 @@
 import { Switch } from '@mantine/core';
 import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { PartProps } from './group-draft.ts';
 
@@ -14,7 +14,7 @@ export function CaptureField({ draft, change, lock }: PartProps) {
   const { all, onRequest, never } = names.captureSummary;
   const summary = capture ? all : captureOnRequest ? onRequest : never;
   return (
-    <FoldedPart title={names.captureTitle} summary={summary} isSet={capture || !captureOnRequest} lock={lock}>
+    <CollapsibleFields title={names.captureTitle} summary={summary} isSet={capture || !captureOnRequest} lock={lock}>
       <CaptureSwitch label={names.capture} isOn={capture} onChange={(isOn) => change({ capture: isOn })} />
       <Switch
         label={names.captureOnRequest}
@@ -22,6 +22,6 @@ export function CaptureField({ draft, change, lock }: PartProps) {
         checked={captureOnRequest}
         onChange={(event) => change({ captureOnRequest: event.currentTarget.checked })}
       />
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }

@@ -1,6 +1,6 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { CassetteFields } from '../../components/CassetteFields.tsx';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { PartProps } from './group-draft.ts';
 
@@ -11,8 +11,8 @@ export function CassetteField({ group, draft, change, lock }: PartProps & { grou
   const isSet = mode !== 'off';
   const summary = [names.modes[mode], ...(isSet && folder !== '' ? [folder] : [])].join(' · ');
   return (
-    <FoldedPart title={names.title} summary={summary} isSet={isSet} lock={lock}>
+    <CollapsibleFields title={names.title} summary={summary} isSet={isSet} lock={lock}>
       <CassetteFields draft={draft.cassette} saved={group.cassette} onChange={(cassette) => change({ cassette })} />
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }

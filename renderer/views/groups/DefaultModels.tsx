@@ -2,7 +2,7 @@ import { SimpleGrid, TextInput } from '@mantine/core';
 import { useId } from 'react';
 import type { ModelView, RefusedDefault } from '../../../server/contract/access-views.ts';
 import { capabilities } from '../../../server/contract/capability.ts';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 import type { DraftProps, PartProps } from './group-draft.ts';
@@ -24,12 +24,12 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
     .map((capability) => `${names.capabilities[capability]}: ${draft.defaults[capability]}`)
     .join(' · ');
   return (
-    <FoldedPart
+    <CollapsibleFields
       title={names.defaults}
       summary={summary || names.none}
       isSet={set.length > 0}
       // Refused defaults must be visible, even if a change to another field caused the refusal.
-      mustShow={refused.length > 0}
+      isForcedOpen={refused.length > 0}
       lock={lock}
     >
       <p className={classes.soft}>{names.defaultsHint}</p>
@@ -54,7 +54,7 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
           <option key={id} value={id} />
         ))}
       </datalist>
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }
 

@@ -31,7 +31,7 @@ export function GroupDetail({ id }: { id: string }) {
           <RemoveGroup
             group={isRemoving ? group : null}
             onClose={() => setRemoving(false)}
-            onRemoved={() => goTo('/groups', { discards: true })}
+            onRemoved={() => goTo('/groups', { discardEdits: true })}
           />
         </>
       )}

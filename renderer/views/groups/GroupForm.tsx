@@ -2,11 +2,11 @@ import { Stack, TagsInput, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { FormEvent } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
-import { FormActs } from '../../components/FormActs.tsx';
+import { FormActions } from '../../components/FormActions.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { listingAge } from '../../state/serving-age.ts';
+import { modelListVersion } from '../../state/query-versions.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useEdits } from '../../state/use-edits.ts';
@@ -34,9 +34,9 @@ const typingPauseMs = 150;
 export function GroupForm({ group }: { group: GroupView }) {
   const { groups: names } = useMessages();
   const edits = useEdits(draftOf(group));
-  const { draft, change, isChanged, isOvertaken } = edits;
+  const { draft, change, isChanged, hasConflict } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
-  const asOf = useControlState(listingAge);
+  const asOf = useControlState(modelListVersion);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
   // Left out, because an unfinished input there must not prevent the preview of models.
   const previewed = { ...groupOf(settled), cassette: null, shadow: null };
@@ -94,9 +94,9 @@ export function GroupForm({ group }: { group: GroupView }) {
             <ShadowField {...part} group={group} lock={lockOf('shadow')} />
             <CaptureField {...part} lock={lockOf('capture')} />
           </div>
-          <FormActs
+          <FormActions
             isChanged={isChanged}
-            overtaken={isOvertaken ? { onKeep: edits.keep } : null}
+            conflict={hasConflict ? { onKeep: edits.keep } : null}
             command={command}
             onDiscard={edits.reload}
           />

@@ -1,7 +1,7 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { Limits } from '../../../server/contract/config.ts';
 import type { Lock } from '../../../server/contract/lock.ts';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { amountOf, LimitMeters } from '../../components/LimitMeters.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
@@ -22,14 +22,14 @@ export function GroupLimits({ group, draft, change, lock, unpricedLock }: GroupL
   const { limits: names, groups } = localization.messages;
   const set = describeLimits(limitsOf(draft.limits), localization);
   return (
-    <FoldedPart title={names.title} summary={set || groups.none} isSet={set !== ''} lock={lock}>
+    <CollapsibleFields title={names.title} summary={set || groups.none} isSet={set !== ''} lock={lock}>
       <p className={classes.soft}>{names.groupHint}</p>
       <LimitFields limits={draft.limits} onChange={(limits) => change({ limits })} />
       <LimitMeters meters={group.limitUse} />
       <Lockable lock={unpricedLock}>
         <UnpricedField draft={draft} change={change} />
       </Lockable>
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }
 

@@ -65,7 +65,7 @@ export function GroupList() {
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
         <CreateGroup
           onCancel={() => setCreating(false)}
-          onCreated={(id) => goTo(`/groups/${id}`, { discards: true })}
+          onCreated={(id) => goTo(`/groups/${id}`, { discardEdits: true })}
         />
       </ModalFrame>
     </Screen>

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import { passesThrough } from '../../../server/contract/passthrough.ts';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
@@ -27,11 +27,11 @@ export function PassthroughField({ draft, provider, change, lock }: PassthroughF
   const whyNobody = able.length === 0 ? names.passthroughNobody : names.passthroughSeveral;
   const isRefused = isNobody && !isUnset;
   return (
-    <FoldedPart
+    <CollapsibleFields
       title={names.passthrough}
       summary={isNobody ? names.passthroughNone : labelOf(draft.passthrough)}
       isSet={draft.passthrough !== null && !isUnset}
-      mustShow={isRefused}
+      isForcedOpen={isRefused}
       lock={lock}
     >
       <NativeSelect
@@ -42,6 +42,6 @@ export function PassthroughField({ draft, provider, change, lock }: PassthroughF
         error={isRefused && names.passthroughOutside}
         onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
       />
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }

@@ -2,9 +2,9 @@ import { Button, Collapse, NativeSelect, NumberInput, SimpleGrid, Stack, Switch 
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Policy } from '../../../server/contract/policy.ts';
-import { FieldPart } from '../../components/FieldPart.tsx';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
-import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
+import { DefaultedNumberInput } from '../../components/DefaultedNumberInput.tsx';
+import { Fieldset } from '../../components/Fieldset.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 import type { PartProps } from './group-draft.ts';
@@ -30,7 +30,7 @@ export function PolicyFields({ draft, change, lock }: PartProps) {
     ...(further > 0 ? [names.further(further, formats.number(further))] : []),
   ].join(' · ');
   return (
-    <FoldedPart title={names.title} summary={summary} isSet={total > 0} lock={lock}>
+    <CollapsibleFields title={names.title} summary={summary} isSet={total > 0} lock={lock}>
       <NativeSelect
         label={names.strategy}
         description={names.strategyHints[policy.strategy]}
@@ -64,7 +64,7 @@ export function PolicyFields({ draft, change, lock }: PartProps) {
       <Collapse expanded={showsMore} transitionDuration={0}>
         <MoreFields policy={policy} onChange={set} />
       </Collapse>
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }
 
@@ -76,10 +76,10 @@ interface PolicyPartProps {
 function CountField({ name, policy, onChange }: PolicyPartProps & { name: 'retries' | 'fallbacks' }) {
   const { policy: names } = useMessages().groups;
   return (
-    <UsualNumberInput
+    <DefaultedNumberInput
       label={names[name]}
       description={names[`${name}Hint`]}
-      usual={usualPolicy[name]}
+      defaultNumber={usualPolicy[name]}
       min={0}
       max={20}
       allowDecimal={false}
@@ -96,10 +96,10 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
   return (
     <Stack gap="sm">
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <UsualNumberInput
+        <DefaultedNumberInput
           label={names.budget}
           description={names.budgetHint}
-          usual={usualPolicy.budgetMs / secondMs}
+          defaultNumber={usualPolicy.budgetMs / secondMs}
           min={0.001}
           max={86_400}
           suffix=" s"
@@ -140,7 +140,7 @@ function TimeoutFields({ policy, onChange }: PolicyPartProps) {
     onChange({ timeouts: valueMs === undefined ? others : { ...others, [phase]: valueMs } });
   };
   return (
-    <FieldPart legend={providers.connection.timeouts} hint={groups.policy.timeoutsHint}>
+    <Fieldset legend={providers.connection.timeouts} hint={groups.policy.timeoutsHint}>
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
         {phases.map((phase) => (
           <SecondsField
@@ -152,7 +152,7 @@ function TimeoutFields({ policy, onChange }: PolicyPartProps) {
           />
         ))}
       </SimpleGrid>
-    </FieldPart>
+    </Fieldset>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Button, TagsInput } from '@mantine/core';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
-import { moved } from '../../components/moved.ts';
+import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
+import { moveItem } from '../../components/move-item.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -24,7 +24,7 @@ export function ProviderOrder({ draft, providers, change, lock }: PartProps & { 
   const first = draft.order.length > 0 ? ordered[0] : undefined;
   const allowed = allowsAll ? names.allProviders : draft.providers.join(', ') || names.none;
   return (
-    <FoldedPart
+    <CollapsibleFields
       title={names.providers}
       summary={[allowed, ...(first === undefined ? [] : [names.firstProvider(providerName(first))])].join(' · ')}
       isSet={!allowsAll || draft.order.length > 0}
@@ -43,14 +43,14 @@ export function ProviderOrder({ draft, providers, change, lock }: PartProps & { 
       <SortableList
         label={names.order}
         items={items}
-        onMove={(from, to) => change({ order: orderOf(moved(ordered, from, to), draft.order) })}
+        onMove={(from, to) => change({ order: orderOf(moveItem(ordered, from, to), draft.order) })}
       />
       {draft.order.length > 0 && (
         <Button size="xs" variant="default" className={classes.start} onClick={() => change({ order: [] })}>
           {names.forgetOrder}
         </Button>
       )}
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }
 

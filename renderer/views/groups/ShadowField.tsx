@@ -1,8 +1,8 @@
 import { SimpleGrid, TextInput } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { ShadowSettings, ShadowSkip } from '../../../server/contract/shadow.ts';
-import { SwitchedPart } from '../../components/SwitchedPart.tsx';
-import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
+import { DefaultedNumberInput } from '../../components/DefaultedNumberInput.tsx';
+import { SwitchableFields } from '../../components/SwitchableFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import classes from './Groups.module.css';
@@ -18,7 +18,7 @@ export function ShadowField({ group, draft, change, lock }: PartProps & { group:
   const { shadow } = draft;
   const summary = shadow ? names.summary(formats.percent(shadow.share), shadow.target) : messages.groups.off;
   return (
-    <SwitchedPart
+    <SwitchableFields
       title={names.title}
       summary={summary}
       isOn={shadow !== null}
@@ -29,7 +29,7 @@ export function ShadowField({ group, draft, change, lock }: PartProps & { group:
     >
       {shadow && <Settings shadow={shadow} onChange={(changes) => change({ shadow: { ...shadow, ...changes } })} />}
       {group.shadow && <Report groupId={group.id} />}
-    </SwitchedPart>
+    </SwitchableFields>
   );
 }
 
@@ -52,9 +52,9 @@ function Settings({ shadow, onChange }: SettingsProps) {
         autoComplete="off"
       />
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <UsualNumberInput
+        <DefaultedNumberInput
           label={names.share}
-          usual={first.share * 100}
+          defaultNumber={first.share * 100}
           min={0}
           max={100}
           decimalScale={2}
@@ -62,9 +62,9 @@ function Settings({ shadow, onChange }: SettingsProps) {
           value={Number((shadow.share * 100).toFixed(2))}
           onChange={(percent) => onChange({ share: percent / 100 })}
         />
-        <UsualNumberInput
+        <DefaultedNumberInput
           label={names.dailyUsd}
-          usual={first.dailyUsd}
+          defaultNumber={first.dailyUsd}
           min={0.01}
           max={1_000_000}
           decimalScale={2}

@@ -2,13 +2,13 @@ import { IconFileImport } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './DropTarget.module.css';
-import type { HandedOver } from './read-import.ts';
+import type { ImportSource } from './read-import.ts';
 
 /** Accepts a JSON file dropped anywhere on the window, with a hint while one is dragged over it. */
-export function DropTarget({ onDrop }: { onDrop(handed: HandedOver): void }) {
+export function DropTarget({ onDrop }: { onDrop(source: ImportSource): void }) {
   const { team: names } = useMessages();
-  const isHeld = useFileDrop(async (file) => onDrop({ name: file.name, text: await file.text() }));
-  if (!isHeld) return null;
+  const isDragging = useFileDrop(async (file) => onDrop({ name: file.name, text: await file.text() }));
+  if (!isDragging) return null;
   return (
     <div className={classes.target} role="status">
       <p className={classes.cue}>
@@ -21,42 +21,42 @@ export function DropTarget({ onDrop }: { onDrop(handed: HandedOver): void }) {
 }
 
 /** Whether an acceptable file is being dragged over the window. */
-function useFileDrop(take: (file: File) => void): boolean {
-  const [isHeld, setHeld] = useState(false);
+function useFileDrop(onFile: (file: File) => void): boolean {
+  const [isDragging, setDragging] = useState(false);
   const drop = useEffectEvent((event: DragEvent) => {
-    setHeld(false);
+    setDragging(false);
     const file = event.dataTransfer?.files[0];
-    if (!file || !isHeldFile(event)) return;
+    if (!file || !isJsonFile(event)) return;
     event.preventDefault();
-    take(file);
+    onFile(file);
   });
   useEffect(() => {
-    const hold = (event: DragEvent) => {
-      if (!isHeldFile(event)) return;
+    const acceptDrag = (event: DragEvent) => {
+      if (!isJsonFile(event)) return;
       // Otherwise the browser would open the file in place of the window.
       event.preventDefault();
-      setHeld(true);
+      setDragging(true);
     };
-    const leave = (event: DragEvent) => {
+    const endDrag = (event: DragEvent) => {
       // A related target means that the pointer only moved to another element of the page.
-      if (event.relatedTarget === null) setHeld(false);
+      if (event.relatedTarget === null) setDragging(false);
     };
-    addEventListener('dragenter', hold);
-    addEventListener('dragover', hold);
-    addEventListener('dragleave', leave);
+    addEventListener('dragenter', acceptDrag);
+    addEventListener('dragover', acceptDrag);
+    addEventListener('dragleave', endDrag);
     addEventListener('drop', drop);
     return () => {
-      removeEventListener('dragenter', hold);
-      removeEventListener('dragover', hold);
-      removeEventListener('dragleave', leave);
+      removeEventListener('dragenter', acceptDrag);
+      removeEventListener('dragover', acceptDrag);
+      removeEventListener('dragleave', endDrag);
       removeEventListener('drop', drop);
     };
   }, []);
-  return isHeld;
+  return isDragging;
 }
 
 /** A single JSON file. The type is empty if the system does not know it. */
-function isHeldFile({ dataTransfer }: DragEvent): boolean {
+function isJsonFile({ dataTransfer }: DragEvent): boolean {
   const items = [...(dataTransfer?.items ?? [])].filter(({ kind }) => kind === 'file');
   return items.length === 1 && ['application/json', ''].includes(items[0]?.type ?? 'none');
 }

@@ -7,13 +7,13 @@ import { ImportDialog, type ImportPreview } from '../settings/ImportDialog.tsx';
 import { PresetDialog } from './PresetDialog.tsx';
 import type { PresetImport } from './PresetReview.tsx';
 
-export type Opened =
+export type ImportState =
   | { kind: 'configuration'; preview: ImportPreview }
   | { kind: 'team-preset'; preset: PresetImport }
   | { kind: 'problem'; problem: ControlError };
 
 export interface ImportDialogsProps {
-  opened: Opened;
+  opened: ImportState;
   onClose(): void;
 }
 

@@ -2,18 +2,18 @@
 import type { ConfigInput } from '../../../server/contract/config.ts';
 
 /** A text to import. */
-export interface HandedOver {
+export interface ImportSource {
   /** The name of the file, for display. */
   name: string;
   text: string;
 }
 
-type ImportedText =
+type ParsedImport =
   | { kind: 'team-preset'; preset: object }
   | { kind: 'configuration'; config: ConfigInput }
   | { kind: 'not-json' | 'unknown' };
 
-export function readImport(text: string): ImportedText {
+export function readImport(text: string): ParsedImport {
   const value = parse(text);
   if (value === undefined) return { kind: 'not-json' };
   if (typeof value !== 'object' || value === null) return { kind: 'unknown' };

@@ -1,7 +1,7 @@
 import { Checkbox, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -72,7 +72,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
           checked={keepSecret}
           onChange={(event) => setKeepSecret(event.currentTarget.checked)}
         />
-        <DialogActs command={command} submit={names.submit} onLeave={onCancel} />
+        <DialogActions command={command} submit={names.submit} onLeave={onCancel} />
       </Stack>
     </form>
   );

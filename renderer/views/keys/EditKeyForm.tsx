@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useRights } from '../../state/use-rights.ts';
@@ -56,7 +56,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
         {isManager && (
           <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
         )}
-        <DialogActs command={command} onLeave={onClose} />
+        <DialogActions command={command} onLeave={onClose} />
       </Stack>
     </form>
   );

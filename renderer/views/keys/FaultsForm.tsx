@@ -2,7 +2,7 @@ import { NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { type FaultProfileName, faultProfileNames } from '../../../server/contract/faults.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
@@ -63,7 +63,7 @@ export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }
           data={spans.map((span) => ({ value: String(span), label: names.spans[span] }))}
           onChange={({ currentTarget }) => setMinutes(spans.find((span) => String(span) === currentTarget.value) ?? 10)}
         />
-        <DialogActs command={command} submit={names.start} onLeave={onClose} />
+        <DialogActions command={command} submit={names.start} onLeave={onClose} />
       </Stack>
     </form>
   );

@@ -3,7 +3,7 @@ import { IconBolt, IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from 
 import { useRef } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import classes from '../../components/List.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
@@ -38,8 +38,13 @@ export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFau
   };
   return (
     <div className={classes.actions}>
-      {view.canReveal && <CopyButton value={readSecret} what={names.secretOf(name)} />}
-      <IconAct label={names.edit(name)} icon={<IconPencil size={actSize} />} isDisabled={isDisabled} onClick={onEdit} />
+      {view.canReveal && <CopyButton value={readSecret} label={names.secretOf(name)} />}
+      <IconAction
+        label={names.edit(name)}
+        icon={<IconPencil size={actSize} />}
+        isDisabled={isDisabled}
+        onClick={onEdit}
+      />
       <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
         <Menu.Target>
           <ActionIcon ref={more} variant="subtle" color="gray" aria-label={names.more(name)} title={names.more(name)}>

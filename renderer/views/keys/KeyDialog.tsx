@@ -35,7 +35,13 @@ export function KeyDialog({ content, onChange }: KeyDialogProps) {
   const isOnlyChance = content?.act === 'show' && !content.secret.isKept;
   const isForm = content?.act === 'create' || content?.act === 'edit';
   return (
-    <ModalFrame opened={content !== null} onClose={close} title={title} stays={isOnlyChance} isWide={isForm}>
+    <ModalFrame
+      opened={content !== null}
+      onClose={close}
+      title={title}
+      ignoresClickOutside={isOnlyChance}
+      isWide={isForm}
+    >
       {content && (
         <Content content={content} onClose={close} onSecret={(secret) => onChange({ act: 'show', secret })} />
       )}

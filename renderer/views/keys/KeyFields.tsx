@@ -2,7 +2,7 @@ import { Group, NativeSelect, TagsInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { Fieldset } from '../../components/Fieldset.tsx';
 import { FindSelect } from '../../components/FindSelect.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -73,8 +73,8 @@ function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange
     return <RevealButton icon={<IconGauge size={14} />} label={names.set} onClick={() => setOpen(true)} />;
   }
   return (
-    <FieldPart legend={names.title} hint={names.keyHint}>
+    <Fieldset legend={names.title} hint={names.keyHint}>
       <LimitFields limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />
-    </FieldPart>
+    </Fieldset>
   );
 }

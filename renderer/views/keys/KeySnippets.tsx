@@ -24,7 +24,7 @@ export function KeySnippets({ secret }: { secret: string }) {
       />
       <div className={classes.snippet}>
         <pre className={classes.code}>{text}</pre>
-        <CopyButton value={text} what={names.snippets[language]} />
+        <CopyButton value={text} label={names.snippets[language]} />
       </div>
     </div>
   );

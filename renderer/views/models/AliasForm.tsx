@@ -2,7 +2,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { AliasView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
+import { EditConflictNotice } from '../../components/EditConflictNotice.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -55,13 +55,13 @@ export function AliasForm({ alias, onClose }: AliasFormProps) {
           data-autofocus
         />
         <AliasTargets targets={targets} onChange={(changed) => edits.change({ targets: changed })} />
-        {edits.isOvertaken && !command.isRunning && <OvertakenNotice onReload={edits.reload} onKeep={edits.keep} />}
+        {edits.hasConflict && !command.isRunning && <EditConflictNotice onReload={edits.reload} onKeep={edits.keep} />}
         {command.problem && <CommandProblem problem={command.problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {cancel}
           </Button>
-          <Button type="submit" loading={command.isRunning} disabled={!isComplete || edits.isOvertaken}>
+          <Button type="submit" loading={command.isRunning} disabled={!isComplete || edits.hasConflict}>
             {save}
           </Button>
         </Group>

@@ -1,8 +1,8 @@
 import { Button, Checkbox, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useId } from 'react';
-import { IconAct } from '../../components/IconAct.tsx';
-import { moved } from '../../components/moved.ts';
+import { IconAction } from '../../components/IconAction.tsx';
+import { moveItem } from '../../components/move-item.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -43,7 +43,7 @@ export function AliasTargets({ targets, onChange }: AliasTargetsProps) {
   return (
     <div className={classes.targets}>
       <p className={classes.soft}>{names.targetsHint}</p>
-      <SortableList label={names.targets} items={items} onMove={(from, to) => onChange(moved(targets, from, to))} />
+      <SortableList label={names.targets} items={items} onMove={(from, to) => onChange(moveItem(targets, from, to))} />
       <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} className={classes.start} onClick={add}>
         {names.addTarget}
       </Button>
@@ -91,7 +91,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
           <option key={name} value={name} />
         ))}
       </datalist>
-      {onRemove && <IconAct label={names.removeTarget(place)} icon={<IconTrash size={16} />} onClick={onRemove} />}
+      {onRemove && <IconAction label={names.removeTarget(place)} icon={<IconTrash size={16} />} onClick={onRemove} />}
       {place > 1 && (
         <Checkbox
           size="xs"

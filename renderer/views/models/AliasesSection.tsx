@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { AliasView } from '../../../server/contract/access-views.ts';
 import { CommandDialog } from '../../components/CommandDialog.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { LockMark } from '../../components/LockMark.tsx';
@@ -90,13 +90,13 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
         <LockMark lock={changeLock ?? removalLock} />
       </div>
       <div className={list.actions}>
-        <IconAct
+        <IconAction
           label={names.edit(alias.name)}
           icon={<IconPencil size={18} />}
           isDisabled={!canChange || changeLock !== null}
           onClick={onEdit}
         />
-        <IconAct
+        <IconAction
           label={names.remove(alias.name)}
           icon={<IconTrash size={18} />}
           isDisabled={!canChange || removalLock !== null}

@@ -2,7 +2,7 @@
 import { useRef } from 'react';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { servingAge } from '../../state/serving-age.ts';
+import { modelRouteVersion } from '../../state/query-versions.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { AliasesSection } from './AliasesSection.tsx';
@@ -18,8 +18,8 @@ export function Models() {
   const isWithoutAliases = useControlState(({ views }) => views?.aliases.length === 0);
   const { asker, chooseAsker, model, chooseModel } = useModelsAddress();
   const field = useRef<HTMLInputElement>(null);
-  const asOf = useControlState(servingAge);
-  const models = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, asOf);
+  const version = useControlState(modelRouteVersion);
+  const models = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, version);
   const explain = (name: string) => {
     chooseModel(name);
     field.current?.focus();

@@ -11,7 +11,7 @@ import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
-import type { Answered } from '../../state/use-query.ts';
+import type { QueryState } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { ModelNameButton } from './ModelNameButton.tsx';
 import classes from './Models.module.css';
@@ -20,7 +20,7 @@ import classes from './Models.module.css';
 const shortListLength = 60;
 
 interface ModelsSectionProps {
-  models: Answered<'models'>;
+  models: QueryState<'models'>;
   /** The key or group is known. */
   isAsked: boolean;
   onExplain(model: string): void;
@@ -97,7 +97,7 @@ function ModelRow({ model, onExplain }: { model: ModelView; onExplain(): void })
           <IconPlayerPlay size={16} aria-hidden />
         </ActionIcon>
       )}
-      <CopyButton value={model.id} what={model.id} />
+      <CopyButton value={model.id} label={model.id} />
     </li>
   );
 }

@@ -8,7 +8,7 @@ import type { Chosen } from '../../components/chosen.ts';
 import { ModelField } from '../../components/ModelField.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { servingAge } from '../../state/serving-age.ts';
+import { modelRouteVersion } from '../../state/query-versions.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useMostUsed } from '../../state/use-most-used.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -36,11 +36,11 @@ export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteS
   const { models: names } = useMessages();
   const mostUsed = useMostUsed() ?? [];
   const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
-  const asOf = useControlState(servingAge);
+  const version = useControlState(modelRouteVersion);
   const isAsked = asker !== null && settled !== '';
   const { answer, problem } = useQuery<'route'>(
     isAsked ? { type: 'route', ...askedAs(asker), model: settled } : null,
-    asOf,
+    version,
   );
   return (
     <Section title={names.route}>

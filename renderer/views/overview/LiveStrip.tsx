@@ -5,7 +5,7 @@ import { CopyLine } from '../../components/CopyLine.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import classes from './LiveStrip.module.css';
 import { callersOf, tokensPerSecond } from './live-figures.ts';
 import { loadSpentToday } from './load-usage.ts';
@@ -27,7 +27,7 @@ export function LiveStrip() {
     <section className={classes.strip} aria-label={names.title}>
       <Fact name={statusNames.baseUrl}>
         {status ? (
-          <CopyLine value={status.baseUrl ?? connection.notListening} what={statusNames.baseUrl} oneLine />
+          <CopyLine value={status.baseUrl ?? connection.notListening} label={statusNames.baseUrl} oneLine />
         ) : (
           <Skeleton height={34} />
         )}
@@ -64,7 +64,7 @@ function Fact({ name, hint, children }: { name: string; hint?: string; children:
 function SpentToday() {
   const { formats } = useLocalization();
   const { query } = useControlStore();
-  const { answer, problem } = useLiveAnswer(useCallback(() => loadSpentToday(query, Date.now()), [query]));
+  const { answer, problem } = useLiveQuery(useCallback(() => loadSpentToday(query, Date.now()), [query]));
   if (!answer) return problem ? <span className={classes.figure}>{unknown}</span> : <Skeleton height={20} width={56} />;
   const { usd, sinceMs } = answer;
   return (

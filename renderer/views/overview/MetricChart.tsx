@@ -80,7 +80,7 @@ function amountSeries(question: SeriesQuestion, metric: CountedMetric): ChartSer
   const { answers, steps, messages } = question;
   const leaders = leaderSeries(question, (name) =>
     amounts(
-      answers.named.filter((step) => step.name === name),
+      answers.leaderSteps.filter((step) => step.name === name),
       metric,
     ),
   );
@@ -97,7 +97,7 @@ function rateSeries(question: SeriesQuestion): ChartSeries[] {
   const { answers, steps, messages } = question;
   const values = valuesAt(steps, failureRates(answers.total));
   return [
-    ...leaderSeries(question, (name) => failureRates(answers.named.filter((step) => step.name === name))),
+    ...leaderSeries(question, (name) => failureRates(answers.leaderSteps.filter((step) => step.name === name))),
     { id: 'all', label: messages.overview.all, color: othersColor, values },
   ];
 }

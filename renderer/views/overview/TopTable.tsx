@@ -3,7 +3,7 @@ import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
 import { colorOf } from './name-colors.ts';
-import { type RequestsMeant, requestsOf } from './requests-address.ts';
+import { type RequestsAddressFilter, requestsAddressOf } from './requests-address.ts';
 import classes from './TopTable.module.css';
 import { amountOf, failuresOf, type NamedCounted } from './usage-figures.ts';
 import { useNames } from './use-names.ts';
@@ -52,7 +52,7 @@ function TopRow({ row, by, share, sinceMs }: TopRowProps) {
   const { formats } = useLocalization();
   const name = useNames(by, [row.name])(row.name);
   const failed = failuresOf(row);
-  const hrefOf = (meant: RequestsMeant = {}) => requestsOf(by, row.name, { ...meant, since: sinceMs });
+  const hrefOf = (filter: RequestsAddressFilter = {}) => requestsAddressOf(by, row.name, { ...filter, since: sinceMs });
   return (
     <tr>
       <td className={classes.name} title={name}>

@@ -2,7 +2,7 @@
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 import { type CountedMetric, leadersOf, type Metric, type NamedCounted } from './usage-figures.ts';
-import { fittingRange, gridOf, type RangeName, type TimeGrid } from './usage-range.ts';
+import { defaultRange, gridOf, type RangeName, type TimeGrid } from './usage-range.ts';
 
 export type Dimension = Exclude<QueryInputMap['usage']['by'], 'day'>;
 
@@ -20,7 +20,7 @@ export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
   total: QueryResults['usage-over-time'];
   /** The names with a series of their own in the chart. */
   leaders: (string | null)[];
-  named: QueryResults['usage-over-time'];
+  leaderSteps: QueryResults['usage-over-time'];
   firstByte: QueryResults['first-byte-times'];
   /** Of the leaders, if the metric is the first byte. */
   firstByteByName: QueryResults['first-byte-times']['named'];
@@ -28,7 +28,7 @@ export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
 
 type Query = ControlStore['query'];
 
-const mostSeries = 5;
+const maxSeries = 5;
 const dayMs = 86_400_000;
 
 export function countedOf(metric: Metric): CountedMetric {
@@ -45,14 +45,25 @@ export async function loadUsage(query: Query, question: UsageQuestion, nowMs: nu
     query<'usage-over-time'>({ type: 'usage-over-time', by: 'day', ...grid }),
     query<'first-byte-times'>({ type: 'first-byte-times', ...grid }),
   ]);
-  const leaders = leadersOf(byName, countedOf(metric), mostSeries).map(({ name }) => name);
+  const leaders = leadersOf(byName, countedOf(metric), maxSeries).map(({ name }) => name);
   const names = leaders.map((name) => name ?? '');
   const isFirstByte = metric === 'firstByte' && names.length > 0;
-  const [named, byLeader] = await Promise.all([
+  const [leaderSteps, byLeader] = await Promise.all([
     names.length > 0 ? query<'usage-over-time'>({ type: 'usage-over-time', by, names, ...grid }) : [],
     isFirstByte ? query<'first-byte-times'>({ type: 'first-byte-times', by, names, ...grid }) : null,
   ]);
-  return { by, metric, range, grid, byName, total, leaders, named, firstByte, firstByteByName: byLeader?.named ?? [] };
+  return {
+    by,
+    metric,
+    range,
+    grid,
+    byName,
+    total,
+    leaders,
+    leaderSteps,
+    firstByte,
+    firstByteByName: byLeader?.named ?? [],
+  };
 }
 
 async function findRange(query: Query, nowMs: number): Promise<RangeName> {
@@ -61,15 +72,15 @@ async function findRange(query: Query, nowMs: number): Promise<RangeName> {
     const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'day', ...time });
     return steps.map(({ startMs }) => startMs);
   };
-  const ofDay = await startsOf(dayMs, dayMs / 96);
-  return fittingRange(ofDay.length > 0 ? ofDay : await startsOf(90 * dayMs, dayMs), nowMs);
+  const lastDay = await startsOf(dayMs, dayMs / 96);
+  return defaultRange(lastDay.length > 0 ? lastDay : await startsOf(90 * dayMs, dayMs), nowMs);
 }
 
 /** The cost of today so far; null if unknown. */
 export async function loadSpentToday(query: Query, nowMs: number): Promise<{ usd: number | null; sinceMs: number }> {
   const sinceMs = new Date(nowMs).setHours(0, 0, 0, 0);
   const rows = await query<'usage'>({ type: 'usage', by: 'provider', sinceMs, untilMs: nowMs + 1 });
-  const known = rows.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
-  const usd = rows.length > 0 && known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0);
+  const knownCosts = rows.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
+  const usd = rows.length > 0 && knownCosts.length === 0 ? null : knownCosts.reduce((sum, cost) => sum + cost, 0);
   return { usd, sinceMs };
 }

@@ -18,23 +18,23 @@ export const othersColor = '#868e96';
 
 /** Assigns colours; names keep theirs as long as the window is open. */
 export function createNameColors(): (name: string | null) => string {
-  const given = new Map<string, string>();
+  const assigned = new Map<string, string>();
   return (name) => {
     if (name === null) return othersColor;
-    let color = given.get(name);
+    let color = assigned.get(name);
     if (color === undefined) {
-      color = freeColor(name, new Set(given.values()));
-      given.set(name, color);
+      color = freeColor(name, new Set(assigned.values()));
+      assigned.set(name, color);
     }
     return color;
   };
 }
 
 /** The colour that the name hashes to, or the next free one. */
-function freeColor(name: string, taken: ReadonlySet<string>): string {
+function freeColor(name: string, usedColors: ReadonlySet<string>): string {
   const first = hashOf(name) % palette.length;
   const inOrder = [...palette.slice(first), ...palette.slice(0, first)];
-  return inOrder.find((color) => !taken.has(color)) ?? palette[first] ?? othersColor;
+  return inOrder.find((color) => !usedColors.has(color)) ?? palette[first] ?? othersColor;
 }
 
 /** FNV-1a. */

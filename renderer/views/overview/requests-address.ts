@@ -1,7 +1,7 @@
 import type { Dimension } from './load-usage.ts';
 
 /** A selection of requests, as fields of the Requests screen's address. */
-export interface RequestsMeant {
+export interface RequestsAddressFilter {
   outcome?: 'error' | 'running';
   /** A status, or all with the same first digit: `4xx`. */
   status?: string;
@@ -15,9 +15,9 @@ export interface RequestsMeant {
 }
 
 /** The address that lists these requests. */
-export function requestsAddress(meant: RequestsMeant): string {
+export function requestsAddress(filter: RequestsAddressFilter): string {
   const search = new URLSearchParams(
-    Object.entries(meant).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   );
   return search.size === 0 ? '/requests' : `/requests?${search}`;
 }
@@ -26,6 +26,6 @@ export function requestsAddress(meant: RequestsMeant): string {
  * The address of the requests of a model, provider, key or group; null for requests without one, which cannot be
  * listed.
  */
-export function requestsOf(by: Dimension, name: string | null, meant: RequestsMeant): string | null {
-  return name === null ? null : requestsAddress({ ...meant, [by]: name });
+export function requestsAddressOf(by: Dimension, name: string | null, filter: RequestsAddressFilter): string | null {
+  return name === null ? null : requestsAddress({ ...filter, [by]: name });
 }

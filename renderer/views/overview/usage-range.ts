@@ -44,15 +44,15 @@ export function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes }: TimeGrid
  * The shortest range that covers all requests of the last 24 hours. Without any, the shortest that reaches the latest
  * request, or an hour if there is none.
  */
-export function fittingRange(startsMs: readonly number[], nowMs: number): RangeName {
+export function defaultRange(startsMs: readonly number[], nowMs: number): RangeName {
   const ages = startsMs.map((startMs) => nowMs - startMs);
   const ofLastDay = ages.filter((ageMs) => ageMs < dayMs);
   // A step may start before its first request.
-  if (ofLastDay.length > 0) return rangeReaching(Math.max(...ofLastDay) - quarterMs);
-  return ages.length > 0 ? rangeReaching(Math.min(...ages)) : 'hour';
+  if (ofLastDay.length > 0) return shortestRangeFor(Math.max(...ofLastDay) - quarterMs);
+  return ages.length > 0 ? shortestRangeFor(Math.min(...ages)) : 'hour';
 }
 
-function rangeReaching(ageMs: number): RangeName {
+function shortestRangeFor(ageMs: number): RangeName {
   return rangeNames.find((name) => ranges[name].spanMs >= ageMs) ?? 'quarter';
 }
 

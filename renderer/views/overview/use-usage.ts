@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 import { useControlStore } from '../../state/use-control.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import { loadUsage, type UsageQuestion } from './load-usage.ts';
 import type { RangeName } from './usage-range.ts';
 
@@ -13,5 +13,5 @@ export function useUsage({ range, by, metric }: UsageQuestion) {
     if (range === null && answers.total.length > 0) setFound(answers.range);
     return answers;
   }, [query, range, found, by, metric]);
-  return useLiveAnswer(load);
+  return useLiveQuery(load);
 }

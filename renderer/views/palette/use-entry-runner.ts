@@ -44,7 +44,7 @@ export function useEntryRunner(): EntryRunner {
       // First, so that the next screen, or the question about unsaved edits, can take the focus.
       overlay.close();
       if ('run' in act) act.run();
-      else navigate(act.href, { anew: true });
+      else navigate(act.href, { remount: true });
     },
     isRunning,
     problem,

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../../server/contract/people-views.ts';
 import list from '../../components/List.module.css';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { ChangeList } from '../settings/ChangeList.tsx';
-import { describeAct } from './describe-act.ts';
+import { describeAuditEntry } from './describe-audit-entry.ts';
 import classes from './People.module.css';
 
 interface AuditRowProps {
@@ -26,7 +26,7 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
   return (
     <li className={list.plain}>
       <div>
-        <span className={list.name}>{author}</span> {describeAct(entry, personNames, names)}
+        <span className={list.name}>{author}</span> {describeAuditEntry(entry, personNames, names)}
         {from.length > 0 && <div className={list.detail}>{from.join(' · ')}</div>}
       </div>
       <time className={classes.time} dateTime={new Date(at).toISOString()} title={formats.fullMoment(at)}>

@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type TokenScope, tokenScopes } from '../../../server/contract/people.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { SecretContent, type ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -28,7 +28,12 @@ export function CreateTokenDialog({ opened, onClose, onCreated }: CreateTokenDia
     onCreated();
   };
   return (
-    <ModalFrame opened={opened} onClose={close} title={secret?.title ?? names.createTitle} stays={secret !== null}>
+    <ModalFrame
+      opened={opened}
+      onClose={close}
+      title={secret?.title ?? names.createTitle}
+      ignoresClickOutside={secret !== null}
+    >
       {secret ? <SecretContent shown={secret} onDone={close} /> : <CreateTokenForm onCancel={close} onCreated={show} />}
     </ModalFrame>
   );
@@ -88,7 +93,7 @@ function CreateTokenForm({ onCancel, onCreated }: CreateTokenFormProps) {
           value={String(days)}
           onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}
         />
-        <DialogActs
+        <DialogActions
           command={command}
           submit={names.submit}
           isBlocked={name.trim() === '' || scopes.length === 0}

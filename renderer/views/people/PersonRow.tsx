@@ -1,7 +1,7 @@
 import { IconLogout } from '@tabler/icons-react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
 import { describeRole } from '../../components/describe-role.ts';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import list from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -30,7 +30,7 @@ export function PersonRow({ person, onSignOut }: PersonRowProps) {
           <RelativeTime moment={signedInAt} phrase={names.signedIn} />
         </div>
       </div>
-      <IconAct label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={onSignOut} />
+      <IconAction label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={onSignOut} />
     </li>
   );
 }

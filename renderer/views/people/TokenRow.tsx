@@ -1,6 +1,6 @@
 import { IconTrash } from '@tabler/icons-react';
 import type { TokenView } from '../../../server/contract/people-views.ts';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import list from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useNow } from '../../components/use-now.ts';
@@ -40,7 +40,7 @@ export function TokenRow({ token, person, onRevoke }: TokenRowProps) {
           )}
         </div>
       </div>
-      <IconAct label={names.revoke(name)} icon={<IconTrash size={16} />} onClick={onRevoke} />
+      <IconAction label={names.revoke(name)} icon={<IconTrash size={16} />} onClick={onRevoke} />
     </li>
   );
 }

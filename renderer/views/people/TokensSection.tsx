@@ -20,7 +20,7 @@ export function TokensSection({ of }: { of: 'me' | 'all' }) {
   const { messages, formats } = useLocalization();
   const { tokens: names } = messages;
   const me = usePerson();
-  const { answer, problem, askAgain } = useQuery<'tokens'>({ type: 'tokens' });
+  const { answer, problem, refetch } = useQuery<'tokens'>({ type: 'tokens' });
   const { answer: people } = useQuery<'people'>(of === 'all' ? { type: 'people' } : null);
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<TokenView | null>(null);
@@ -53,8 +53,8 @@ export function TokensSection({ of }: { of: 'me' | 'all' }) {
           />
         ))}
       </ul>
-      <CreateTokenDialog opened={isCreating} onClose={() => setCreating(false)} onCreated={askAgain} />
-      <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} onRevoked={askAgain} />
+      <CreateTokenDialog opened={isCreating} onClose={() => setCreating(false)} onCreated={refetch} />
+      <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} onRevoked={refetch} />
     </Section>
   );
 }

@@ -35,7 +35,7 @@ export function AnswerFacts({ requestId }: { requestId: string | null }) {
 
 /** Measured from the first byte; null if the time was too short to measure. */
 function tokensPerSecond({ usage, firstByteMs, totalMs }: LiveRequest): number | null {
-  const lastedMs = (totalMs ?? 0) - (firstByteMs ?? 0);
-  if (firstByteMs === null || lastedMs < 20 || !usage?.outputTokens) return null;
-  return usage.outputTokens / (lastedMs / 1_000);
+  const streamMs = (totalMs ?? 0) - (firstByteMs ?? 0);
+  if (firstByteMs === null || streamMs < 20 || !usage?.outputTokens) return null;
+  return usage.outputTokens / (streamMs / 1_000);
 }

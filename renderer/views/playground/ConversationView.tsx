@@ -12,13 +12,13 @@ export function ConversationView({ turns, isRunning }: { turns: readonly Turn[];
   return (
     <ol className={classes.turns}>
       {turns.map((turn, index) => (
-        <TurnView key={turn.id} turn={turn} isComing={isRunning && index === turns.length - 1} />
+        <TurnView key={turn.id} turn={turn} isStreaming={isRunning && index === turns.length - 1} />
       ))}
     </ol>
   );
 }
 
-function TurnView({ turn, isComing }: { turn: Turn; isComing: boolean }) {
+function TurnView({ turn, isStreaming }: { turn: Turn; isStreaming: boolean }) {
   const { playground: names } = useMessages();
   const isAnswer = turn.role === 'assistant';
   const isEmpty = turn.text === '' && turn.toolCalls.length === 0;
@@ -27,7 +27,7 @@ function TurnView({ turn, isComing }: { turn: Turn; isComing: boolean }) {
       <p className={classes.role}>{turn.model ?? names.roles[turn.role]}</p>
       {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
       {isAnswer ? <AnswerText text={turn.text} /> : <p className={classes.words}>{turn.text}</p>}
-      {isComing && isEmpty && <p className={classes.soft}>…</p>}
+      {isStreaming && isEmpty && <p className={classes.soft}>…</p>}
       {turn.toolCalls.map((call) => (
         <p key={call.id} className={classes.toolCall}>
           {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>

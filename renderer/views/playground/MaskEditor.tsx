@@ -22,19 +22,19 @@ export function MaskEditor({ source, onMask }: MaskEditorProps) {
   const [bitmap, setBitmap] = useState<ImageBitmap | null>(null);
   const [isPainted, setPainted] = useState(false);
   useEffect(() => {
-    let isWanted = true;
+    let isCurrent = true;
     createImageBitmap(source).then(
-      (made) => isWanted && setBitmap(made),
+      (bitmap) => isCurrent && setBitmap(bitmap),
       // Not an image: there is nothing to paint on, and the provider will refuse the file.
       () => {},
     );
     return () => {
-      isWanted = false;
+      isCurrent = false;
     };
   }, [source]);
   useEffect(() => {
     const target = canvas.current;
-    if (target && bitmap) wipe(target, bitmap);
+    if (target && bitmap) resetMask(target, bitmap);
   }, [bitmap]);
 
   const paint = (event: PointerEvent<HTMLCanvasElement>) => {
@@ -46,7 +46,7 @@ export function MaskEditor({ source, onMask }: MaskEditorProps) {
     if (isPainted) canvas.current?.toBlob(onMask, 'image/png');
   };
   const clear = () => {
-    if (canvas.current && bitmap) wipe(canvas.current, bitmap);
+    if (canvas.current && bitmap) resetMask(canvas.current, bitmap);
     setPainted(false);
     onMask(null);
   };
@@ -76,7 +76,7 @@ export function MaskEditor({ source, onMask }: MaskEditorProps) {
 }
 
 /** Restores the whole image. */
-function wipe(canvas: HTMLCanvasElement, bitmap: ImageBitmap): void {
+function resetMask(canvas: HTMLCanvasElement, bitmap: ImageBitmap): void {
   const context = canvas.getContext('2d');
   if (!context) return;
   context.globalCompositeOperation = 'source-over';

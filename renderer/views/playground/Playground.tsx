@@ -9,30 +9,30 @@ import { Screen } from '../../components/Screen.tsx';
 import type { Messages } from '../../messages/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type KeyChoice, useKeyChoice } from '../../state/use-key-choice.ts';
-import { ChatBench } from './ChatBench.tsx';
-import { CompletionsBench } from './CompletionsBench.tsx';
-import { EmbeddingsBench } from './EmbeddingsBench.tsx';
-import { ImagesBench } from './ImagesBench.tsx';
-import { ModerationsBench } from './ModerationsBench.tsx';
+import { ChatPanel } from './ChatPanel.tsx';
+import { CompletionsPanel } from './CompletionsPanel.tsx';
+import { EmbeddingsPanel } from './EmbeddingsPanel.tsx';
+import { ImagesPanel } from './ImagesPanel.tsx';
+import { ModerationsPanel } from './ModerationsPanel.tsx';
 import classes from './Playground.module.css';
-import { ResponsesBench } from './ResponsesBench.tsx';
-import { SpeechBench } from './SpeechBench.tsx';
-import { TranscriptionBench } from './TranscriptionBench.tsx';
+import { ResponsesPanel } from './ResponsesPanel.tsx';
+import { SpeechPanel } from './SpeechPanel.tsx';
+import { TranscriptionPanel } from './TranscriptionPanel.tsx';
 import { useSentRequest } from './use-sent-request.ts';
-import { VideoBench } from './VideoBench.tsx';
+import { VideoPanel } from './VideoPanel.tsx';
 
-type BenchName = keyof Messages['playground']['benches'];
+type PanelName = keyof Messages['playground']['panels'];
 
-const benches: readonly { name: BenchName; Component: ComponentType<{ keyChoice: KeyChoice }> }[] = [
-  { name: 'chat', Component: ChatBench },
-  { name: 'responses', Component: ResponsesBench },
-  { name: 'completions', Component: CompletionsBench },
-  { name: 'embeddings', Component: EmbeddingsBench },
-  { name: 'moderations', Component: ModerationsBench },
-  { name: 'images', Component: ImagesBench },
-  { name: 'speech', Component: SpeechBench },
-  { name: 'transcription', Component: TranscriptionBench },
-  { name: 'videos', Component: VideoBench },
+const panels: readonly { name: PanelName; Component: ComponentType<{ keyChoice: KeyChoice }> }[] = [
+  { name: 'chat', Component: ChatPanel },
+  { name: 'responses', Component: ResponsesPanel },
+  { name: 'completions', Component: CompletionsPanel },
+  { name: 'embeddings', Component: EmbeddingsPanel },
+  { name: 'moderations', Component: ModerationsPanel },
+  { name: 'images', Component: ImagesPanel },
+  { name: 'speech', Component: SpeechPanel },
+  { name: 'transcription', Component: TranscriptionPanel },
+  { name: 'videos', Component: VideoPanel },
 ];
 
 export function Playground() {
@@ -40,25 +40,25 @@ export function Playground() {
   const keyChoice = useKeyChoice();
   const [path] = useLocation();
   const sent = useSentRequest();
-  const bench = benches.find(({ name }) => name === path.split('/')[2]) ?? benches[0];
+  const panel = panels.find(({ name }) => name === path.split('/')[2]) ?? panels[0];
   const currentTab = useRef<HTMLAnchorElement>(null);
-  const benchName = bench?.name;
+  const panelName = panel?.name;
   // In a narrow window the tabs scroll sideways.
   useEffect(() => {
-    if (benchName) currentTab.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [benchName]);
+    if (panelName) currentTab.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [panelName]);
   return (
     <Screen name="playground">
       <nav className={classes.tabs} aria-label={names.capabilities}>
-        {benches.map(({ name }) => (
+        {panels.map(({ name }) => (
           <Link
             key={name}
-            ref={name === benchName ? currentTab : undefined}
+            ref={name === panelName ? currentTab : undefined}
             className={classes.tab}
             href={`/playground/${name}`}
-            aria-current={name === benchName ? 'true' : undefined}
+            aria-current={name === panelName ? 'true' : undefined}
           >
-            {names.benches[name]}
+            {names.panels[name]}
           </Link>
         ))}
       </nav>
@@ -70,10 +70,10 @@ export function Playground() {
       {sent && (
         <p className={classes.soft} role="status">
           {sent.state === 'opened' ? names.fromRequest(sent.id, sent.api) : names.fromNothing[sent.state]}
-          {sent.state === 'opened' && sent.leftOut.length > 0 && ` ${names.leftOut(sent.leftOut.join(', '))}`}
+          {sent.state === 'opened' && sent.omitted.length > 0 && ` ${names.leftOut(sent.omitted.join(', '))}`}
         </p>
       )}
-      {bench && <bench.Component key={bench.name} keyChoice={keyChoice} />}
+      {panel && <panel.Component key={panel.name} keyChoice={keyChoice} />}
     </Screen>
   );
 }

@@ -56,7 +56,7 @@ function CodeCopies({ exchange }: { exchange: Exchange }) {
       {codes.map(({ language, code }) => (
         <span key={language} className={classes.code}>
           {names.codes[language]}
-          <CopyButton value={code ?? ''} what={names.codes[language]} />
+          <CopyButton value={code ?? ''} label={names.codes[language]} />
         </span>
       ))}
     </div>
@@ -68,7 +68,7 @@ function RawText({ text, what }: { text: string; what: string }) {
     <div>
       <div className={classes.rawHead}>
         <span>{what}</span>
-        <CopyButton value={text} what={what} />
+        <CopyButton value={text} label={what} />
       </div>
       <textarea className={classes.rawText} readOnly value={text} aria-label={what} rows={rowsFor(text)} />
     </div>

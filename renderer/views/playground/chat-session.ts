@@ -1,8 +1,8 @@
-/** State of the chat bench that outlives its screen: conversations, input and parameters. */
+/** State of the chat panel that outlives its screen: conversations, input and parameters. */
 import { createSessionValue } from '../../state/session-value.ts';
 import type { Turn } from './conversation.ts';
 import { noParameters, type SamplingDraft } from './sampling.ts';
-import { holdExchange } from './use-exchange.ts';
+import { createExchangeStore } from './use-exchange.ts';
 
 interface ChatSession {
   /** One conversation per model: one, or two side by side. */
@@ -26,4 +26,4 @@ export const chatSession = createSessionValue<ChatSession>({
   sampling: noParameters,
 });
 
-export const chatExchanges = [holdExchange(), holdExchange()] as const;
+export const chatExchanges = [createExchangeStore(), createExchangeStore()] as const;

@@ -1,4 +1,4 @@
-/** A conversation in the chat bench, in the forms in which it is shown and sent. Pure. */
+/** A conversation in the chat panel, in the forms in which it is shown and sent. Pure. */
 import type { Failure } from './exchange.ts';
 import { listAt, numberAt, textAt } from './json-path.ts';
 
@@ -29,17 +29,17 @@ export interface Turn {
 }
 
 /** Adds the person's input. After tool calls it counts as their result. */
-export function withSaid(turns: readonly Turn[], text: string, image: string | null): Turn[] {
+export function withUserInput(turns: readonly Turn[], text: string, image: string | null): Turn[] {
   const isResult = (turns.at(-1)?.toolCalls.length ?? 0) > 0;
-  return [...turns, { ...nothing, id: turns.length, role: isResult ? 'tool' : 'user', text, image }];
+  return [...turns, { ...emptyTurn, id: turns.length, role: isResult ? 'tool' : 'user', text, image }];
 }
 
 /** The answer before its first word. */
 export function beginAnswer(turns: readonly Turn[], model: string): Turn {
-  return { ...nothing, id: turns.length, role: 'assistant', model };
+  return { ...emptyTurn, id: turns.length, role: 'assistant', model };
 }
 
-const nothing = {
+const emptyTurn = {
   text: '',
   image: null,
   toolCalls: [],
@@ -73,12 +73,12 @@ export function toMessages(system: string, turns: readonly Turn[]): object[] {
   return system.trim() ? [{ role: 'system', content: system }, ...messages] : messages;
 }
 
-function toMessage(turn: Turn, before: Turn | undefined): object[] {
+function toMessage(turn: Turn, previous: Turn | undefined): object[] {
   if (turn.role === 'tool' && turn.callId !== null) {
     return [{ role: 'tool', tool_call_id: turn.callId, content: turn.text }];
   }
   if (turn.role === 'tool') {
-    return (before?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
+    return (previous?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
   }
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
   // The answer failed before its first word.

@@ -49,7 +49,7 @@ interface ExchangeListener {
 
 const mostShownChars = 200_000;
 
-export function begin({ method = 'POST', path, body }: Omit<GatewayCall, 'secret'>): Exchange {
+export function newExchange({ method = 'POST', path, body }: Omit<GatewayCall, 'secret'>): Exchange {
   return {
     method,
     path: `/v1${path}`,
@@ -65,23 +65,23 @@ export function begin({ method = 'POST', path, body }: Omit<GatewayCall, 'secret
 }
 
 /** Whether the same call may succeed later. */
-export function mayPass(failure: Failure): boolean {
+export function isTemporary(failure: Failure): boolean {
   if (failure.kind !== 'refused') return failure.kind === 'unreachable' || failure.kind === 'cut';
   return failure.status >= 500 || failure.status === 429 || failure.status === 408;
 }
 
 /** Carries out the call and reports its progress. */
-export async function carryOut(call: GatewayCall, listener: ExchangeListener): Promise<Outcome> {
+export async function runExchange(call: GatewayCall, listener: ExchangeListener): Promise<Outcome> {
   const startedAt = performance.now();
   const sinceStart = () => performance.now() - startedAt;
   const end = (outcome: Outcome): Outcome => {
     listener.onChange({ isRunning: false, totalMs: sinceStart(), failure: outcome.failure });
     return outcome;
   };
-  let hasBegun = false;
+  let hasResponse = false;
   try {
     const response = await callGateway(call);
-    hasBegun = true;
+    hasResponse = true;
     listener.onChange({
       status: response.status,
       requestId: response.headers.get('x-sluice-request-id'),
@@ -92,7 +92,7 @@ export async function carryOut(call: GatewayCall, listener: ExchangeListener): P
     const { status } = response;
     return end({ reply: null, failure: { kind: 'refused', status, message: errorMessageOf(reply.text) } });
   } catch {
-    const kind = hasBegun ? 'cut' : 'unreachable';
+    const kind = hasResponse ? 'cut' : 'unreachable';
     return end({ reply: null, failure: { kind: call.signal?.aborted ? 'stopped' : kind } });
   }
 }

@@ -1,10 +1,10 @@
-/** Converts tools and parameters of a request to any conversation API to the form that the chat bench uses. Pure. */
+/** Converts tools and parameters of a request to any conversation API to the form that the chat panel uses. Pure. */
 import { isObject } from '../../../server/contract/is-object.ts';
 import { at, listAt, numberAt, textAt } from './json-path.ts';
 import { noParameters, type SamplingDraft } from './sampling.ts';
 
-/** Function tools in the format of Chat Completions. Tools of other types are added to `leftOut`. */
-export function readTools(tools: unknown, leftOut: Set<string>): object[] {
+/** Function tools in the format of Chat Completions. Tools of other types are added to `omitted`. */
+export function readTools(tools: unknown, omitted: Set<string>): object[] {
   return listAt(tools).flatMap((tool) => {
     if (!isObject(tool)) return [];
     const declared = listAt(tool.functionDeclarations ?? tool.function_declarations);
@@ -14,7 +14,7 @@ export function readTools(tools: unknown, leftOut: Set<string>): object[] {
     if (isObject(tool.function) || (type === 'custom' && isObject(tool.custom))) return [tool];
     if (type === 'function') return [toFunction(tool, tool.parameters)];
     if (isObject(tool.input_schema)) return [toFunction(tool, tool.input_schema)];
-    leftOut.add(textAt(tool, 'name') ?? type ?? Object.keys(tool)[0] ?? 'tools');
+    omitted.add(textAt(tool, 'name') ?? type ?? Object.keys(tool)[0] ?? 'tools');
     return [];
   });
 }
@@ -81,8 +81,8 @@ function schemaIn(body: unknown): unknown {
   );
 }
 
-/** Fields that are carried over completely. The bench always streams. */
-const carried = new Set(
+/** Fields that are carried over completely. The panel always streams. */
+const supported = new Set(
   (
     'model messages system contents systemInstruction system_instruction input instructions tools stream stream_options ' +
     'temperature top_p max_tokens max_completion_tokens max_output_tokens reasoning_effort'
@@ -98,12 +98,12 @@ const partly: Record<string, readonly string[]> = {
 };
 
 /**
- * Names of the top-level fields that the bench does not keep. If only a member is not kept, it is named too:
+ * Names of the top-level fields that the panel does not keep. If only a member is not kept, it is named too:
  * `reasoning.summary`.
  */
-export function fieldsLeftOut(body: Readonly<Record<string, unknown>>): string[] {
+export function omittedFields(body: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(body).flatMap(([name, value]) => {
-    if (value === null || carried.has(name)) return [];
+    if (value === null || supported.has(name)) return [];
     const members = partly[name];
     if (name === 'response_format')
       return schemaIn(body) === undefined && textAt(value, 'type') !== 'text' ? [name] : [];

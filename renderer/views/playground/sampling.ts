@@ -26,9 +26,9 @@ export function schemaOf({ schema }: SamplingDraft): object | undefined | null {
 export function chatParameters(draft: SamplingDraft): Record<string, unknown> {
   const schema = schemaOf(draft);
   return {
-    ...given('temperature', draft.temperature),
-    ...given('top_p', draft.topP),
-    ...given('max_completion_tokens', draft.maxTokens),
+    ...numberField('temperature', draft.temperature),
+    ...numberField('top_p', draft.topP),
+    ...numberField('max_completion_tokens', draft.maxTokens),
     ...(draft.effort && { reasoning_effort: draft.effort }),
     ...(schema && { response_format: { type: 'json_schema', json_schema: { name: nameOf(schema), schema } } }),
   };
@@ -37,9 +37,9 @@ export function chatParameters(draft: SamplingDraft): Record<string, unknown> {
 export function responsesParameters(draft: SamplingDraft): Record<string, unknown> {
   const schema = schemaOf(draft);
   return {
-    ...given('temperature', draft.temperature),
-    ...given('top_p', draft.topP),
-    ...given('max_output_tokens', draft.maxTokens),
+    ...numberField('temperature', draft.temperature),
+    ...numberField('top_p', draft.topP),
+    ...numberField('max_output_tokens', draft.maxTokens),
     ...(draft.effort && { reasoning: { effort: draft.effort } }),
     ...(schema && { text: { format: { type: 'json_schema', name: nameOf(schema), schema } } }),
   };
@@ -47,13 +47,13 @@ export function responsesParameters(draft: SamplingDraft): Record<string, unknow
 
 export function completionsParameters(draft: SamplingDraft): Record<string, unknown> {
   return {
-    ...given('temperature', draft.temperature),
-    ...given('top_p', draft.topP),
-    ...given('max_tokens', draft.maxTokens),
+    ...numberField('temperature', draft.temperature),
+    ...numberField('top_p', draft.topP),
+    ...numberField('max_tokens', draft.maxTokens),
   };
 }
 
-function given(name: string, value: number | string): Record<string, number> {
+function numberField(name: string, value: number | string): Record<string, number> {
   return value === '' || !Number.isFinite(Number(value)) ? {} : { [name]: Number(value) };
 }
 

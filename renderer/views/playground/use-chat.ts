@@ -1,7 +1,7 @@
 import { useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { chatExchanges, chatSession } from './chat-session.ts';
-import { beginAnswer, type Turn, toMessages, withChunk, withSaid } from './conversation.ts';
+import { beginAnswer, type Turn, toMessages, withChunk, withUserInput } from './conversation.ts';
 import { createDataLineReader } from './data-lines.ts';
 import type { Outcome } from './exchange.ts';
 import { parseJson } from './json-path.ts';
@@ -10,7 +10,7 @@ import { chatParameters, schemaOf } from './sampling.ts';
 import { type ExchangeRunner, useExchange } from './use-exchange.ts';
 
 /**
- * The conversations of the chat bench: a message is sent to each model, and each conversation continues independently.
+ * The conversations of the chat panel: a message is sent to each model, and each conversation continues independently.
  */
 export function useChat(keyChoice: KeyChoice, firstModel: string) {
   const [chat, change] = useSessionFields(chatSession);
@@ -26,30 +26,30 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
   });
 
   /** Resolves with false if the answer failed before its first word. */
-  const answer = async (lane: number, runner: ExchangeRunner, said: readonly Turn[]): Promise<boolean> => {
+  const answer = async (lane: number, runner: ExchangeRunner, turns: readonly Turn[]): Promise<boolean> => {
     const model = models[lane] ?? '';
-    let turn = beginAnswer(said, model);
+    let turn = beginAnswer(turns, model);
     const show = (next: Turn) => {
       turn = next;
-      putLane(lane, [...said, turn]);
+      setLane(lane, [...turns, turn]);
     };
     show(turn);
     const read = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
-    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, said) }, read);
+    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, read);
     show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
     return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
   };
 
   const send = async () => {
     const { text, image, lanes } = chat;
-    const shown = image && (await readAsDataUrl(image));
-    const said = lanes.map((turns) => withSaid(turns, text, shown));
+    const imageUrl = image && (await readAsDataUrl(image));
+    const nextLanes = lanes.map((turns) => withUserInput(turns, text, imageUrl));
     change({ text: '', image: null });
-    const wentWell = await Promise.all(
-      said.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
+    const succeeded = await Promise.all(
+      nextLanes.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
     );
     // If all answers failed before their first word, the message returns to the input, before anything typed meanwhile.
-    if (!wentWell.includes(true)) {
+    if (!succeeded.includes(true)) {
       const typed = chatSession.get();
       change({ lanes, text: [text, typed.text].filter(Boolean).join('\n'), image: typed.image ?? image });
     }
@@ -78,7 +78,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
 }
 
 /** Also works after the screen has been left. */
-function putLane(lane: number, turns: readonly Turn[]): void {
+function setLane(lane: number, turns: readonly Turn[]): void {
   chatSession.set((old) => (lane < old.lanes.length ? { ...old, lanes: old.lanes.with(lane, turns) } : old));
 }
 

@@ -2,14 +2,14 @@ import { useEffect, useRef } from 'react';
 import type { GatewayCall } from '../../gateway-api.ts';
 import { createSessionValue, type SessionValue, useSessionValue } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
-import { begin, carryOut, type Exchange, type Outcome, type Reply } from './exchange.ts';
+import { type Exchange, newExchange, type Outcome, type Reply, runExchange } from './exchange.ts';
 
 type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
 
-/** The last exchange of a bench, kept when its screen is left. */
-export type HeldExchange = SessionValue<Exchange | null>;
+/** The last exchange of a panel, kept when its screen is left. */
+export type ExchangeStore = SessionValue<Exchange | null>;
 
-export const holdExchange = (): HeldExchange => createSessionValue<Exchange | null>(null);
+export const createExchangeStore = (): ExchangeStore => createSessionValue<Exchange | null>(null);
 
 export interface ExchangeRunner {
   /** The last exchange. */
@@ -25,8 +25,8 @@ export interface ExchangeRunner {
 }
 
 /** Calls the gateway with the chosen key, one call at a time. Leaving the screen aborts the call. */
-export function useExchange(keyChoice: KeyChoice, held: HeldExchange): ExchangeRunner {
-  const [exchange, setExchange] = useSessionValue(held);
+export function useExchange(keyChoice: KeyChoice, exchangeStore: ExchangeStore): ExchangeRunner {
+  const [exchange, setExchange] = useSessionValue(exchangeStore);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const attempt: ExchangeRunner['attempt'] = async (call, onText) => {
@@ -34,17 +34,17 @@ export function useExchange(keyChoice: KeyChoice, held: HeldExchange): ExchangeR
     if (!secret) {
       const failure = { kind: isGone ? 'keyless' : 'unreachable' } as const;
       // Otherwise the request for the secret itself failed, and `keyChoice.problem` shows the error.
-      if (isGone) setExchange({ ...begin(call), isRunning: false, failure });
+      if (isGone) setExchange({ ...newExchange(call), isRunning: false, failure });
       return { reply: null, failure };
     }
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    setExchange(begin(call));
+    setExchange(newExchange(call));
     const onChange = (change: Partial<Exchange>) => {
       if (running.current === controller) setExchange((old) => old && { ...old, ...change });
     };
-    return carryOut({ ...call, secret, signal: controller.signal }, { onChange, onText });
+    return runExchange({ ...call, secret, signal: controller.signal }, { onChange, onText });
   };
   return {
     exchange,

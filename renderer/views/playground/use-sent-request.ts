@@ -3,39 +3,39 @@ import { useLocation, useSearch } from 'wouter';
 import { sentRequestOf } from '../../../server/contract/sent-request.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { chatSession } from './chat-session.ts';
-import { type OpenableRequest, openable } from './openable.ts';
-import type { ReadChat } from './read-sent.ts';
+import { type ParsedSentRequest, parseSentRequest } from './parse-sent-request.ts';
+import type { SentChat } from './read-sent.ts';
 
 /** The outcome of opening a request; null if none was to be opened. */
 export type OpenedRequest =
-  | { id: string; state: 'opened' /** Null for the bench's own. */; api: string | null; leftOut: readonly string[] }
-  | { id: string; state: Exclude<OpenableRequest['kind'], 'chat'> }
+  | { id: string; state: 'opened' /** Null for the panel's own. */; api: string | null; omitted: readonly string[] }
+  | { id: string; state: Exclude<ParsedSentRequest['kind'], 'chat'> }
   | null;
 
-const benchApi = 'OpenAI Chat Completions';
+const panelApi = 'OpenAI Chat Completions';
 
-/** Opens the captured request named in the address, `/playground?from=req_…`, and replaces the content of the bench. */
+/** Opens the captured request named in the address, `/playground?from=req_…`, and replaces the content of the panel. */
 export function useSentRequest(): OpenedRequest {
-  const from = new URLSearchParams(useSearch()).get('from');
+  const sentId = new URLSearchParams(useSearch()).get('from');
   const [, goTo] = useLocation();
   const [shown, setShown] = useState<OpenedRequest>(null);
-  const { answer, problem } = useQuery<'request'>(from === null ? null : { type: 'request', id: from });
-  const settle = useEffectEvent((id: string, sent: OpenableRequest) => {
+  const { answer, problem } = useQuery<'request'>(sentId === null ? null : { type: 'request', id: sentId });
+  const showResult = useEffectEvent((id: string, sent: ParsedSentRequest) => {
     if (sent.kind === 'chat') {
       open(sent.chat);
-      const api = sent.api === benchApi ? null : sent.api;
-      setShown({ id, state: 'opened', api, leftOut: sent.chat.leftOut });
+      const api = sent.api === panelApi ? null : sent.api;
+      setShown({ id, state: 'opened', api, omitted: sent.chat.omitted });
     } else setShown({ id, state: sent.kind });
     const model = sent.kind === 'chat' && sent.chat.model ? `?model=${encodeURIComponent(sent.chat.model)}` : '';
     goTo(`/playground/chat${model}`, { replace: true });
   });
   useEffect(() => {
-    if (from !== null && answer?.request.id === from) settle(from, openable(sentRequestOf(answer)));
-    else if (from !== null && problem) settle(from, { kind: 'missing' });
-  }, [from, answer, problem]);
+    if (sentId !== null && answer?.request.id === sentId) showResult(sentId, parseSentRequest(sentRequestOf(answer)));
+    else if (sentId !== null && problem) showResult(sentId, { kind: 'missing' });
+  }, [sentId, answer, problem]);
   return shown;
 }
 
-function open({ turns, text, system, tools, sampling }: ReadChat): void {
+function open({ turns, text, system, tools, sampling }: SentChat): void {
   chatSession.set((old) => ({ ...old, lanes: [turns], text, system, tools, sampling, image: null }));
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { mayPass, type Outcome, type Reply } from './exchange.ts';
+import { isTemporary, type Outcome, type Reply } from './exchange.ts';
 import { numberAt, parseJson, textAt } from './json-path.ts';
 import type { ExchangeRunner } from './use-exchange.ts';
 
@@ -15,7 +15,7 @@ interface VideoJob {
   state: VideoJobState | null;
   isRunning: boolean;
   /** The last poll failed and is being retried. */
-  isAskedAgain: boolean;
+  isRetrying: boolean;
   video: Blob | null;
   start(body: object): Promise<void>;
   /** Follows a job that was started earlier. */
@@ -36,44 +36,44 @@ export function useVideoJob(runner: ExchangeRunner): VideoJob {
   const [state, setState] = useState<VideoJobState | null>(null);
   const [video, setVideo] = useState<Blob | null>(null);
   const [isRunning, setRunning] = useState(false);
-  const [isAskedAgain, setAskedAgain] = useState(false);
+  const [isRetrying, setRetrying] = useState(false);
   const current = useRef<AbortController | null>(null);
   useEffect(() => () => current.current?.abort(), []);
 
-  const note = (reply: Reply | null) => {
-    const told = reply && toState(parseJson(reply.text));
-    if (told) setState(told);
-    return told;
+  const applyReply = (reply: Reply | null) => {
+    const next = reply && toState(parseJson(reply.text));
+    if (next) setState(next);
+    return next;
   };
-  const insist = (path: string, signal: AbortSignal) =>
-    untilAnswered(() => runner.attempt({ path, method: 'GET' }), { signal, onFailing: setAskedAgain });
-  const watch = async (first: VideoJobState | null, signal: AbortSignal) => {
+  const getWithRetries = (path: string, signal: AbortSignal) =>
+    retryWhileTemporary(() => runner.attempt({ path, method: 'GET' }), { signal, onFailing: setRetrying });
+  const poll = async (first: VideoJobState | null, signal: AbortSignal) => {
     let job = first;
     while (job && unfinished.has(job.status)) {
       await pause(pollEveryMs, signal);
-      job = note(await insist(pathOf(job.id), signal));
+      job = applyReply(await getWithRetries(pathOf(job.id), signal));
     }
     if (job?.status !== 'completed') return;
-    const content = await insist(`${pathOf(job.id)}/content`, signal);
+    const content = await getWithRetries(`${pathOf(job.id)}/content`, signal);
     setVideo(content?.blob ?? null);
   };
-  const begin = async (first: (signal: AbortSignal) => Promise<Reply | null>) => {
+  const track = async (first: (signal: AbortSignal) => Promise<Reply | null>) => {
     const controller = new AbortController();
     current.current = controller;
     setState(null);
     setVideo(null);
     setRunning(true);
-    await watch(note(await first(controller.signal)), controller.signal);
+    await poll(applyReply(await first(controller.signal)), controller.signal);
     setRunning(false);
-    setAskedAgain(false);
+    setRetrying(false);
   };
   return {
     state,
     isRunning,
-    isAskedAgain,
+    isRetrying,
     video,
-    start: (body) => begin(() => runner.run({ path: '/videos', body })),
-    follow: (id) => begin((signal) => insist(pathOf(id), signal)),
+    start: (body) => track(() => runner.run({ path: '/videos', body })),
+    follow: (id) => track((signal) => getWithRetries(pathOf(id), signal)),
     stop() {
       current.current?.abort();
       runner.stop();
@@ -82,13 +82,13 @@ export function useVideoJob(runner: ExchangeRunner): VideoJob {
 }
 
 /** Null if the request was refused permanently, or aborted. */
-async function untilAnswered(
-  ask: () => Promise<Outcome>,
+async function retryWhileTemporary(
+  call: () => Promise<Outcome>,
   { signal, onFailing }: { signal: AbortSignal; onFailing(isFailing: boolean): void },
 ): Promise<Reply | null> {
   for (let failures = 0; !signal.aborted; failures++) {
-    const { reply, failure } = await ask();
-    const isFailing = failure !== null && mayPass(failure);
+    const { reply, failure } = await call();
+    const isFailing = failure !== null && isTemporary(failure);
     onFailing(isFailing);
     if (!isFailing) return reply;
     await pause(Math.min(longestPauseMs, pollEveryMs * 2 ** failures), signal);

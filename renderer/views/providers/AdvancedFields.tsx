@@ -3,8 +3,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { Lock } from '../../../server/contract/lock.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { FieldPart } from '../../components/FieldPart.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
+import { Fieldset } from '../../components/Fieldset.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type ConnectionValues, phases, servesOptions } from './connection-values.ts';
@@ -25,7 +25,7 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
   return (
     <Stack gap="sm">
       <Lockable lock={lockOf('timeouts')}>
-        <FieldPart legend={names.timeouts}>
+        <Fieldset legend={names.timeouts}>
           <SimpleGrid cols={2} spacing="sm">
             {phases.map((phase) => (
               <NumberInput
@@ -40,7 +40,7 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
               />
             ))}
           </SimpleGrid>
-        </FieldPart>
+        </Fieldset>
       </Lockable>
       <Lockable lock={lockOf('proxy')}>
         <ProxyFields form={form} />
@@ -95,7 +95,7 @@ function ProxyFields({ form }: { form: ConnectionFormState }) {
 function HeaderFields({ form }: { form: ConnectionFormState }) {
   const { connection: names } = useMessages().providers;
   return (
-    <FieldPart legend={names.headers} hint={names.headersHint}>
+    <Fieldset legend={names.headers} hint={names.headersHint}>
       <Stack gap="xs">
         {form.values.headers.map((header, index) => (
           <Group key={`header-${String(index)}`} gap="xs" wrap="nowrap" align="flex-end">
@@ -111,7 +111,7 @@ function HeaderFields({ form }: { form: ConnectionFormState }) {
               flex={2}
               {...form.getInputProps(`headers.${index}.value`)}
             />
-            <IconAct
+            <IconAction
               label={names.removeHeader(header.name)}
               icon={<IconTrash size={18} />}
               onClick={() => form.removeListItem('headers', index)}
@@ -128,6 +128,6 @@ function HeaderFields({ form }: { form: ConnectionFormState }) {
           {names.addHeader}
         </Button>
       </Stack>
-    </FieldPart>
+    </Fieldset>
   );
 }

@@ -2,7 +2,7 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { exampleBaseUrls, fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
@@ -44,7 +44,7 @@ export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
             isFirst={preset !== null && form.blanks.length === 0}
           />
         )}
-        <DialogActs command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
+        <DialogActions command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
       </Stack>
     </form>
   );
@@ -64,8 +64,8 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
   const command = useCommand();
   const baseUrl = preset ? fillPlaceholders(template, values) : address.trim();
   const needsCredential = found?.needsCredential ?? preset?.needsCredential ?? false;
-  const given = draftedCredential(credential);
-  const isComplete = isBaseUrl(baseUrl) && (given !== null || !needsCredential);
+  const enteredCredential = draftedCredential(credential);
+  const isComplete = isBaseUrl(baseUrl) && (enteredCredential !== null || !needsCredential);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setWasSent(true);
@@ -75,7 +75,11 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
       ...(name.trim() && { name: name.trim() }),
       baseUrl,
     };
-    const result = await command.run({ type: 'provider.add', provider, ...(given && { credentials: [given] }) });
+    const result = await command.run({
+      type: 'provider.add',
+      provider,
+      ...(enteredCredential && { credentials: [enteredCredential] }),
+    });
     if (result) onAdded(result.provider.id);
   };
   return {
@@ -83,7 +87,7 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
     baseUrl,
     blanks: preset ? placeholdersOf(template) : [],
     needsCredential,
-    lacksCredential: wasSent && needsCredential && given === null,
+    lacksCredential: wasSent && needsCredential && enteredCredential === null,
     lacksAddress: wasSent && !isBaseUrl(baseUrl),
     ...{ address, setAddress, name, setName, values, setValues, credential, setCredential, command, submit },
   };

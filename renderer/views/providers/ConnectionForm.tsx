@@ -3,11 +3,11 @@ import { type FormErrors, useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { FormActs } from '../../components/FormActs.tsx';
+import { FormActions } from '../../components/FormActions.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { followEdits } from '../../state/edits.ts';
+import { rebaseEdits } from '../../state/edits.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
@@ -19,7 +19,7 @@ import classes from './Providers.module.css';
 /** Connection settings of a provider. Follows changes of the values in force. */
 export function ConnectionForm({ provider }: { provider: ProviderView }) {
   const { connection: names } = useMessages().providers;
-  const { form, overtaken } = useConnectionForm(provider);
+  const { form, conflict } = useConnectionForm(provider);
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const locks = useLocks();
   const lockOf = (field: keyof ProviderView) => locks.changing('providers', provider.id, field);
@@ -29,7 +29,7 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
   const save = async (values: ConnectionValues) => {
     const expected = revision === null ? {} : { expectedRevision: revision };
     const changes = changesOf(values);
-    if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) overtaken.reload();
+    if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) conflict.reload();
   };
   // An error cannot be shown in a hidden field.
   const showWrong = ({ proxyUrl }: FormErrors) => proxyUrl && setShowsAdvanced(true);
@@ -52,11 +52,11 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
           <Collapse expanded={showsAdvanced} transitionDuration={0}>
             <AdvancedFields form={form} lockOf={lockOf} />
           </Collapse>
-          <FormActs
+          <FormActions
             isChanged={form.isDirty()}
-            overtaken={overtaken.isSo ? { onKeep: overtaken.keep } : null}
+            conflict={conflict.exists ? { onKeep: conflict.keep } : null}
             command={command}
-            onDiscard={overtaken.reload}
+            onDiscard={conflict.reload}
           />
         </Stack>
       </form>
@@ -75,24 +75,24 @@ function useConnectionForm(provider: ProviderView) {
     },
   });
   const { setInitialValues, setValues, getValues, reset } = form;
-  const [isOvertaken, setOvertaken] = useState(false);
-  const inForce = JSON.stringify(valuesOf(provider));
+  const [hasConflict, setConflict] = useState(false);
+  const current = JSON.stringify(valuesOf(provider));
   const base = useRef(valuesOf(provider));
   // An effect event, because the form's functions change on each render and setting values clears its errors.
-  const follow = useEffectEvent((text: string) => {
-    const edits = { base: base.current, draft: getValues(), isOvertaken: false };
-    const followed = followEdits(edits, JSON.parse(text));
-    base.current = followed.base;
-    setInitialValues(followed.base);
-    setValues(followed.draft);
-    if (followed.isOvertaken) setOvertaken(true);
+  const rebase = useEffectEvent((text: string) => {
+    const edits = { base: base.current, draft: getValues(), hasConflict: false };
+    const rebased = rebaseEdits(edits, JSON.parse(text));
+    base.current = rebased.base;
+    setInitialValues(rebased.base);
+    setValues(rebased.draft);
+    if (rebased.hasConflict) setConflict(true);
   });
-  useEffect(() => follow(inForce), [inForce]);
+  useEffect(() => rebase(current), [current]);
   const reload = () => {
     reset();
-    setOvertaken(false);
+    setConflict(false);
   };
-  return { form, overtaken: { isSo: isOvertaken, reload, keep: () => setOvertaken(false) } };
+  return { form, conflict: { exists: hasConflict, reload, keep: () => setConflict(false) } };
 }
 
 function AddressFields({ form, lockOf }: ConnectionFieldsProps) {

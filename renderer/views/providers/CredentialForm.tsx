@@ -2,7 +2,7 @@ import { Stack, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CredentialView } from '../../../server/contract/provider-views.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
@@ -25,25 +25,25 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
   const [wasSent, setWasSent] = useState(false);
   const takeFocus = useFocusTrap();
   const command = useCommand();
-  const given = draftedCredential(draft);
+  const enteredCredential = draftedCredential(draft);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     // Within another form's dialog, submitting this form must not submit the other one.
     event.stopPropagation();
     setWasSent(true);
-    if (!given) return;
+    if (!enteredCredential) return;
     const isSaved = await command.run({
       type: 'credential.set',
       provider,
       ...(credential ? { id: credential.id } : label.trim() && { label: label.trim() }),
-      ...given,
+      ...enteredCredential,
     });
     if (isSaved) onSaved();
   };
   return (
     <form onSubmit={(event) => void submit(event)} ref={takeFocus}>
       <Stack gap="sm">
-        <CredentialFields draft={draft} onChange={setDraft} isMissing={wasSent && !given} isFirst />
+        <CredentialFields draft={draft} onChange={setDraft} isMissing={wasSent && !enteredCredential} isFirst />
         {!credential && (
           <TextInput
             label={names.label}
@@ -54,7 +54,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
             autoComplete="off"
           />
         )}
-        <DialogActs command={command} onLeave={onCancel} />
+        <DialogActions command={command} onLeave={onCancel} />
       </Stack>
     </form>
   );

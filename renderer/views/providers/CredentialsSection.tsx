@@ -5,7 +5,7 @@ import type { CredentialView, ProviderView } from '../../../server/contract/prov
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { CooldownNote } from '../../components/CooldownNote.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import list from '../../components/List.module.css';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -107,19 +107,19 @@ function CredentialRow({ provider, credential, onReplace, onRemove }: Credential
       </div>
       <div className={list.actions}>
         {isInTrouble && (
-          <IconAct
+          <IconAction
             label={messages.health.resetNamed(name)}
             icon={<IconRestore size={18} />}
             onClick={() => void command.run({ type: 'provider.reset-health', id: provider, credential: id })}
           />
         )}
-        <IconAct
+        <IconAction
           label={names.replaceNamed(name)}
           icon={<IconRefresh size={18} />}
           isDisabled={!canChange}
           onClick={onReplace}
         />
-        <IconAct
+        <IconAction
           label={names.removeNamed(name)}
           icon={<IconTrash size={18} />}
           isDisabled={!canChange}

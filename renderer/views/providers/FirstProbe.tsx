@@ -17,36 +17,43 @@ export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
   const probe = useProbe(id, true);
   const takeFocus = useFocusTrap();
   const command = useCommand();
-  const [isMending, setMending] = useState(false);
+  const [isEditingCredential, setEditingCredential] = useState(false);
   const credential = provider?.credentials[0];
-  const takeBack = async () => {
+  const undoAdd = async () => {
     if (await command.run({ type: 'provider.remove', id })) onDone();
   };
-  if (isMending) {
-    const goOn = () => {
-      setMending(false);
+  if (isEditingCredential) {
+    const probeAgain = () => {
+      setEditingCredential(false);
       probe.run();
     };
     return (
-      <CredentialForm provider={id} credential={credential ?? null} onCancel={() => setMending(false)} onSaved={goOn} />
+      <CredentialForm
+        provider={id}
+        credential={credential ?? null}
+        onCancel={() => setEditingCredential(false)}
+        onSaved={probeAgain}
+      />
     );
   }
   // True also if the person did not wait for the outcome.
-  const hasFailed = !probe.isRunning && !probe.kept?.report.ok;
-  const fix = hasFailed && probe.kept ? fixOf(probe.kept.report) : null;
+  const hasFailed = !probe.isRunning && !probe.lastReport?.report.ok;
+  const fix = hasFailed && probe.lastReport ? fixOf(probe.lastReport.report) : null;
   return (
     <Stack ref={takeFocus}>
       <span>{names.added(provider?.name ?? id)}</span>
-      {provider && <ProbeResult provider={provider} probe={probe} isDetailed onReplace={() => setMending(true)} />}
+      {provider && (
+        <ProbeResult provider={provider} probe={probe} isDetailed onReplace={() => setEditingCredential(true)} />
+      )}
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
         {hasFailed && (
           <>
-            <Button variant="default" loading={command.isRunning} onClick={() => void takeBack()}>
+            <Button variant="default" loading={command.isRunning} onClick={() => void undoAdd()}>
               {names.takeBack}
             </Button>
             {fix?.kind !== 'credential' && (
-              <Button variant="default" onClick={() => setMending(true)}>
+              <Button variant="default" onClick={() => setEditingCredential(true)}>
                 {credential ? credentialNames.replace : credentialNames.add}
               </Button>
             )}

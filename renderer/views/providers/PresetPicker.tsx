@@ -64,8 +64,8 @@ export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   );
 }
 
-function matches({ id, name, baseUrl }: Preset, search: string, ownName = ''): boolean {
-  return `${id} ${name} ${ownName} ${baseUrl}`.toLowerCase().includes(search.trim().toLowerCase());
+function matches({ id, name, baseUrl }: Preset, search: string, translatedName = ''): boolean {
+  return `${id} ${name} ${translatedName} ${baseUrl}`.toLowerCase().includes(search.trim().toLowerCase());
 }
 
 interface PresetChoiceProps {

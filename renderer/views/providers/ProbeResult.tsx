@@ -40,8 +40,8 @@ export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: 
     );
   }
   if (probe.problem) return <CommandProblem problem={probe.problem} />;
-  if (!probe.kept) return null;
-  const { report, at } = probe.kept;
+  if (!probe.lastReport) return null;
+  const { report, at } = probe.lastReport;
   return (
     <div role="status" className={classes.probe}>
       <Headline report={report} provider={provider} at={at} />
@@ -64,13 +64,13 @@ function Headline({ report, provider, at }: { report: ProbeReport; provider: Pro
   const { messages, formats } = useLocalization();
   const names = messages.providers.test;
   const { call, failedAt, modelCount } = report;
-  const isWell = call !== null && provider.health.state === 'ok';
+  const isHealthy = call !== null && provider.health.state === 'ok';
   const outcome = () => {
     if (failedAt !== null) return names.failed(names.steps[failedAt], formats.duration(report.elapsedMs));
     if (call) return names.answered(formats.duration(call.elapsedMs), call.model);
     return modelCount === null ? names.reached : names.listed(modelCount, formats.number(modelCount));
   };
-  const className = failedAt !== null ? classes.probeBad : isWell ? classes.probeGood : classes.probePlain;
+  const className = failedAt !== null ? classes.probeBad : isHealthy ? classes.probeGood : classes.probePlain;
   return (
     <p className={className}>
       {outcome()}

@@ -24,14 +24,14 @@ function Step({ step, provider }: { step: ProbeStep; provider: string }) {
   const { test: names } = providers;
   const credentialName = useCredentialName();
   const { finding } = step;
-  const named =
+  const namedFinding =
     'credential' in finding ? { ...finding, credential: credentialName(provider, finding.credential) } : finding;
   const Mark = marks[step.status];
   return (
     <li className={classes.step}>
       <Mark size={16} className={meanings[step.status]} role="img" aria-label={names.statuses[step.status]} />
       <span className={classes.stepName}>{names.steps[step.name]}</span>
-      <span className={step.status === 'skipped' ? classes.soft : undefined}>{say(probe.findings, named)}</span>
+      <span className={step.status === 'skipped' ? classes.soft : undefined}>{say(probe.findings, namedFinding)}</span>
     </li>
   );
 }

@@ -99,7 +99,7 @@ function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: st
           </Button>
         )}
         {provider.joined && <LeaveButton provider={provider} />}
-        {probe.kept?.report.ok && !probe.isRunning && (
+        {probe.lastReport?.report.ok && !probe.isRunning && (
           <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
             {close}
           </Button>

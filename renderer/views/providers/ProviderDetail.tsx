@@ -27,7 +27,7 @@ import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 /** All settings of one provider, its health, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
   const providers = useControlState((state) => state.views?.providers ?? null);
-  const own = providers?.find((provider) => !provider.isDemo && provider.id === id) ?? null;
+  const configured = providers?.find((provider) => !provider.isDemo && provider.id === id) ?? null;
   const lock = useLocks().removing('providers', id);
   const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
@@ -35,7 +35,7 @@ export function ProviderDetail({ id }: { id: string }) {
     <DetailScreen
       name="providers"
       id={id}
-      item={own}
+      item={configured}
       isKnown={providers !== null}
       lock={lock}
       onRemove={() => setRemoving(true)}
@@ -49,7 +49,7 @@ export function ProviderDetail({ id }: { id: string }) {
           <RemoveProvider
             provider={isRemoving ? provider : null}
             onClose={() => setRemoving(false)}
-            onRemoved={() => goTo('/providers', { discards: true })}
+            onRemoved={() => goTo('/providers', { discardEdits: true })}
           />
         </div>
       )}

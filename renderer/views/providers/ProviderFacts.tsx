@@ -75,10 +75,10 @@ function HealthNotes({ provider }: { provider: ProviderView }) {
 const mostParts = 3;
 
 function troubledParts({ credentials, health }: ProviderView, withoutModel: string) {
-  const troubled = credentials.filter((credential) => credential.enabled && credential.health.state !== 'ok');
+  const unhealthy = credentials.filter((credential) => credential.enabled && credential.health.state !== 'ok');
   const parts: { name: string; health: CooldownView }[] = [
-    ...troubled.map(({ id, label, health: its }) => ({ name: label ?? id, health: its })),
-    ...health.models.map(({ model, ...its }) => ({ name: model ?? withoutModel, health: its })),
+    ...unhealthy.map(({ id, label, health: ownHealth }) => ({ name: label ?? id, health: ownHealth })),
+    ...health.models.map(({ model, ...modelHealth }) => ({ name: model ?? withoutModel, health: modelHealth })),
   ];
   return parts.slice(0, mostParts);
 }

@@ -31,12 +31,12 @@ export function ProviderList() {
   const canAdd = canChange && lock === null;
   const [opened, setAdding] = useState<Stage | null>(null);
   // `/providers?add` also opens the dialog, even while this screen is shown.
-  const isAskedFor = new URLSearchParams(useSearch()).has('add');
+  const isAddRequested = new URLSearchParams(useSearch()).has('add');
   const [, goTo] = useLocation();
-  const adding = opened ?? (isAskedFor ? firstStage : null);
+  const adding = opened ?? (isAddRequested ? firstStage : null);
   const close = () => {
     setAdding(null);
-    if (isAskedFor) goTo('/providers', { replace: true });
+    if (isAddRequested) goTo('/providers', { replace: true });
   };
   const add = (
     <>

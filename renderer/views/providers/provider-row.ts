@@ -20,8 +20,8 @@ export function providerRows({ providers, status }: Pick<ConfigViews, 'providers
     provider,
   }));
   if (providers.some((provider) => provider.isDemo)) return rows;
-  const isWanted = status.settings.demo === 'on' || (status.settings.demo === 'auto' && providers.length === 0);
-  return [...rows, { id: demoId, isDemo: true, isOn: isWanted, provider: null }];
+  const showsDemo = status.settings.demo === 'on' || (status.settings.demo === 'auto' && providers.length === 0);
+  return [...rows, { id: demoId, isDemo: true, isOn: showsDemo, provider: null }];
 }
 
 type SwitchCommand = CommandInputMap['provider.set-enabled'] | CommandInputMap['settings.update'];

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 import { createSessionValue, useSessionValue } from '../../state/session-value.ts';
-import { type Answered, useQuery } from '../../state/use-query.ts';
+import { type QueryState, useQuery } from '../../state/use-query.ts';
 
-interface KeptReport {
+interface TimedReport {
   report: ProbeReport;
   /** Unix milliseconds. */
   at: number;
@@ -11,37 +11,37 @@ interface KeptReport {
 
 export interface Probe {
   /** The last report, until a newer one or until it is dismissed. Outlives its screen. */
-  kept: KeptReport | null;
+  lastReport: TimedReport | null;
   isRunning: boolean;
-  problem: Answered<'provider-test'>['problem'];
+  problem: QueryState<'provider-test'>['problem'];
   /** `model`: the model to call; by default a cheap one. */
   run(model?: string): void;
   /** Stops waiting and discards the last report. */
   dismiss(): void;
 }
 
-const keptReports = createSessionValue<Readonly<Record<string, KeptReport>>>({});
+const lastReports = createSessionValue<Readonly<Record<string, TimedReport>>>({});
 
-/** Tests a provider on request, or at once if `isWanted`. */
-export function useProbe(id: string, isWanted = false): Probe {
-  const [wanted, setWanted] = useState<{ model: string | null } | null>(isWanted ? { model: null } : null);
-  const { answer, isRunning, problem, askAgain } = useQuery<'provider-test'>(
-    wanted && { type: 'provider-test', id, ...(wanted.model !== null && { model: wanted.model }) },
+/** Tests a provider on request, or at once if `startsAtOnce`. */
+export function useProbe(id: string, startsAtOnce = false): Probe {
+  const [requested, setRequested] = useState<{ model: string | null } | null>(startsAtOnce ? { model: null } : null);
+  const { answer, isRunning, problem, refetch } = useQuery<'provider-test'>(
+    requested && { type: 'provider-test', id, ...(requested.model !== null && { model: requested.model }) },
   );
-  const [reports, setReports] = useSessionValue(keptReports);
+  const [reports, setReports] = useSessionValue(lastReports);
   useEffect(() => {
     if (answer) setReports((old) => ({ ...old, [id]: { report: answer, at: Date.now() } }));
   }, [answer, id, setReports]);
   return {
-    kept: reports[id] ?? null,
-    isRunning: wanted !== null && isRunning,
-    problem: wanted === null ? null : problem,
+    lastReport: reports[id] ?? null,
+    isRunning: requested !== null && isRunning,
+    problem: requested === null ? null : problem,
     run(model) {
-      if (wanted?.model === (model ?? null)) askAgain();
-      else setWanted({ model: model ?? null });
+      if (requested?.model === (model ?? null)) refetch();
+      else setRequested({ model: model ?? null });
     },
     dismiss() {
-      setWanted(null);
+      setRequested(null);
       setReports(({ [id]: _, ...others }) => others);
     },
   };

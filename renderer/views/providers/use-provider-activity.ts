@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const hours = 24;
 const refreshMs = 5_000;
 /** The request that ended last is assumed to be among this many of the live list. */
-const lookedAt = 20;
+const sampleSize = 20;
 
 export interface ProviderActivity {
   /** One entry per hour, oldest first. */
@@ -49,13 +49,13 @@ export function hasJustFailed(activity: ProviderActivity | null | undefined): bo
 
 function lastEndOf(requests: readonly LiveRequest[]): number {
   return requests
-    .slice(0, lookedAt)
+    .slice(0, sampleSize)
     .reduce((last, { startedAt, totalMs }) => (totalMs === null ? last : Math.max(last, startedAt + totalMs)), 0);
 }
 
 export function activityOf(steps: readonly UsageStepView[], sinceMs: number): Map<string, ProviderActivity> {
-  const named = steps.flatMap((step) => (step.name === null ? [] : [{ ...step, name: step.name }]));
-  const byProvider = Map.groupBy(named, ({ name }) => name);
+  const namedSteps = steps.flatMap((step) => (step.name === null ? [] : [{ ...step, name: step.name }]));
+  const byProvider = Map.groupBy(namedSteps, ({ name }) => name);
   return new Map([...byProvider].map(([id, own]) => [id, sumOf(own, sinceMs)]));
 }
 

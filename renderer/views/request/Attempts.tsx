@@ -81,7 +81,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
       {attempt.upstreamRequestId && (
         <div>
           <p className={classes.soft}>{upstreamId}</p>
-          <CopyLine value={attempt.upstreamRequestId} what={upstreamId} oneLine />
+          <CopyLine value={attempt.upstreamRequestId} label={upstreamId} oneLine />
         </div>
       )}
       {captured && <Captured captured={captured} />}

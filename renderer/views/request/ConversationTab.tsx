@@ -11,27 +11,30 @@ import classes from './RequestPanel.module.css';
 export function ConversationTab({ capture }: { capture: NonNullable<RequestInFull['capture']> }) {
   const { inspector: names } = useMessages();
   const { request, response } = capture;
-  const asked = useMemo(() => contentOf(request), [request]);
-  const answered = useMemo(() => contentOf(response), [response]);
-  const conversation = useMemo(() => readConversation(jsonValueOf(asked), jsonValueOf(answered)), [asked, answered]);
+  const requestContent = useMemo(() => contentOf(request), [request]);
+  const responseContent = useMemo(() => contentOf(response), [response]);
+  const conversation = useMemo(
+    () => readConversation(jsonValueOf(requestContent), jsonValueOf(responseContent)),
+    [requestContent, responseContent],
+  );
   const isCut = request.gap === 'too-long' || response.gap === 'too-long';
   return (
     <>
       {isCut && <p className={classes.note}>{names.conversationCut}</p>}
       {conversation && <ConversationView conversation={conversation} />}
-      {answered?.kind === 'stream' && answered.assembled?.isComplete === false && (
+      {responseContent?.kind === 'stream' && responseContent.assembled?.isComplete === false && (
         <p className={classes.note}>{names.streamIncomplete}</p>
       )}
-      {answered?.kind === 'media' && (
+      {responseContent?.kind === 'media' && (
         <div className={classes.media}>
           <Medium
-            medium={answered.medium}
-            url={`data:${answered.mediaType};base64,${answered.base64}`}
+            medium={responseContent.medium}
+            url={`data:${responseContent.mediaType};base64,${responseContent.base64}`}
             name={names.answer}
           />
         </div>
       )}
-      {!conversation && answered?.kind !== 'media' && <p className={classes.note}>{names.noConversation}</p>}
+      {!conversation && responseContent?.kind !== 'media' && <p className={classes.note}>{names.noConversation}</p>}
     </>
   );
 }

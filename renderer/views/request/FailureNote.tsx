@@ -6,7 +6,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useKey } from '../../state/use-found.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import { mendOf, whyFailed } from '../requests/mend.ts';
+import { explainFailure, fixOfRequest } from '../requests/failure-fix.ts';
 import { FailureWords } from './FailureWords.tsx';
 import classes from './RequestPanel.module.css';
 
@@ -40,8 +40,8 @@ function Failed({ request }: { request: RequestView }) {
   const limits = useKey(request.keyId)?.limits ?? null;
   const providerName = useProviderName();
   const { mayOpen } = useRights();
-  const mend = mendOf(request, limits !== null);
-  const why = whyFailed(request, names.errors);
+  const fix = fixOfRequest(request, limits !== null);
+  const explanation = explainFailure(request, names.errors);
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
@@ -63,10 +63,10 @@ function Failed({ request }: { request: RequestView }) {
           {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
         </p>
         {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
-        {advice ? <p>{advice}</p> : why && <p>{why}</p>}
-        {mend && mayOpen(mend.href) && (
-          <Link className={classes.mend} href={mend.href}>
-            {names.mends[mend.kind]}
+        {advice ? <p>{advice}</p> : explanation && <p>{explanation}</p>}
+        {fix && mayOpen(fix.href) && (
+          <Link className={classes.fix} href={fix.href}>
+            {names.fixes[fix.kind]}
             <IconChevronRight size={16} aria-hidden />
           </Link>
         )}

@@ -8,7 +8,7 @@ import { BodyView } from './body/BodyView.tsx';
 import { contentOf, jsonValueOf } from './body/body-content.ts';
 import { Medium } from './body/Medium.tsx';
 import { mediaOf } from './conversation/media-of.ts';
-import { numbered } from './numbered.ts';
+import { withIndexKeys } from './with-index-keys.ts';
 
 interface MessageTabProps {
   message: CapturedMessage<CapturedBody>;
@@ -32,7 +32,7 @@ export function MessageTab({ message, names, line = null }: MessageTabProps) {
       {!content && !message.gap && <p className={classes.gap}>{messages.inspector.noBody}</p>}
       {media.length > 0 && (
         <div className={classes.media}>
-          {numbered(media).map(({ key, value }) => (
+          {withIndexKeys(media).map(({ key, value }) => (
             <Medium key={key} medium={value.medium} url={value.url} name={value.name} />
           ))}
         </div>
@@ -49,11 +49,11 @@ function Headers({ headers, title }: { headers: HeaderList; title: string }) {
         {title} <span className={classes.size}>{formats.number(headers.length)}</span>
       </summary>
       <div className={classes.acts}>
-        <CopyButton value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} what={title} />
+        <CopyButton value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} label={title} />
       </div>
       <table className={classes.headers}>
         <tbody>
-          {numbered(headers).map(({ key, value: [name, value] }) => (
+          {withIndexKeys(headers).map(({ key, value: [name, value] }) => (
             <tr key={key}>
               <th scope="row">{name}</th>
               <td>{value}</td>

@@ -66,8 +66,8 @@ function Facts({ request }: { request: RequestView }) {
   const isRenamed = modelServed !== null && modelServed !== modelAsked;
   const rate = outputRateOf(request);
   const cacheFact = ({ result, savedUsd }: CacheNote) => {
-    const said = names.cache.results[result];
-    return savedUsd === null ? said : `${said} · ${names.cache.saved(formats.dollars(savedUsd))}`;
+    const resultText = names.cache.results[result];
+    return savedUsd === null ? resultText : `${resultText} · ${names.cache.saved(formats.dollars(savedUsd))}`;
   };
   const facts: [name: string, value: ReactNode][] = [
     [factNames.time, formats.fullMoment(request.startedAt)],
@@ -104,7 +104,7 @@ function Facts({ request }: { request: RequestView }) {
             </div>
           ))}
       </dl>
-      <CopyLine value={request.id} what={factNames.id} oneLine />
+      <CopyLine value={request.id} label={factNames.id} oneLine />
     </>
   );
 }

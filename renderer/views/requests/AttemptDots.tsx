@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { numbered } from '../request/numbered.ts';
+import { withIndexKeys } from '../request/with-index-keys.ts';
 import classes from './AttemptDots.module.css';
 
 type AttemptState = 'failed' | 'stopped' | 'answered';
@@ -14,11 +14,11 @@ export function AttemptDots({ attempts }: { attempts: readonly AttemptRecord[] }
   const { attemptStates, attemptsInWords } = messages.requests;
   if (attempts.length < 2) return null;
   const states = attempts.map(stateOf);
-  const inWords = states.map((state) => attemptStates[state]).join(', ');
-  const words = attemptsInWords(formats.number(states.length), inWords);
+  const description = states.map((state) => attemptStates[state]).join(', ');
+  const words = attemptsInWords(formats.number(states.length), description);
   return (
     <span className={classes.dots} role="img" aria-label={words} title={words}>
-      {numbered(states.slice(-mostDots)).map(({ key, value }) => (
+      {withIndexKeys(states.slice(-mostDots)).map(({ key, value }) => (
         <span key={key} className={classes[value]} />
       ))}
     </span>

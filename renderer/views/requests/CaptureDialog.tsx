@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Chosen } from '../../components/chosen.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { FindSelect } from '../../components/FindSelect.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -38,7 +38,7 @@ function CaptureForm({ hint, minutes, onClose }: Omit<CaptureDialogProps, 'opene
       <Stack gap="sm">
         <Text size="sm">{hint}</Text>
         <FindSelect kinds={['group', 'key']} label={names.whose} chosen={chosen} onChange={choose} />
-        <DialogActs command={command} submit={names.act} isBlocked={chosen === null} onLeave={onClose} />
+        <DialogActions command={command} submit={names.act} isBlocked={chosen === null} onLeave={onClose} />
       </Stack>
     </form>
   );

@@ -5,7 +5,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { describeRefusal } from './describe-refusal.ts';
-import { mendOfRefusal } from './mend.ts';
+import { fixOfRefusal } from './failure-fix.ts';
 import classes from './Requests.module.css';
 
 /**
@@ -14,7 +14,7 @@ import classes from './Requests.module.css';
  */
 export function RefusedNotice() {
   const localization = useLocalization();
-  const { refused, mends } = localization.messages.requests;
+  const { refused, fixes } = localization.messages.requests;
   const refusals = useControlState((state) => state.views?.refusals ?? null);
   const { mayOpen } = useRights();
   const titleId = useId();
@@ -28,15 +28,15 @@ export function RefusedNotice() {
         </h2>
         <ul className={classes.refusedList}>
           {refusals.map((refusal) => {
-            const mend = mendOfRefusal(refusal.reason);
+            const fix = fixOfRefusal(refusal.reason);
             return (
               <li key={refusal.reason}>
                 {describeRefusal(refusal, localization)}
-                {mend && mayOpen(mend.href) && (
+                {fix && mayOpen(fix.href) && (
                   <>
                     {' · '}
-                    <Link className={classes.refusedMend} href={mend.href}>
-                      {mends[mend.kind]}
+                    <Link className={classes.refusedFix} href={fix.href}>
+                      {fixes[fix.kind]}
                     </Link>
                   </>
                 )}

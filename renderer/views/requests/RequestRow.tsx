@@ -50,7 +50,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const asked = `${method} ${request.route}`;
   const path = request.route.replace(/^\/v1\//, '/');
   const { tokensPerSecond } = localization.messages.requests;
-  const answerer = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
+  const servedBy = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
   return (
     <tr
       className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
@@ -85,8 +85,8 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
       </td>
-      <td className={classes.provider} title={answerer ?? undefined}>
-        {answerer ?? unknown}
+      <td className={classes.provider} title={servedBy ?? undefined}>
+        {servedBy ?? unknown}
       </td>
       <td className={classes.key} title={keyName ?? undefined}>
         {keyName ?? unknown}

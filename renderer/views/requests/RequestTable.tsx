@@ -82,13 +82,13 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
           </tbody>
         </table>
       </section>
-      <NewOnes waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
+      <NewRequestsButton waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
       <ListFoot isLoading={isLoading} problem={problem} />
     </div>
   );
 }
 
-function NewOnes({ waiting, onShow }: { waiting: number; onShow(): void }) {
+function NewRequestsButton({ waiting, onShow }: { waiting: number; onShow(): void }) {
   const { messages, formats } = useLocalization();
   if (waiting === 0) return null;
   return (

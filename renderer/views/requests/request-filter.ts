@@ -147,16 +147,16 @@ export function isShown(request: LiveRequest, filter: RequestFilterInput): boole
   );
 }
 
-function hasOutcome({ outcome }: LiveRequest, wanted: RequestFilterInput['outcome']): boolean {
-  if (wanted === undefined) return true;
-  if (wanted === 'failed') return outcome === 'error' || outcome === 'stream-broken' || outcome === 'interrupted';
-  return (outcome ?? 'running') === wanted;
+function hasOutcome({ outcome }: LiveRequest, filtered: RequestFilterInput['outcome']): boolean {
+  if (filtered === undefined) return true;
+  if (filtered === 'failed') return outcome === 'error' || outcome === 'stream-broken' || outcome === 'interrupted';
+  return (outcome ?? 'running') === filtered;
 }
 
-function hasStatus({ status }: LiveRequest, wanted: string | undefined): boolean {
-  if (wanted === undefined) return true;
+function hasStatus({ status }: LiveRequest, filtered: string | undefined): boolean {
+  if (filtered === undefined) return true;
   if (status === null) return false;
-  return wanted.endsWith('xx') ? String(status).startsWith(wanted.slice(0, 1)) : String(status) === wanted;
+  return filtered.endsWith('xx') ? String(status).startsWith(filtered.slice(0, 1)) : String(status) === filtered;
 }
 
 /** Formats parameters as a query string; empty if there are none. */

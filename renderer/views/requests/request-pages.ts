@@ -15,10 +15,10 @@ export interface Pages {
 export const noPages: Pages = { older: [], next: 'start', sinceMs: 0, sortedOf: null };
 
 /** Without duplicates: live requests take precedence. */
-export function joined(live: readonly LiveRequest[], { older }: Pages): readonly LiveRequest[] {
+export function joinPages(live: readonly LiveRequest[], { older }: Pages): readonly LiveRequest[] {
   if (older.length === 0) return live;
-  const known = new Set(live.map(({ id }) => id));
-  return [...live, ...older.filter(({ id }) => !known.has(id))];
+  const liveIds = new Set(live.map(({ id }) => id));
+  return [...live, ...older.filter(({ id }) => !liveIds.has(id))];
 }
 
 /** Whether requests have dropped out of the live list that are on no page. */
@@ -28,7 +28,7 @@ export function hasGap(live: readonly LiveRequest[], { next, sinceMs }: Pages): 
 }
 
 /** The held list, with the current state of each request in it. */
-export function withLatest(held: readonly LiveRequest[], live: readonly LiveRequest[]): readonly LiveRequest[] {
+export function withLatest(frozen: readonly LiveRequest[], live: readonly LiveRequest[]): readonly LiveRequest[] {
   const latest = new Map(live.map((request) => [request.id, request]));
-  return held.map((request) => (request.outcome === null ? (latest.get(request.id) ?? request) : request));
+  return frozen.map((request) => (request.outcome === null ? (latest.get(request.id) ?? request) : request));
 }

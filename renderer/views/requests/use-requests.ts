@@ -3,7 +3,7 @@ import { asControlError, type ControlError } from '../../api.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { isLive, isShown, queryOf, type ShownFilter, sortQueryOf } from './request-filter.ts';
-import { hasGap, joined, noPages, type Pages, withLatest } from './request-pages.ts';
+import { hasGap, joinPages, noPages, type Pages, withLatest } from './request-pages.ts';
 
 const pageSize = 200;
 /** A sorted list has a single page. */
@@ -26,28 +26,28 @@ export interface ShownRequests {
 const none: readonly LiveRequest[] = [];
 
 /**
- * The requests that match a filter, which must not change while the list is mounted. While `isHeld`, new requests do
+ * The requests that match a filter, which must not change while the list is mounted. While `isFrozen`, new requests do
  * not move the others.
  */
-export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests {
+export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownRequests {
   const store = useControlStore();
-  const follows = isLive(filter);
+  const isFollowing = isLive(filter);
   const [query] = useState(() => queryOf(filter, Date.now()));
-  const known = useControlState((state) => (state.views ? state.requests : null));
-  const all = follows ? known : known && none;
+  const liveList = useControlState((state) => (state.views ? state.requests : null));
+  const all = isFollowing ? liveList : liveList && none;
   const live = useMemo(() => all?.filter((request) => isShown(request, query)) ?? null, [all, query]);
-  const held = useRef<readonly LiveRequest[] | null>(null);
-  if (!isHeld) held.current = null;
-  else held.current ??= live;
-  const shown = held.current && all ? withLatest(held.current, all) : live;
+  const frozen = useRef<readonly LiveRequest[] | null>(null);
+  if (!isFrozen) frozen.current = null;
+  else frozen.current ??= live;
+  const shown = frozen.current && all ? withLatest(frozen.current, all) : live;
 
   const [pages, setPages] = useState<Pages>(noPages);
   const [isLoading, setLoading] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  const isTorn = shown !== null && hasGap(all ?? [], pages) && !isHeld;
+  const hasMissingRows = shown !== null && hasGap(all ?? [], pages) && !isFrozen;
   useEffect(() => {
-    if (isTorn) setPages(noPages);
-  }, [isTorn]);
+    if (hasMissingRows) setPages(noPages);
+  }, [hasMissingRows]);
 
   const loadMore = async () => {
     if (isLoading || pages.next === null || !all) return;
@@ -63,19 +63,19 @@ export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests
   };
   const nextPage = async ({ older, next, sinceMs }: Pages, newer: readonly LiveRequest[]): Promise<Pages> => {
     const startMs = next === 'start' ? (newer.at(-1)?.startedAt ?? Date.now()) : sinceMs;
-    const where = next === 'start' || next === null ? {} : { before: next };
+    const cursor = next === 'start' || next === null ? {} : { before: next };
     const page = await store.query<'requests'>({
       type: 'requests',
       filter: { ...query, untilMs: Math.min(startMs + 1, query.untilMs ?? Number.POSITIVE_INFINITY) },
       limit: filter.sort ? sortedSize : pageSize,
       ...sortQueryOf(filter),
-      ...where,
+      ...cursor,
     });
     return { older: [...older, ...page.requests], next: page.next, sinceMs: startMs, sortedOf: page.sortedOf };
   };
   return {
-    requests: useMemo(() => shown && joined(shown, pages), [shown, pages]),
-    waiting: held.current && live ? waitingBefore(held.current, live) : 0,
+    requests: useMemo(() => shown && joinPages(shown, pages), [shown, pages]),
+    waiting: frozen.current && live ? countBefore(frozen.current, live) : 0,
     hasMore: pages.next !== null,
     sortedOf: pages.sortedOf,
     isLoading,
@@ -84,7 +84,7 @@ export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests
   };
 }
 
-function waitingBefore([first]: readonly LiveRequest[], live: readonly LiveRequest[]): number {
+function countBefore([first]: readonly LiveRequest[], live: readonly LiveRequest[]): number {
   return Math.max(
     0,
     live.findIndex(({ id }) => id === first?.id),

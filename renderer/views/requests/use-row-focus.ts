@@ -26,16 +26,16 @@ const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
  * request's details are open, its panel handles the keys.
  */
 export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo }: RowFocusOptions) {
-  const [chosen, setChosen] = useState(anchorId);
-  const wanted = useRef<string | null>(null);
-  const chosenIndex = requests.findIndex(({ id }) => id === chosen);
-  const current = openIndex !== -1 ? openIndex : Math.max(0, chosenIndex);
+  const [lastFocusedId, setLastFocusedId] = useState(anchorId);
+  const pendingId = useRef<string | null>(null);
+  const lastFocusedIndex = requests.findIndex(({ id }) => id === lastFocusedId);
+  const current = openIndex !== -1 ? openIndex : Math.max(0, lastFocusedIndex);
   // The row may not be rendered until it has been scrolled to.
   useEffect(() => {
-    if (wanted.current === null) return;
-    const row = scroller.current?.querySelector<HTMLElement>(`a[data-request="${CSS.escape(wanted.current)}"]`);
+    if (pendingId.current === null) return;
+    const row = scroller.current?.querySelector<HTMLElement>(`a[data-request="${CSS.escape(pendingId.current)}"]`);
     if (!row) return;
-    wanted.current = null;
+    pendingId.current = null;
     row.focus({ preventScroll: true });
   });
   const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
@@ -54,8 +54,8 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
     const last = requests.length - 1;
     const index = move === 'first' ? 0 : move === 'last' ? last : Math.min(last, Math.max(0, current + move));
     const id = requests[index]?.id ?? null;
-    wanted.current = id;
-    setChosen(id);
+    pendingId.current = id;
+    setLastFocusedId(id);
     scrollTo(index);
   };
   return { onKeyDown, tabStop: requests[current]?.id ?? null };

@@ -16,12 +16,12 @@ export function useSavedFilters() {
     setSaved(next);
     write(next);
   };
-  const without = (name: string) => saved.filter((each) => each.name !== name);
+  const withoutName = (name: string) => saved.filter((each) => each.name !== name);
   return {
     saved,
     /** Replaces a filter of the same name. */
-    save: (name: string, search: string) => change([...without(name), { name, search }].slice(-mostSaved)),
-    forget: (name: string) => change(without(name)),
+    save: (name: string, search: string) => change([...withoutName(name), { name, search }].slice(-mostSaved)),
+    forget: (name: string) => change(withoutName(name)),
   };
 }
 

@@ -8,7 +8,7 @@ import { Screen } from '../../components/Screen.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import { ExportSession } from './ExportSession.tsx';
 import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
@@ -22,7 +22,7 @@ export function SessionDetail({ id }: { id: string }) {
   const { sessions: names } = useMessages();
   const store = useControlStore();
   const load = useCallback(() => store.query<'session'>({ type: 'session', id }), [store, id]);
-  const { answer: known, problem } = useLiveAnswer(load, true);
+  const { answer: known, problem } = useLiveQuery(load, true);
   // A change made here holds until the engine's next answer.
   const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
   const answer = known && changed?.from === known ? withChange(known, changed.change) : known;

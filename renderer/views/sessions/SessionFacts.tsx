@@ -42,7 +42,7 @@ export function SessionFacts({ full: { session, requests } }: { full: SessionInF
             </div>
           ))}
       </dl>
-      <CopyLine value={session.id} what="ID" oneLine />
+      <CopyLine value={session.id} label="ID" oneLine />
     </div>
   );
 }

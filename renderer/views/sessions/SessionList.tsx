@@ -11,7 +11,7 @@ import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
 import { useNameOf } from '../../state/use-found.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
 import { programOf, titleOf } from './session-facts.ts';
@@ -34,7 +34,7 @@ export function SessionList() {
     () => store.query<'sessions'>({ type: 'sessions', limit, filter: sessionQueryOf(filter, Date.now()) }),
     [store, limit, filter],
   );
-  const { answer, problem } = useLiveAnswer(load, true);
+  const { answer, problem } = useLiveQuery(load, true);
   const sessions = answer?.sessions ?? null;
   return (
     <Screen name="sessions" lead={names.lead} back={{ href: '/requests', label: names.backToRequests }}>

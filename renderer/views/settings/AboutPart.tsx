@@ -29,7 +29,7 @@ export function AboutPart() {
           <Fact name={names.runsOn}>{host ? `Node ${host.node}, ${host.platform}` : '…'}</Fact>
           <Fact name={names.dataFolder}>
             {host?.dataFolder ? (
-              <CopyLine value={host.dataFolder} what={names.dataFolder} />
+              <CopyLine value={host.dataFolder} label={names.dataFolder} />
             ) : host ? (
               names.dataNowhere
             ) : (
@@ -38,7 +38,7 @@ export function AboutPart() {
           </Fact>
           {host?.logFolder && (
             <Fact name={names.logFolder}>
-              <CopyLine value={host.logFolder} what={names.logFolder} />
+              <CopyLine value={host.logFolder} label={names.logFolder} />
             </Fact>
           )}
           <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>

@@ -12,7 +12,7 @@ export function DesktopPart() {
   const desktop = useDesktop();
   const { desktop: names } = useMessages().settings;
   if (!desktop?.view) return null;
-  const { view, problem, change, act } = desktop;
+  const { view, problem, change, run } = desktop;
   return (
     <Section title={names.title}>
       <div className={classes.form}>
@@ -32,7 +32,7 @@ export function DesktopPart() {
         <Update view={view.update} desktop={desktop} />
         {problem && <CommandProblem problem={problem} />}
         <div className={classes.acts}>
-          <Button variant="default" onClick={() => act('showLogFolder', null)}>
+          <Button variant="default" onClick={() => run('showLogFolder', null)}>
             {names.showLogFolder}
           </Button>
         </div>
@@ -59,12 +59,12 @@ function Update({ view, desktop }: { view: UpdateView; desktop: Desktop }) {
   );
 }
 
-function UpdateAct({ state, desktop: { change, act } }: { state: UpdateView['state']; desktop: Desktop }) {
+function UpdateAct({ state, desktop: { change, run } }: { state: UpdateView['state']; desktop: Desktop }) {
   const { desktop: names } = useMessages().settings;
-  if (state === 'ready') return <Button onClick={() => act('installUpdate', null)}>{names.installUpdate}</Button>;
+  if (state === 'ready') return <Button onClick={() => run('installUpdate', null)}>{names.installUpdate}</Button>;
   if (state === 'downloading') {
     return (
-      <Button variant="default" onClick={() => act('cancelUpdate', null)}>
+      <Button variant="default" onClick={() => run('cancelUpdate', null)}>
         {names.cancelDownload}
       </Button>
     );

@@ -50,7 +50,7 @@ function ImportContent({ preview, onClose }: { preview: ImportPreview; onClose()
     <Stack>
       {isRefused && <Refusals refusals={preview.refusals} />}
       <Text>{isEmpty ? names.importNothing(preview.fileName) : names.importText(preview.fileName)}</Text>
-      {preview.enteredAnew.length > 0 && <EnteredAnew credentials={preview.enteredAnew} />}
+      {preview.enteredAnew.length > 0 && <CredentialsToEnter credentials={preview.enteredAnew} />}
       <ChangeList changes={preview.changes} />
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
@@ -67,7 +67,7 @@ function ImportContent({ preview, onClose }: { preview: ImportPreview; onClose()
   );
 }
 
-function EnteredAnew({ credentials }: { credentials: readonly string[] }) {
+function CredentialsToEnter({ credentials }: { credentials: readonly string[] }) {
   const { team: names } = useMessages();
   return (
     <div className={classes.refusals}>

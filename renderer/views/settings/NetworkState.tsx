@@ -18,16 +18,16 @@ export function NetworkState() {
     <div className={classes.network}>
       <section aria-label={names.waysTitle}>
         <h3>{names.waysTitle}</h3>
-        <Ways ways={answer.ways} />
+        <ProxyList ways={answer.ways} />
         <p className={classes.text}>{answer.asksSystem ? names.asksSystem : names.asksNobody}</p>
         {answer.noProxy && <p className={classes.text}>{names.noProxy(answer.noProxy)}</p>}
       </section>
-      <Trust authorities={answer.authorities} />
+      <CertificateAuthorities authorities={answer.authorities} />
     </div>
   );
 }
 
-function Ways({ ways }: Pick<NetworkView, 'ways'>) {
+function ProxyList({ ways }: Pick<NetworkView, 'ways'>) {
   const { network: names } = useLocalization().messages.settings;
   const providerName = useProviderName();
   if (ways.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
@@ -45,7 +45,7 @@ function Ways({ ways }: Pick<NetworkView, 'ways'>) {
   );
 }
 
-function Trust({ authorities: { files, system, problem } }: Pick<NetworkView, 'authorities'>) {
+function CertificateAuthorities({ authorities: { files, system, problem } }: Pick<NetworkView, 'authorities'>) {
   const { messages, formats } = useLocalization();
   const { network: names } = messages.settings;
   return (

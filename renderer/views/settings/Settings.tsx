@@ -5,8 +5,8 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { ProgressiveRender } from '../../components/ProgressiveRender.tsx';
 import { Screen } from '../../components/Screen.tsx';
-import { Staggered } from '../../components/Staggered.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useDesktop } from '../../state/use-desktop.ts';
@@ -49,12 +49,12 @@ export function Settings() {
   const status = useControlState((state) => state.views?.status ?? null);
   const isDesktop = Boolean(useDesktop()?.view);
   const [search, setSearch] = useState('');
-  const { current, asked, show } = useSectionAddress(status !== null);
+  const { current, requested, show } = useSectionAddress(status !== null);
   const sharedCounts = status?.sharedCounts ?? null;
   const searchable = useMemo(() => searchableSections(messages, { sharedCounts }), [messages, sharedCounts]);
   const found = useMemo(() => searchSettings(searchable, search), [searchable, search]);
-  const there = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
-  const shown = there.filter(found.hasSection);
+  const available = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
+  const shown = available.filter(found.hasSection);
   return (
     <Screen name="settings">
       {status?.readOnly && <p className={classes.note}>{messages.readOnly}</p>}
@@ -75,8 +75,8 @@ export function Settings() {
           <FoundSettingsContext value={found}>
             {status ? (
               // A link to a section needs everything above and below it to be rendered.
-              <Staggered first={asked === null ? 3 : there.length}>
-                {there.map((id) => (
+              <ProgressiveRender first={requested === null ? 3 : available.length}>
+                {available.map((id) => (
                   <div
                     key={id}
                     id={sectionElementId(id)}
@@ -87,7 +87,7 @@ export function Settings() {
                     {parts[id]}
                   </div>
                 ))}
-              </Staggered>
+              </ProgressiveRender>
             ) : (
               <ListSkeleton rows={4} rowHeight={120} />
             )}

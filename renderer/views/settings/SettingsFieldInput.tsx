@@ -4,10 +4,10 @@ import { Lockable } from '../../components/Lockable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { isChecked } from './invalid-lines.ts';
 import { settingRow } from './setting-row.tsx';
 import type { SettingsField } from './settings-field.ts';
 import type { SettingsForm } from './use-settings-form.ts';
-import { isChecked } from './wrong-lines.ts';
 
 interface SettingsFieldProps {
   field: SettingsField;
@@ -37,7 +37,7 @@ function FieldInput({ field, form }: SettingsFieldProps) {
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
       form.set(field, event.currentTarget.value),
   };
-  const wrong = form.wrongLineOf(field);
+  const wrong = form.invalidLineOf(field);
   const lineError = wrong !== null && isChecked(field.name) ? names.wrongLines[field.name](wrong) : undefined;
   const typed = { ...shared, error: lineError, onBlur: () => form.finish(field) };
   if (field.kind === 'lines') {
@@ -50,12 +50,12 @@ function FieldInput({ field, form }: SettingsFieldProps) {
     return <NativeSelect {...shared} data={[...values].map((value) => ({ value, label: choiceName(names, value) }))} />;
   }
   if (field.kind === 'amount') {
-    const error = form.isWrong(field) ? names.noAmount : undefined;
+    const error = form.isInvalid(field) ? names.noAmount : undefined;
     return <TextInput {...shared} inputMode="decimal" autoComplete="off" error={error} />;
   }
   const range = names.range(formats.number(field.min), formats.number(field.max));
   return (
-    <TextInput {...shared} inputMode="numeric" autoComplete="off" error={form.isWrong(field) ? range : undefined} />
+    <TextInput {...shared} inputMode="numeric" autoComplete="off" error={form.isInvalid(field) ? range : undefined} />
   );
 }
 

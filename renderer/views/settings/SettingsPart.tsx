@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { StatusView } from '../../../server/contract/status-views.ts';
 import { asControlError, type ControlError } from '../../api.ts';
-import { FormActs } from '../../components/FormActs.tsx';
+import { FormActions } from '../../components/FormActions.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
@@ -71,11 +71,11 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
           ))}
       </div>
       {children?.(form)}
-      <FormActs
+      <FormActions
         isQuiet
         isChanged={form.isChanged}
         isBlocked={!form.canSave}
-        overtaken={form.overtaken}
+        conflict={form.conflict}
         command={{ isRunning: form.command.isRunning, problem: shown }}
         onDiscard={() => {
           setProblem(null);

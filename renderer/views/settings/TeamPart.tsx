@@ -13,7 +13,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useOpenImport } from '../import/ImportDoor.tsx';
+import { useOpenImport } from '../import/ImportProvider.tsx';
 import classes from './Settings.module.css';
 
 /** The team presets in force, and the ways to import one. */

@@ -8,7 +8,7 @@ import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlStore } from '../../state/use-control.ts';
-import { useOpenImport } from '../import/ImportDoor.tsx';
+import { useOpenImport } from '../import/ImportProvider.tsx';
 import { downloadJson } from './download.ts';
 import classes from './Settings.module.css';
 

@@ -21,9 +21,9 @@ export async function lostRecordsOf(
   changes: SettingsChanges,
   nowMs: number,
 ): Promise<LostRecords | null> {
-  const days = lowered(settings.ledger.retentionDays, changes.ledger?.retentionDays);
-  const rows = lowered(settings.ledger.retentionRows, changes.ledger?.retentionRows);
-  const captureDays = lowered(settings.capture.retentionDays, changes.capture?.retentionDays);
+  const days = ifLowered(settings.ledger.retentionDays, changes.ledger?.retentionDays);
+  const rows = ifLowered(settings.ledger.retentionRows, changes.ledger?.retentionRows);
+  const captureDays = ifLowered(settings.capture.retentionDays, changes.capture?.retentionDays);
   const countBefore = async (untilMs: number) => {
     const summed = await query<'usage'>({ type: 'usage', by: 'day', untilMs });
     return summed.reduce((count, { requests }) => count + requests, 0);
@@ -42,6 +42,6 @@ export async function lostRecordsOf(
   return { requests: count > 0 ? { count, beforeMs } : null, allButNewest, capturesBeforeMs };
 }
 
-function lowered(now: number, then: number | undefined): number | null {
-  return then !== undefined && then < now ? then : null;
+function ifLowered(now: number, previous: number | undefined): number | null {
+  return previous !== undefined && previous < now ? previous : null;
 }

@@ -8,63 +8,63 @@ export const sectionElementId = (id: SectionId) => `settings-${id}`;
 const readingLine = 120;
 
 /** Events by which a person may scroll or change the page. */
-const actsOfPerson = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
+const userEventTypes = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 interface SectionAddress {
   /** The section being read. */
   current: SectionId;
   /** The section in the address: `/settings?section=records`. */
-  asked: SectionId | null;
+  requested: SectionId | null;
   /** Scrolls the section into view and focuses it. */
   show(id: SectionId): void;
 }
 
 /** Tracks which section is being read and which one the address asks for. */
 export function useSectionAddress(isReady: boolean): SectionAddress {
-  const asked = sectionOf(new URLSearchParams(useSearch()).get('section'));
-  const [current, setCurrent] = useState<SectionId>(asked ?? 'window');
+  const requested = sectionOf(new URLSearchParams(useSearch()).get('section'));
+  const [current, setCurrent] = useState<SectionId>(requested ?? 'window');
   /**
    * The section last scrolled into view, until the person moves on. It is needed because a section near the end cannot
    * be scrolled to the top.
    */
-  const held = useRef<SectionId | null>(null);
+  const pinned = useRef<SectionId | null>(null);
   useEffect(() => {
-    const note = () => {
-      if (held.current === null) setCurrent(sectionInSight());
+    const updateCurrent = () => {
+      if (pinned.current === null) setCurrent(sectionInSight());
     };
-    const letGo = () => {
-      held.current = null;
+    const unpin = () => {
+      pinned.current = null;
     };
     // Sections above it may grow when their content has loaded.
-    const growth = new ResizeObserver(() => {
-      if (held.current !== null) document.getElementById(sectionElementId(held.current))?.scrollIntoView();
+    const resizeObserver = new ResizeObserver(() => {
+      if (pinned.current !== null) document.getElementById(sectionElementId(pinned.current))?.scrollIntoView();
     });
-    growth.observe(document.body);
-    addEventListener('scroll', note, { passive: true });
-    for (const act of actsOfPerson) addEventListener(act, letGo, { passive: true, capture: true });
+    resizeObserver.observe(document.body);
+    addEventListener('scroll', updateCurrent, { passive: true });
+    for (const type of userEventTypes) addEventListener(type, unpin, { passive: true, capture: true });
     return () => {
-      growth.disconnect();
-      removeEventListener('scroll', note);
-      for (const act of actsOfPerson) removeEventListener(act, letGo, { capture: true });
+      resizeObserver.disconnect();
+      removeEventListener('scroll', updateCurrent);
+      for (const type of userEventTypes) removeEventListener(type, unpin, { capture: true });
     };
   }, []);
-  const bringUp = (id: SectionId) => {
+  const scrollToSection = (id: SectionId) => {
     const element = document.getElementById(sectionElementId(id));
     if (!element) return;
     element.scrollIntoView();
     element.focus({ preventScroll: true });
-    held.current = id;
+    pinned.current = id;
     setCurrent(id);
   };
-  const show = useRef(bringUp);
-  show.current = bringUp;
+  const show = useRef(scrollToSection);
+  show.current = scrollToSection;
   useEffect(() => {
-    if (!isReady || asked === null) return;
+    if (!isReady || requested === null) return;
     // After the heading has taken the focus.
-    const frame = requestAnimationFrame(() => show.current(asked));
+    const frame = requestAnimationFrame(() => show.current(requested));
     return () => cancelAnimationFrame(frame);
-  }, [isReady, asked]);
-  return { current, asked, show: bringUp };
+  }, [isReady, requested]);
+  return { current, requested, show: scrollToSection };
 }
 
 function sectionInSight(): SectionId {

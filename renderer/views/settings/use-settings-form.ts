@@ -3,16 +3,16 @@ import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { type CommandRunner, useCommand } from '../../state/use-command.ts';
 import { useEdits } from '../../state/use-edits.ts';
+import { firstInvalidLine } from './invalid-lines.ts';
 import type { FieldName, SettingsField } from './settings-field.ts';
-import { wrongLine } from './wrong-lines.ts';
 
 export interface SettingsForm {
   textOf(field: SettingsField): string;
   set(field: SettingsField, text: string): void;
   /** Whether the text is not a number or amount that can be sent. */
-  isWrong(field: SettingsField): boolean;
+  isInvalid(field: SettingsField): boolean;
   /** The first invalid line, once the person has finished typing. */
-  wrongLineOf(field: SettingsField): string | null;
+  invalidLineOf(field: SettingsField): string | null;
   /** Called when the person leaves the field or wants to save it. */
   finish(field: SettingsField): void;
   /** Whether the field differs from the value in force. */
@@ -26,7 +26,7 @@ export interface SettingsForm {
   save(): Promise<boolean>;
   discard(): void;
   /** Set if an edited value was also changed elsewhere. */
-  overtaken: { onKeep(): void } | null;
+  conflict: { onKeep(): void } | null;
   command: CommandRunner;
 }
 
@@ -40,10 +40,11 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const textOf = ({ name }: SettingsField) => edits.draft[name] ?? '';
   const isEdited = ({ name }: SettingsField) => edits.draft[name] !== edits.base[name];
   const changedFields = fields.filter(isEdited);
-  const isWrong = (field: SettingsField) =>
+  const isInvalid = (field: SettingsField) =>
     (field.kind === 'number' && !isWithin(textOf(field), field)) ||
     (field.kind === 'amount' && !isAmount(textOf(field)));
-  const wrongLineIn = (field: SettingsField) => (isEdited(field) ? wrongLine(field.name, textOf(field)) : null);
+  const invalidLineIn = (field: SettingsField) =>
+    isEdited(field) ? firstInvalidLine(field.name, textOf(field)) : null;
   const discard = () => {
     edits.reload();
     setFinished(new Set());
@@ -57,16 +58,16 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   return {
     textOf,
     set: ({ name }, text) => edits.change({ [name]: text }),
-    isWrong,
-    wrongLineOf: (field) => (finished.has(field.name) ? wrongLineIn(field) : null),
+    isInvalid,
+    invalidLineOf: (field) => (finished.has(field.name) ? invalidLineIn(field) : null),
     finish: ({ name }) => setFinished((before) => new Set([...before, name])),
     finishAll() {
       setFinished(new Set(changedFields.map(({ name }) => name)));
-      return changedFields.every((field) => wrongLineIn(field) === null);
+      return changedFields.every((field) => invalidLineIn(field) === null);
     },
     isEdited,
     isChanged: edits.isChanged,
-    canSave: edits.isChanged && !edits.isOvertaken && !fields.some(isWrong),
+    canSave: edits.isChanged && !edits.hasConflict && !fields.some(isInvalid),
     changes,
     async save() {
       const saved = await command.run({ type: 'settings.update', changes: changes() });
@@ -74,7 +75,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
       return saved !== null;
     },
     discard,
-    overtaken: edits.isOvertaken ? { onKeep: edits.keep } : null,
+    conflict: edits.hasConflict ? { onKeep: edits.keep } : null,
     command,
   };
 }

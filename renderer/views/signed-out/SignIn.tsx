@@ -13,7 +13,7 @@ export function SignIn() {
   return (
     <main className={classes.main}>
       <h1 className={classes.title}>{hasEnded ? signIn.titleEnded : signIn.title}</h1>
-      <p className={classes.lead}>{failure === null ? signIn.lead : whyNot(failure, signIn)}</p>
+      <p className={classes.lead}>{failure === null ? signIn.lead : describeSignInError(failure, signIn)}</p>
       <p>
         <Button component="a" href="/control/sign-in">
           {signIn.button}
@@ -24,7 +24,10 @@ export function SignIn() {
   );
 }
 
-function whyNot(code: string, { noRole, tooMany, failed }: ReturnType<typeof useMessages>['signIn']): string {
+function describeSignInError(
+  code: string,
+  { noRole, tooMany, failed }: ReturnType<typeof useMessages>['signIn'],
+): string {
   if (code === 'no-role') return noRole;
   return code === 'sign_in_limit' ? tooMany : failed;
 }

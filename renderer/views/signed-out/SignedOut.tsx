@@ -18,10 +18,10 @@ const isLinkUsed = new URLSearchParams(location.search).get('link') === 'used';
 export function SignedOut() {
   const { answer, problem } = useQuery({ type: 'who-am-i' });
   if (answer === null && problem === null) return null;
-  return problem?.code === 'not_signed_in' ? <SignIn /> : <NotLetIn />;
+  return problem?.code === 'not_signed_in' ? <SignIn /> : <AccessRefused />;
 }
 
-function NotLetIn() {
+function AccessRefused() {
   const { signedOut: messages, command: commandName } = useMessages();
   const { reconnect } = useControlStore();
   const hasEnded = useControlState((state) => state.views !== null);
@@ -33,11 +33,11 @@ function NotLetIn() {
         <li>
           {messages.stepAddress}
           <div className={classes.command}>
-            <CopyLine value={command} what={commandName} />
+            <CopyLine value={command} label={commandName} />
           </div>
           <div className={classes.command}>
             {messages.fromSources}
-            <CopyLine value={sourcesCommand} what={messages.fromSourcesCommand} />
+            <CopyLine value={sourcesCommand} label={messages.fromSourcesCommand} />
           </div>
         </li>
         <li>{messages.stepAgain}</li>

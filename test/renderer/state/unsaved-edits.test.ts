@@ -6,17 +6,17 @@ it('acts at once where nothing was typed, and asks first where something was', (
   const done: string[] = [];
   let isDirty = false;
   const end = edits.watch(() => isDirty, null);
-  edits.ask(() => done.push('clean'));
+  edits.confirmThen(() => done.push('clean'));
   isDirty = true;
-  edits.ask(() => done.push('kept'));
+  edits.confirmThen(() => done.push('kept'));
   expect([edits.isAsking(), done]).toEqual([true, ['clean']]);
   edits.keep();
   edits.discard();
   expect([edits.isAsking(), done]).toEqual([false, ['clean']]);
-  edits.ask(() => done.push('discarded'));
+  edits.confirmThen(() => done.push('discarded'));
   edits.discard();
   end();
-  edits.ask(() => done.push('gone'));
+  edits.confirmThen(() => done.push('gone'));
   expect(done).toEqual(['clean', 'discarded', 'gone']);
 });
 

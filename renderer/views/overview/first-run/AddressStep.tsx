@@ -1,7 +1,7 @@
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
 import { CopyButton } from '../../../components/CopyButton.tsx';
 import { hiddenKey } from '../../../components/first-call.ts';
-import { IconAct } from '../../../components/IconAct.tsx';
+import { IconAction } from '../../../components/IconAction.tsx';
 import { NewKeyButton } from '../../../components/NewKeyButton.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -28,7 +28,7 @@ export function AddressStep({ choice, onCopied }: AddressStepProps) {
       <dt>{status.baseUrl}</dt>
       <dd className={classes.value}>
         <code className={classes.code}>{baseUrl}</code>
-        <CopyButton value={copyOf(async () => baseUrl)} what={status.baseUrl} />
+        <CopyButton value={copyOf(async () => baseUrl)} label={status.baseUrl} />
       </dd>
       <dt>{names.key}</dt>
       <dd className={classes.value}>
@@ -36,11 +36,11 @@ export function AddressStep({ choice, onCopied }: AddressStepProps) {
           <>
             <code className={classes.code}>{choice.secret ?? hiddenKey}</code>
             {choice.secret === null ? (
-              <IconAct label={names.showKey} icon={<IconEye size={18} />} onClick={() => void choice.reveal()} />
+              <IconAction label={names.showKey} icon={<IconEye size={18} />} onClick={() => void choice.reveal()} />
             ) : (
-              <IconAct label={names.hideKey} icon={<IconEyeOff size={18} />} onClick={choice.forget} />
+              <IconAction label={names.hideKey} icon={<IconEyeOff size={18} />} onClick={choice.forget} />
             )}
-            <CopyButton value={copiedKey} what={names.key} />
+            <CopyButton value={copiedKey} label={names.key} />
           </>
         ) : (
           <NewKeyButton />

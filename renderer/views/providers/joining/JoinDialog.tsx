@@ -4,7 +4,7 @@ import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { CopyLine } from '../../../components/CopyLine.tsx';
-import { DialogActs } from '../../../components/DialogActs.tsx';
+import { DialogActions } from '../../../components/DialogActions.tsx';
 import { ModalFrame } from '../../../components/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';
@@ -35,23 +35,23 @@ export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
 /** Unmounted when the dialog closes, which abandons an unfinished join. */
 function JoinSteps({ onClose, onJoined }: Omit<JoinDialogProps, 'opened'>) {
   const join = useJoin();
-  const { begun, now } = join;
-  const joined = now?.state === 'joined' ? now : null;
+  const { started, progress } = join;
+  const joined = progress?.state === 'joined' ? progress : null;
   useEffect(() => {
     if (joined?.preset.state === 'none') onJoined(joined.provider);
   }, [joined, onJoined]);
-  if (!begun) return <AddressForm join={join} onLeave={onClose} />;
+  if (!started) return <AddressForm join={join} onLeave={onClose} />;
   if (joined && joined.preset.state !== 'none') {
     const { provider, preset } = joined;
-    const { host } = new URL(begun.origin);
+    const { host } = new URL(started.origin);
     return (
       <Suspense fallback={null}>
         <OfferedPreset host={host} provider={provider} preset={preset} onDone={() => onJoined(provider)} />
       </Suspense>
     );
   }
-  if (now?.state === 'choosing') return <GroupForm join={join} groups={now.groups} onLeave={onClose} />;
-  return <Confirming join={join} begun={begun} onLeave={onClose} />;
+  if (progress?.state === 'choosing') return <GroupForm join={join} groups={progress.groups} onLeave={onClose} />;
+  return <ConfirmStep join={join} started={started} onLeave={onClose} />;
 }
 
 interface StepProps {
@@ -64,7 +64,7 @@ function AddressForm({ join, onLeave }: StepProps) {
   const [url, setUrl] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void join.begin(url.trim());
+    void join.start(url.trim());
   };
   return (
     <form onSubmit={submit}>
@@ -82,13 +82,13 @@ function AddressForm({ join, onLeave }: StepProps) {
           withAsterisk={false}
           data-autofocus
         />
-        <DialogActs command={join} submit={names.next} isBlocked={url.trim() === ''} onLeave={onLeave} />
+        <DialogActions command={join} submit={names.next} isBlocked={url.trim() === ''} onLeave={onLeave} />
       </Stack>
     </form>
   );
 }
 
-function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { begun: BegunJoin }) {
+function ConfirmStep({ join, started: { origin, signIn }, onLeave }: StepProps & { started: BegunJoin }) {
   const { joining: names, cancel } = useMessages();
   return (
     <Stack gap="sm">
@@ -96,7 +96,7 @@ function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { 
         <>
           <Text>{names.confirmText(new URL(origin).host)}</Text>
           <div className={classes.code}>
-            <CopyLine value={signIn.code} what={names.code} />
+            <CopyLine value={signIn.code} label={names.code} />
           </div>
           <Button
             component="a"
@@ -119,7 +119,7 @@ function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { 
       )}
       <Group justify="flex-end" gap="xs">
         {join.problem && (
-          <Button variant="default" onClick={join.beginAgain}>
+          <Button variant="default" onClick={join.restart}>
             {names.again}
           </Button>
         )}
@@ -151,7 +151,7 @@ function GroupForm({ join, groups, onLeave }: StepProps & { groups: Choice }) {
           onChange={({ currentTarget }) => setGroup(currentTarget.value)}
           data-autofocus
         />
-        <DialogActs command={join} submit={names.join} onLeave={onLeave} />
+        <DialogActions command={join} submit={names.join} onLeave={onLeave} />
       </Stack>
     </form>
   );

@@ -3,58 +3,59 @@ import type { BegunJoin, JoinState } from '../../../../server/contract/join-view
 import { asControlError, type ControlError } from '../../../api.ts';
 import { useControlStore } from '../../../state/use-control.ts';
 
-interface Joining {
-  begun: BegunJoin | null;
+interface JoinProcess {
+  started: BegunJoin | null;
   /** Null until known. */
-  now: JoinState | null;
+  progress: JoinState | null;
   isRunning: boolean;
   problem: ControlError | null;
-  begin(url: string): Promise<void>;
+  start(url: string): Promise<void>;
   choose(group: string): Promise<void>;
-  beginAgain(): void;
+  restart(): void;
 }
 
-type State = Pick<Joining, 'begun' | 'now' | 'isRunning' | 'problem'>;
-const nothing: State = { begun: null, now: null, isRunning: false, problem: null };
+type State = Pick<JoinProcess, 'started' | 'progress' | 'isRunning' | 'problem'>;
+const initialState: State = { started: null, progress: null, isRunning: false, problem: null };
 
 /** Joins a team's gateway. While the code is shown, polls whether the person has confirmed it. */
-export function useJoin(): Joining {
+export function useJoin(): JoinProcess {
   const store = useControlStore();
-  const [state, setState] = useState<State>(nothing);
-  const { begun, now, problem } = state;
-  const attempt = async (act: () => Promise<Partial<State>>) => {
+  const [state, setState] = useState<State>(initialState);
+  const { started, progress, problem } = state;
+  const attempt = async (call: () => Promise<Partial<State>>) => {
     setState((old) => ({ ...old, isRunning: true, problem: null }));
-    const next = await act().catch((error: unknown) => ({ problem: asControlError(error) }));
+    const next = await call().catch((error: unknown) => ({ problem: asControlError(error) }));
     setState((old) => ({ ...old, ...next, isRunning: false }));
   };
-  const isWaiting = begun !== null && problem === null && (now === null || now.state === 'waiting');
+  const isWaiting = started !== null && problem === null && (progress === null || progress.state === 'waiting');
   useEffect(() => {
-    if (!isWaiting || !begun) return;
-    let isOver = false;
+    if (!isWaiting || !started) return;
+    let isStopped = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      const next = await store.execute({ type: 'team.finish-join', id: begun.id }).then(
-        (told) => ({ now: told }),
+    const poll = async () => {
+      const next = await store.execute({ type: 'team.finish-join', id: started.id }).then(
+        (answer) => ({ progress: answer }),
         (error: unknown) => ({ problem: asControlError(error) }),
       );
-      if (isOver) return;
+      if (isStopped) return;
       setState((old) => ({ ...old, ...next }));
-      if ('now' in next && next.now.state === 'waiting') timer = setTimeout(ask, begun.intervalSeconds * 1_000);
+      if ('progress' in next && next.progress.state === 'waiting')
+        timer = setTimeout(poll, started.intervalSeconds * 1_000);
     };
     // A person who is already signed in has nothing to confirm.
-    timer = setTimeout(ask, begun.signIn ? begun.intervalSeconds * 1_000 : 0);
+    timer = setTimeout(poll, started.signIn ? started.intervalSeconds * 1_000 : 0);
     return () => {
-      isOver = true;
+      isStopped = true;
       clearTimeout(timer);
     };
-  }, [store, begun, isWaiting]);
+  }, [store, started, isWaiting]);
   return {
     ...state,
-    begin: (url) => attempt(async () => ({ begun: await store.execute({ type: 'team.join', url }) })),
+    start: (url) => attempt(async () => ({ started: await store.execute({ type: 'team.join', url }) })),
     choose: (group) =>
       attempt(async () => ({
-        now: await store.execute({ type: 'team.finish-join', id: begun?.id ?? '', group }),
+        progress: await store.execute({ type: 'team.finish-join', id: started?.id ?? '', group }),
       })),
-    beginAgain: () => setState(nothing),
+    restart: () => setState(initialState),
   };
 }

@@ -80,7 +80,7 @@ function TextBody({ content, title, bytes }: BodyViewProps & { content: TextCont
           >
             <IconSearch size={16} aria-hidden />
           </ActionIcon>
-          <CopyButton value={source.text} what={title} />
+          <CopyButton value={source.text} label={title} />
         </div>
       </div>
       {content.kind === 'stream' && content.assembled?.isComplete === false && (

@@ -25,7 +25,7 @@ export function MediaBody({ content, title, bytes }: MediaBodyProps) {
           {bytes !== null && ` · ${formats.bytes(bytes)}`}
         </span>
         <div className={classes.acts}>
-          <CopyButton value={content.base64} what={asBase64(title)} />
+          <CopyButton value={content.base64} label={asBase64(title)} />
         </div>
       </div>
       <div className={classes.media}>

@@ -14,9 +14,9 @@ export function parseJson(text: string): ParsedJson | null {
   const { open, isInString, lastBreak } = scan(text);
   if (open.length === 0) return null;
   // A truncated string is kept, because prompts and images are what makes bodies long.
-  const kept = isInString ? tryParse(`${withoutHalfEscape(text)}"${closing(open)}`) : null;
+  const completed = isInString ? tryParse(`${withoutHalfEscape(text)}"${closing(open)}`) : null;
   const before = text.slice(0, lastBreak);
-  const cut = kept ?? tryParse(before + closing(scan(before).open));
+  const cut = completed ?? tryParse(before + closing(scan(before).open));
   return cut && { ...cut, isCut: true };
 }
 
@@ -62,6 +62,6 @@ const closing = (open: readonly string[]) => open.toReversed().join('');
 
 /** Removes an incomplete escape at the end: `\`, `\u`, `\u00e`. */
 function withoutHalfEscape(text: string): string {
-  const half = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-40))?.[1];
-  return half ? text.slice(0, -half.length) : text;
+  const halfEscape = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-40))?.[1];
+  return halfEscape ? text.slice(0, -halfEscape.length) : text;
 }

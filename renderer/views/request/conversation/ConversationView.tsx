@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { AnswerText } from '../../../components/AnswerText.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { Medium } from '../body/Medium.tsx';
-import { numbered } from '../numbered.ts';
+import { withIndexKeys } from '../with-index-keys.ts';
 import classes from './Conversation.module.css';
 import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
 
@@ -37,7 +37,7 @@ function Messages({ messages, isRaw }: { messages: readonly ShownMessage[]; isRa
   const { messages: texts, formats } = useLocalization();
   const [shown, setShown] = useState(firstShown);
   const hidden = Math.max(0, messages.length - 1 - shown);
-  const all = numbered(messages);
+  const all = withIndexKeys(messages);
   const draw = ({ key, value }: (typeof all)[number]) => <Message key={key} message={value} isRaw={isRaw} />;
   return (
     <ol className={classes.messages}>
@@ -103,14 +103,14 @@ function Message({ message: { role, isAnswer, parts, stop }, isRaw }: { message:
 }
 
 function Parts({ parts, isMarkdown = false }: { parts: readonly ShownPart[]; isMarkdown?: boolean }) {
-  return numbered(parts).map(({ key, value }) => <Part key={key} part={value} isMarkdown={isMarkdown} />);
+  return withIndexKeys(parts).map(({ key, value }) => <Part key={key} part={value} isMarkdown={isMarkdown} />);
 }
 
 function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
   const names = useLocalization().messages.inspector;
   switch (part.kind) {
     case 'text':
-      return <FoldedText text={part.text} look={isMarkdown ? 'markdown' : 'text'} />;
+      return <FoldedText text={part.text} format={isMarkdown ? 'markdown' : 'text'} />;
     case 'refusal':
       return (
         <div>
@@ -144,7 +144,7 @@ function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
       return (
         <details>
           <summary className={classes.mono}>{part.name}</summary>
-          <FoldedText text={part.json} look="json" />
+          <FoldedText text={part.json} format="json" />
         </details>
       );
   }
@@ -157,7 +157,7 @@ function Call({ call: { name, input, result } }: { call: ShownCall }) {
       <p className={classes.label}>
         <IconTool size={14} aria-hidden /> <span className={classes.mono}>{name}</span>
       </p>
-      <FoldedText text={laidOut(input)} look="json" />
+      <FoldedText text={prettyJson(input)} format="json" />
       {result && (
         <div className={classes.result}>
           <p className={classes.label}>
@@ -171,7 +171,7 @@ function Call({ call: { name, input, result } }: { call: ShownCall }) {
   );
 }
 
-function laidOut(input: string): string {
+function prettyJson(input: string): string {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);
   } catch {
@@ -182,14 +182,14 @@ function laidOut(input: string): string {
 const longestText = 3_000;
 
 /** Shows only the start of a long text until it is unfolded. */
-function FoldedText({ text, look = 'text' }: { text: string; look?: 'text' | 'json' | 'markdown' }) {
+function FoldedText({ text, format = 'text' }: { text: string; format?: 'text' | 'json' | 'markdown' }) {
   const { messages, formats } = useLocalization();
   const [isOpen, setOpen] = useState(false);
   const isFolded = text.length > longestText && !isOpen;
   const shown = isFolded ? `${text.slice(0, longestText / 2)}…` : text;
   return (
-    <div className={classes[look]}>
-      {look === 'markdown' ? <AnswerText text={shown} /> : shown}
+    <div className={classes[format]}>
+      {format === 'markdown' ? <AnswerText text={shown} /> : shown}
       {isFolded && (
         <button type="button" className={classes.more} onClick={() => setOpen(true)}>
           {messages.inspector.showRest(formats.number(text.length - longestText / 2))}

@@ -2,15 +2,15 @@
 
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownMessage, ShownPart } from './conversation.ts';
-import { asked } from './read-messages.ts';
-import { callOf, mediaOfData, mediumOf, otherOf, resultOf, said } from './read-part.ts';
+import { inputMessage } from './read-messages.ts';
+import { callOf, mediaOfData, mediumOf, otherOf, resultOf, textPart } from './read-part.ts';
 
 export function readContents(request: Json): ShownMessage[] {
   const system = readParts(objectOf(request.systemInstruction ?? request.system_instruction));
   return [
-    ...(system.length > 0 ? [asked('system', system)] : []),
+    ...(system.length > 0 ? [inputMessage('system', system)] : []),
     ...objectsOf(request.contents).map((content) =>
-      asked(content.role === 'model' ? 'assistant' : 'user', readParts(content)),
+      inputMessage(content.role === 'model' ? 'assistant' : 'user', readParts(content)),
     ),
   ];
 }
@@ -33,7 +33,7 @@ function readPart(part: Json): ShownPart[] {
   const file = objectOf(part.fileData ?? part.file_data);
   const call = objectOf(part.functionCall ?? part.function_call);
   const result = objectOf(part.functionResponse ?? part.function_response);
-  if (typeof part.text === 'string') return said(part.thought === true ? 'thinking' : 'text', part.text);
+  if (typeof part.text === 'string') return textPart(part.thought === true ? 'thinking' : 'text', part.text);
   if (data !== undefined) {
     const { mimeType, mime_type: oldType, data: bytes, displayName } = objectOf(data);
     const mediaType = textOf(mimeType ?? oldType);

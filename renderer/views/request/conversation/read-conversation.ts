@@ -8,8 +8,8 @@ import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts
 import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
 import { readCandidates, readContents } from './read-contents.ts';
 import { readInput, readOutput } from './read-items.ts';
-import { asked, readAnthropicAnswer, readChoices, readMessages } from './read-messages.ts';
-import { mediaOfData, mediaOfUrl, said } from './read-part.ts';
+import { inputMessage, readAnthropicAnswer, readChoices, readMessages } from './read-messages.ts';
+import { mediaOfData, mediaOfUrl, textPart } from './read-part.ts';
 
 /**
  * Null if neither contains messages.
@@ -19,7 +19,7 @@ import { mediaOfData, mediaOfUrl, said } from './read-part.ts';
 export function readConversation(request: unknown, answer: unknown): ShownConversation | null {
   const messages = [...readRequest(request), ...readAnswer(answer)];
   if (messages.every(({ parts }) => parts.length === 0)) return null;
-  return { messages: paired(messages), tools: readTools(objectOf(request).tools) };
+  return { messages: withPairedCalls(messages), tools: readTools(objectOf(request).tools) };
 }
 
 /** The request's messages in order, with tool results where they were sent. Empty if there are none. */
@@ -29,7 +29,7 @@ export function readRequest(request: unknown): ShownMessage[] {
   if (Array.isArray(request.contents)) return readContents(request);
   if (request.input !== undefined) return readInput(request);
   // Images, videos and legacy completions.
-  return typeof request.prompt === 'string' ? [asked('user', said('text', request.prompt))] : [];
+  return typeof request.prompt === 'string' ? [inputMessage('user', textPart('text', request.prompt))] : [];
 }
 
 function readAnswer(answer: unknown): ShownMessage[] {
@@ -38,8 +38,8 @@ function readAnswer(answer: unknown): ShownMessage[] {
   if (Array.isArray(answer.output)) return readOutput(answer);
   if (Array.isArray(answer.candidates)) return readCandidates(answer);
   if (answer.type === 'message') return readAnthropicAnswer(answer);
-  const parts = [...objectsOf(answer.data).flatMap(readPicture), ...said('text', answer.text)];
-  return parts.length > 0 ? [{ ...asked('assistant', parts), isAnswer: true }] : [];
+  const parts = [...objectsOf(answer.data).flatMap(readPicture), ...textPart('text', answer.text)];
+  return parts.length > 0 ? [{ ...inputMessage('assistant', parts), isAnswer: true }] : [];
 }
 
 /** One image of the Images API. */
@@ -60,7 +60,7 @@ function readTools(tools: unknown): ShownTool[] {
 }
 
 /** Moves each result into its call. A call gets only the first result after it. */
-function paired(messages: readonly ShownMessage[]): ShownMessage[] {
+function withPairedCalls(messages: readonly ShownMessage[]): ShownMessage[] {
   const waiting = new Map<string, ShownCall[]>();
   return messages.flatMap((message) => {
     const parts = message.parts.flatMap((part): ShownPart[] => {

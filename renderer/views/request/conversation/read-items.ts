@@ -2,15 +2,15 @@
 
 import { type Json, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownMessage, ShownPart } from './conversation.ts';
-import { asked } from './read-messages.ts';
+import { inputMessage } from './read-messages.ts';
 import { callOf, mediaOfData, otherOf, readContent, resultOf, thoughtsOf } from './read-part.ts';
 
 export function readInput(request: Json): ShownMessage[] {
   const instructions = readContent(request.instructions);
   const items = typeof request.input === 'string' ? [{ role: 'user', content: request.input }] : request.input;
   return [
-    ...(instructions.length > 0 ? [asked('system', instructions)] : []),
-    ...objectsOf(items).map((item) => asked(roleOf(item), readItem(item))),
+    ...(instructions.length > 0 ? [inputMessage('system', instructions)] : []),
+    ...objectsOf(items).map((item) => inputMessage(roleOf(item), readItem(item))),
   ];
 }
 

@@ -2,13 +2,13 @@
 
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownMessage, ShownPart } from './conversation.ts';
-import { callOf, mediaOfData, mediaOfUrl, otherOf, readContent, resultOf, said } from './read-part.ts';
+import { callOf, mediaOfData, mediaOfUrl, otherOf, readContent, resultOf, textPart } from './read-part.ts';
 
 export function readMessages(request: Json): ShownMessage[] {
   const system = readContent(request.system);
   return [
-    ...(system.length > 0 ? [asked('system', system)] : []),
-    ...objectsOf(request.messages).map((message) => asked(roleOf(message), readMessage(message))),
+    ...(system.length > 0 ? [inputMessage('system', system)] : []),
+    ...objectsOf(request.messages).map((message) => inputMessage(roleOf(message), readMessage(message))),
   ];
 }
 
@@ -17,7 +17,7 @@ export function readChoices(answer: Json): ShownMessage[] {
   return objectsOf(answer.choices).map((choice) => ({
     role: 'assistant',
     isAnswer: true,
-    parts: choice.message === undefined ? said('text', choice.text) : readMessage(objectOf(choice.message)),
+    parts: choice.message === undefined ? textPart('text', choice.text) : readMessage(objectOf(choice.message)),
     stop: textOf(choice.finish_reason) || null,
   }));
 }
@@ -28,7 +28,7 @@ export function readAnthropicAnswer(answer: Json): ShownMessage[] {
   return [{ role: 'assistant', isAnswer: true, parts: readContent(answer.content), stop }];
 }
 
-export function asked(role: ShownMessage['role'], parts: ShownPart[]): ShownMessage {
+export function inputMessage(role: ShownMessage['role'], parts: ShownPart[]): ShownMessage {
   return { role, isAnswer: false, parts, stop: null };
 }
 
@@ -44,9 +44,9 @@ function readMessage(message: Json): ShownPart[] {
   const called = objectsOf(message.tool_calls).map((call) => readCall(call));
   const old = objectOf(message.function_call);
   return [
-    ...said('thinking', message.reasoning_content ?? message.reasoning),
+    ...textPart('thinking', message.reasoning_content ?? message.reasoning),
     ...readContent(message.content),
-    ...said('refusal', message.refusal),
+    ...textPart('refusal', message.refusal),
     ...objectsOf(message.images).map(({ image_url: url }) => mediaOfUrl('image', textOf(objectOf(url).url))),
     ...readSpoken(objectOf(message.audio)),
     ...called,
@@ -65,5 +65,5 @@ function readCall(call: Json): ShownPart {
 /** The model's speech. Its format is only in the request, but players detect it themselves. */
 function readSpoken(audio: Json): ShownPart[] {
   const sound = textOf(audio.data) === '' ? [] : [mediaOfData('audio/wav', textOf(audio.data))];
-  return [...sound, ...said('text', audio.transcript)];
+  return [...sound, ...textPart('text', audio.transcript)];
 }

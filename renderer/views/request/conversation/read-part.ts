@@ -22,11 +22,11 @@ export function readPart(part: Json): ShownPart[] {
     case 'output_text':
     case 'summary_text':
     case 'reasoning_text':
-      return said('text', part.text);
+      return textPart('text', part.text);
     case 'refusal':
-      return said('refusal', part.refusal);
+      return textPart('refusal', part.refusal);
     case 'thinking':
-      return said('thinking', part.thinking);
+      return textPart('thinking', part.thinking);
     case 'image_url':
     case 'input_image':
       return [
@@ -64,7 +64,7 @@ export function otherOf(name: string, value: unknown): ShownPart {
   return { kind: 'other', name, json: jsonOf(value) };
 }
 
-export function said(kind: 'text' | 'refusal' | 'thinking', text: unknown): ShownPart[] {
+export function textPart(kind: 'text' | 'refusal' | 'thinking', text: unknown): ShownPart[] {
   return typeof text === 'string' && text !== '' ? [{ kind, text }] : [];
 }
 
@@ -110,5 +110,5 @@ const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
 
 /** The texts of a reasoning item, those of its summary first. */
 export function thoughtsOf(item: Json): ShownPart[] {
-  return [...objectsOf(item.summary), ...objectsOf(item.content)].flatMap((part) => said('thinking', part.text));
+  return [...objectsOf(item.summary), ...objectsOf(item.content)].flatMap((part) => textPart('thinking', part.text));
 }

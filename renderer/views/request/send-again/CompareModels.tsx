@@ -9,7 +9,7 @@ import { useModelChoice } from '../../../state/use-model-choice.ts';
 import { ComparedModels } from './ComparedModels.tsx';
 import classes from './SendAgain.module.css';
 import { useComparison } from './use-comparison.ts';
-import { useUsedKey } from './use-used-key.ts';
+import { useRequestKey } from './use-request-key.ts';
 
 const mostModels = 4;
 const mostTimes = 20;
@@ -17,7 +17,7 @@ const mostTimes = 20;
 /** Sends the same request to several models, several times if wanted, and shows their answers side by side. */
 export function CompareModels({ sent }: { sent: KeptRequest }) {
   const { inspector: names } = useMessages();
-  const keyChoice = useUsedKey(sent.request.keyId);
+  const keyChoice = useRequestKey(sent.request.keyId);
   const listed = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const [models, setModels] = useState<string[]>([modelOf(sent) ?? ''].filter(Boolean));
   const [times, setTimes] = useState(1);

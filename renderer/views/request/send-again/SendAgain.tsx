@@ -14,8 +14,8 @@ import { formatJson, looksLikeJson } from '../body/format-json.ts';
 import { LazyCodeView } from '../body/LazyCodeView.tsx';
 import { Comparison } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
+import { useRequestKey } from './use-request-key.ts';
 import { useSecondAnswer } from './use-second-answer.ts';
-import { useUsedKey } from './use-used-key.ts';
 
 interface SendAgainProps {
   sent: KeptRequest;
@@ -27,7 +27,7 @@ interface SendAgainProps {
 /** Sends the same request again, unchanged or edited, and shows its answer beside the first. */
 export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
   const { inspector: names } = useMessages();
-  const keyChoice = useUsedKey(sent.request.keyId);
+  const keyChoice = useRequestKey(sent.request.keyId);
   const draft = useDraft(sent, keyChoice.key?.id ?? null);
   const again = useSecondAnswer(keyChoice);
   const isRunning = again.answer?.state === 'running';
@@ -77,7 +77,7 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
         )}
         <span role="status" className={classes.soft}>
           {isRunning && names.waiting}
-          {again.answer?.state === 'failed' && names.notSent[again.answer.why]}
+          {again.answer?.state === 'failed' && names.notSent[again.answer.reason]}
         </span>
       </div>
       {again.answer?.state === 'here' && <Comparison shown={shown} second={again.answer} />}
@@ -96,10 +96,10 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
   const all = useControlState((state) => state.views?.providers ?? null);
   const firstBody = useMemo(() => readable(sent.body), [sent]);
   const problem = edited === null || !looksLikeJson(sent.body) ? null : jsonProblem(edited);
-  const named = provider === '' ? model : `${provider}/${model}`;
+  const qualifiedName = provider === '' ? model : `${provider}/${model}`;
   const body = edited ?? sent.body;
-  const isSameModel = firstModel === null || named === firstModel;
-  const call = problem === null ? pick(isSameModel, { path: sent.path, body }, named) : null;
+  const isSameModel = firstModel === null || qualifiedName === firstModel;
+  const call = problem === null ? pick(isSameModel, { path: sent.path, body }, qualifiedName) : null;
   return {
     firstBody,
     edit: setEdited,

@@ -17,7 +17,7 @@ import { writeToClipboard } from '../../../components/write-to-clipboard.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { announce } from '../../../state/announcement.ts';
 import { useControlState } from '../../../state/use-control.ts';
-import { openable } from '../../playground/openable.ts';
+import { parseSentRequest } from '../../playground/parse-sent-request.ts';
 import { curlOf } from './curl.ts';
 import { nodeOf } from './node.ts';
 import { pythonOf } from './python.ts';
@@ -37,7 +37,7 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
   const sent = useMemo(() => sentRequestOf(shown), [shown]);
   const [isMenuOpen, setMenuOpen] = useState(false);
   // A body may be long, so it is read only when the menu opens.
-  const inPlayground = useMemo(() => (isMenuOpen ? openable(sent) : null), [isMenuOpen, sent]);
+  const inPlayground = useMemo(() => (isMenuOpen ? parseSentRequest(sent) : null), [isMenuOpen, sent]);
   const snippet = useSnippet(sent);
   const copy = async (text: string | null) => {
     const isCopied = text !== null && (await writeToClipboard(text));

@@ -18,7 +18,7 @@ export interface ComparedCall extends Omit<PathCall, 'secret' | 'signal'> {
 export interface ComparisonRunner {
   models: readonly ComparedModel[];
   isRunning: boolean;
-  failed: Extract<SecondAnswer, { state: 'failed' }>['why'] | null;
+  failed: Extract<SecondAnswer, { state: 'failed' }>['reason'] | null;
   /** Calls all models in parallel, with the requests to each in sequence. */
   run(calls: readonly ComparedCall[], times: number): Promise<void>;
   stop(): void;
@@ -49,14 +49,14 @@ export function useComparison(keyChoice: KeyChoice): ComparisonRunner {
       const { secret, isGone } = await keyChoice.peek();
       if (!secret) setFailed(isGone ? 'keyless' : 'unreachable');
       else {
-        const askOne = async ({ model, ...call }: ComparedCall) => {
+        const sendOne = async ({ model, ...call }: ComparedCall) => {
           // A cached answer says nothing about the model.
           const headers = { ...call.headers, 'x-sluice-cache': 'skip' };
           for (let count = 0; count < times; count++) {
             add(model, await answerOf(await callPath({ ...call, headers, secret, signal: abort.signal })));
           }
         };
-        await Promise.all(calls.map(askOne)).catch(() => {
+        await Promise.all(calls.map(sendOne)).catch(() => {
           setFailed(abort.signal.aborted ? 'stopped' : 'unreachable');
           abort.abort();
         });

@@ -7,16 +7,16 @@ export type SecondAnswer =
   | { state: 'running' }
   /** The answer is complete, whatever its status. */
   | { state: 'here'; status: number; requestId: string | null; content: BodyContent | null }
-  | { state: 'failed'; why: 'keyless' | 'unreachable' | 'stopped' };
+  | { state: 'failed'; reason: 'keyless' | 'unreachable' | 'stopped' };
 
-export interface AgainRunner {
+export interface ResendRunner {
   answer: SecondAnswer | null;
   run(call: Omit<PathCall, 'secret' | 'signal'>): Promise<void>;
   stop(): void;
 }
 
 /** Sends a request to the gateway with the chosen key. Closing the dialog aborts it. */
-export function useSecondAnswer(keyChoice: KeyChoice): AgainRunner {
+export function useSecondAnswer(keyChoice: KeyChoice): ResendRunner {
   const [answer, setAnswer] = useState<SecondAnswer | null>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -28,11 +28,11 @@ export function useSecondAnswer(keyChoice: KeyChoice): AgainRunner {
       running.current = abort;
       setAnswer({ state: 'running' });
       const { secret, isGone } = await keyChoice.peek();
-      if (!secret) return setAnswer({ state: 'failed', why: isGone ? 'keyless' : 'unreachable' });
+      if (!secret) return setAnswer({ state: 'failed', reason: isGone ? 'keyless' : 'unreachable' });
       try {
         setAnswer(await answerOf(await callPath({ ...call, secret, signal: abort.signal })));
       } catch {
-        setAnswer({ state: 'failed', why: abort.signal.aborted ? 'stopped' : 'unreachable' });
+        setAnswer({ state: 'failed', reason: abort.signal.aborted ? 'stopped' : 'unreachable' });
       }
     },
   };

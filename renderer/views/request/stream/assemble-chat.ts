@@ -11,7 +11,7 @@ export function assembleChat(chunks: readonly Json[], hasDone: boolean): { answe
   for (const { choices: given, ...rest } of chunks) {
     // The last usage report applies; chunks before it contain `null`.
     for (const [name, value] of Object.entries(rest)) if (value !== null || !(name in answer)) answer[name] = value;
-    for (const choice of objectsOf(given)) takeChoice(choices, choice);
+    for (const choice of objectsOf(given)) mergeChoice(choices, choice);
   }
   const whole = [...choices.entries()].sort(([one], [other]) => one - other).map(([, choice]) => finished(choice));
   if (answer.object === 'chat.completion.chunk') answer.object = 'chat.completion';
@@ -27,7 +27,7 @@ function finished(choice: Json): Json {
   return { ...choice, message: { ...message, tool_calls: calls } };
 }
 
-function takeChoice(choices: Map<number, Json>, { delta, ...rest }: Json): void {
+function mergeChoice(choices: Map<number, Json>, { delta, ...rest }: Json): void {
   const index = numberOf(rest.index) ?? 0;
   const choice: Json = choices.get(index) ?? { index };
   choices.set(index, choice);

@@ -6,14 +6,14 @@ export function assembleGemini(chunks: readonly Json[]): { answer: Json; isCompl
   const candidates = new Map<number, Json>();
   for (const { candidates: given, ...rest } of chunks) {
     answer = { ...answer, ...rest };
-    for (const candidate of objectsOf(given)) takeCandidate(candidates, candidate);
+    for (const candidate of objectsOf(given)) mergeCandidate(candidates, candidate);
   }
   const whole = [...candidates.entries()].sort(([one], [other]) => one - other).map(([, candidate]) => candidate);
   const isComplete = whole.length > 0 && whole.every(({ finishReason }) => Boolean(finishReason));
   return { answer: { candidates: whole, ...answer }, isComplete };
 }
 
-function takeCandidate(candidates: Map<number, Json>, { content, ...rest }: Json): void {
+function mergeCandidate(candidates: Map<number, Json>, { content, ...rest }: Json): void {
   const index = numberOf(rest.index) ?? 0;
   const candidate = candidates.get(index) ?? {};
   const old = objectOf(candidate.content);

@@ -13,8 +13,8 @@ export function assembleResponse(events: readonly Json[]): { answer: Json; isCom
     const output = Array.isArray(last.response.output) && last.response.output.length > 0 ? {} : { output: items };
     return { answer: { ...last.response, ...output }, isComplete: true };
   }
-  const begun = objectOf(events.find(({ response }) => isObject(response))?.response);
-  return { answer: { ...begun, output: items }, isComplete: false };
+  const created = objectOf(events.find(({ response }) => isObject(response))?.response);
+  return { answer: { ...created, output: items }, isComplete: false };
 }
 
 function itemsOf(events: readonly Json[]): Json[] {

@@ -21,7 +21,7 @@ export function readStreamEvents(text: string): CapturedEvent[] {
   const flush = () => {
     if (data.length > 0) {
       const joined = data.join('\n');
-      events.push({ name, data: joined, value: parsed(joined) });
+      events.push({ name, data: joined, value: parseIfJson(joined) });
     }
     name = '';
     data = [];
@@ -40,7 +40,7 @@ function fieldOf(line: string): string {
   return value.startsWith(' ') ? value.slice(1) : value;
 }
 
-function parsed(data: string): unknown {
+function parseIfJson(data: string): unknown {
   if (!/^\s*[{[]/.test(data)) return undefined;
   try {
     return JSON.parse(data);

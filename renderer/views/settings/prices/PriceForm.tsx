@@ -1,7 +1,7 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { DialogActs } from '../../../components/DialogActs.tsx';
-import { FieldPart } from '../../../components/FieldPart.tsx';
+import { DialogActions } from '../../../components/DialogActions.tsx';
+import { Fieldset } from '../../../components/Fieldset.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/use-command.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -16,23 +16,23 @@ export type PricedModel = Pick<PriceRowView, 'provider' | 'model' | 'price'>;
 
 interface PriceFormProps {
   /** Null for a model that is not in the list. */
-  about: PricedModel | null;
+  edited: PricedModel | null;
   /** The suggested model name in that case. */
   name: string;
   onClose(): void;
 }
 
 /** Edits a custom price, for a model at one provider or at all of them. Starts with the price in force. */
-export function PriceForm({ about, name, onClose }: PriceFormProps) {
+export function PriceForm({ edited, name, onClose }: PriceFormProps) {
   const { prices: names } = useMessages();
   const status = useControlState((state) => state.views?.status ?? null);
-  const [draft, setDraft] = useState(() => draftOf(about?.price?.amounts ?? {}));
-  const [place, setPlace] = useState({ provider: about?.provider ?? '', model: about?.model ?? name });
+  const [draft, setDraft] = useState(() => draftOf(edited?.price?.amounts ?? {}));
+  const [target, setTarget] = useState({ provider: edited?.provider ?? '', model: edited?.model ?? name });
   const [isTried, setTried] = useState(false);
   const command = useCommand();
-  const owned = about?.price?.isOwn ? about.price.entry : null;
-  const entry = owned ?? entryOf(place);
-  const isUnnamed = place.model.trim() === '';
+  const ownEntry = edited?.price?.isOwn ? edited.price.entry : null;
+  const entry = ownEntry ?? entryOf(target);
+  const isUnnamed = target.model.trim() === '';
   const isComplete = !isUnnamed && hasPrice(draft) && !fieldNames.some((field) => isWrong(field, draft[field]));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -45,12 +45,12 @@ export function PriceForm({ about, name, onClose }: PriceFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="md">
-        {owned === null ? (
-          <PlaceFields about={about} place={place} onChange={setPlace} isUnnamed={isTried && isUnnamed} />
+        {ownEntry === null ? (
+          <PriceTargetFields edited={edited} target={target} onChange={setTarget} isUnnamed={isTried && isUnnamed} />
         ) : (
-          <p className={classes.note}>{names.ownEntry(owned)}</p>
+          <p className={classes.note}>{names.ownEntry(ownEntry)}</p>
         )}
-        {owned === null && about === null && status?.settings.prices[entry] && (
+        {ownEntry === null && edited === null && status?.settings.prices[entry] && (
           <p className={classes.note} role="status">
             {names.replaces}
           </p>
@@ -73,43 +73,43 @@ export function PriceForm({ about, name, onClose }: PriceFormProps) {
             {names.nothingEntered}
           </p>
         )}
-        <DialogActs command={command} onLeave={onClose} />
+        <DialogActions command={command} onLeave={onClose} />
       </Stack>
     </form>
   );
 }
 
-interface Place {
+interface PriceTarget {
   /** Empty for all providers. */
   provider: string;
   model: string;
 }
 
-function entryOf({ provider, model }: Place): string {
+function entryOf({ provider, model }: PriceTarget): string {
   return provider === '' ? model.trim() : `${provider}/${model.trim()}`;
 }
 
-interface PlaceFieldsProps {
-  about: PricedModel | null;
-  place: Place;
-  onChange(place: Place): void;
+interface PriceTargetFieldsProps {
+  edited: PricedModel | null;
+  target: PriceTarget;
+  onChange(target: PriceTarget): void;
   isUnnamed: boolean;
 }
 
 /** The model and provider that the price applies to. */
-function PlaceFields({ about, place, onChange, isUnnamed }: PlaceFieldsProps) {
+function PriceTargetFields({ edited, target, onChange, isUnnamed }: PriceTargetFieldsProps) {
   const { prices: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
   const providerName = useProviderName();
-  const ids = about?.provider ? [about.provider] : providers.filter(({ isDemo }) => !isDemo).map(({ id }) => id);
+  const ids = edited?.provider ? [edited.provider] : providers.filter(({ isDemo }) => !isDemo).map(({ id }) => id);
   return (
     <div className={classes.place}>
-      {about === null && (
+      {edited === null && (
         <TextInput
           label={names.model}
           description={names.modelHint}
-          value={place.model}
-          onChange={(event) => onChange({ ...place, model: event.currentTarget.value })}
+          value={target.model}
+          onChange={(event) => onChange({ ...target, model: event.currentTarget.value })}
           error={isUnnamed && names.unnamed}
           maxLength={512}
           autoComplete="off"
@@ -119,9 +119,9 @@ function PlaceFields({ about, place, onChange, isUnnamed }: PlaceFieldsProps) {
       )}
       <NativeSelect
         label={names.appliesTo}
-        description={about === null ? names.appliesToHint : undefined}
-        value={place.provider}
-        onChange={(event) => onChange({ ...place, provider: event.currentTarget.value })}
+        description={edited === null ? names.appliesToHint : undefined}
+        value={target.provider}
+        onChange={(event) => onChange({ ...target, provider: event.currentTarget.value })}
         data={[
           ...ids.map((id) => ({ value: id, label: names.onlyAt(providerName(id)) })),
           { value: '', label: names.everywhere },
@@ -145,9 +145,9 @@ function AmountGroup({ group, isOpen, children }: AmountGroupProps) {
   const { title, hint } = names.groups[group];
   if (group === 'tokens') {
     return (
-      <FieldPart legend={title} hint={hint}>
+      <Fieldset legend={title} hint={hint}>
         {children}
-      </FieldPart>
+      </Fieldset>
     );
   }
   return (

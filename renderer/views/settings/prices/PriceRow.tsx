@@ -28,7 +28,7 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
     fieldNames.map((field) => locks.setting(`prices.${entry}.${field}`)).find((each) => each !== null) ?? null;
   const canChange = useCanChange() && lock === null;
   const providerName = useProviderName();
-  const whose = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
+  const source = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
   const act = price?.isOwn ? names.edit : price ? names.setOwn : names.set;
   const subject = provider === null ? model : names.modelAt(model, providerName(provider));
   return (
@@ -37,7 +37,7 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
         <div className={list.head}>
           <span className={classes.model}>{model}</span>
           {provider !== null && <span className={list.detail}>{providerName(provider)}</span>}
-          <span className={price ? list.tag : `${list.tag} ${list.warning}`}>{names.whose[whose]}</span>
+          <span className={price ? list.tag : `${list.tag} ${list.warning}`}>{names.whose[source]}</span>
           {unpricedRequests > 0 && (
             <span className={classes.unpriced}>
               {names.requests(unpricedRequests, formats.number(unpricedRequests))}

@@ -26,10 +26,10 @@ export function PricesPart() {
   const { prices: names } = messages;
   const status = useControlState((state) => state.views?.status ?? null);
   const { answer, problem } = useQuery({ type: 'prices' }, status?.revision ?? null);
-  const [editing, setEditing] = useState<{ about: PricedModel | null; name: string } | null>(null);
+  const [editing, setEditing] = useState<{ edited: PricedModel | null; name: string } | null>(null);
   const [resetting, setResetting] = useState<PriceRowView | null>(null);
   const canChange = useCanChange();
-  const add = (name: string) => setEditing({ about: null, name });
+  const add = (name: string) => setEditing({ edited: null, name });
   const addButton = (
     <Button
       size="xs"
@@ -52,7 +52,7 @@ export function PricesPart() {
         {answer && (
           <PriceList
             rows={rowsOf(answer.models, status?.settings.prices ?? {})}
-            onEdit={(about) => setEditing({ about, name: '' })}
+            onEdit={(edited) => setEditing({ edited, name: '' })}
             onReset={setResetting}
             onAdd={add}
           />
@@ -61,10 +61,10 @@ export function PricesPart() {
       <ModalFrame
         opened={editing !== null}
         onClose={() => setEditing(null)}
-        title={editing?.about ? names.editTitle(editing.about.model) : names.addTitle}
+        title={editing?.edited ? names.editTitle(editing.edited.model) : names.addTitle}
         isWide
       >
-        {editing && <PriceForm about={editing.about} name={editing.name} onClose={() => setEditing(null)} />}
+        {editing && <PriceForm edited={editing.edited} name={editing.name} onClose={() => setEditing(null)} />}
       </ModalFrame>
       <ResetPrice row={resetting} onClose={() => setResetting(null)} />
     </Section>

@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { latestArrival, latestRefusal, latestUseOf } from '../../../../renderer/views/connect/arrival.ts';
+import { latestArrival, latestKeyUse, latestRefusal } from '../../../../renderer/views/connect/arrival.ts';
 
 const window = 'Mozilla/5.0 (X11; Linux x86_64) [Sluice window]';
 
 describe('a client', () => {
   it('that cannot be told has no arrival', () => {
-    const remembered = [{ client: 'anything', keyId: 'k1', lastUsedAt: 5 }];
-    expect(latestArrival('n8n', { requests: [], remembered })).toBeNull();
+    const fromLedger = [{ client: 'anything', keyId: 'k1', lastUsedAt: 5 }];
+    expect(latestArrival('n8n', { requests: [], fromLedger })).toBeNull();
   });
 
   it('is remembered by the ledger where the window has not heard of it', () => {
-    const remembered = [
+    const fromLedger = [
       { client: 'curl/8.6.0', keyId: 'k2', lastUsedAt: 7 },
       { client: 'curl/8.5.0', keyId: 'k1', lastUsedAt: 5 },
     ];
-    expect(latestArrival('curl', { requests: [], remembered })).toBe(7);
+    expect(latestArrival('curl', { requests: [], fromLedger })).toBe(7);
   });
 
   it('that cannot be told goes by the key, whose use by the window or by a known program does not count', () => {
-    const remembered = [
+    const fromLedger = [
       { client: window, keyId: 'k1', lastUsedAt: 9 },
       { client: 'claude-cli/2.1.197 (external, sdk-cli)', keyId: 'k1', lastUsedAt: 8 },
       { client: 'OpenAI/JS 7.57.0', keyId: 'k2', lastUsedAt: 7 },
       { client: 'OpenAI/Python 3.54.0', keyId: 'k1', lastUsedAt: 5 },
     ];
-    expect(latestUseOf('k1', { requests: [], remembered })?.client).toBe('OpenAI/Python 3.54.0');
-    expect(latestUseOf('k3', { requests: [], remembered })).toBeNull();
-    expect(latestUseOf('k1', { requests: [], remembered: remembered.slice(0, 2) })).toBeNull();
+    expect(latestKeyUse('k1', { requests: [], fromLedger })?.client).toBe('OpenAI/Python 3.54.0');
+    expect(latestKeyUse('k3', { requests: [], fromLedger })).toBeNull();
+    expect(latestKeyUse('k1', { requests: [], fromLedger: fromLedger.slice(0, 2) })).toBeNull();
   });
 
   it('that comes with a wrong key is told apart from one that has come through since', () => {

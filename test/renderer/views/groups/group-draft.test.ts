@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moved } from '../../../../renderer/components/moved.ts';
+import { moveItem } from '../../../../renderer/components/move-item.ts';
 import {
   draftOf,
   groupOf,
@@ -64,7 +64,7 @@ describe('the order of providers', () => {
     [2, 0, ['c', 'a', 'b']],
     [1, 1, ['a', 'b', 'c']],
   ])('is another one when place %i moves to place %i', (from, to, expected) => {
-    expect(moved(['a', 'b', 'c'], from, to)).toEqual(expected);
+    expect(moveItem(['a', 'b', 'c'], from, to)).toEqual(expected);
   });
 });
 

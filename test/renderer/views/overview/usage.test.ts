@@ -12,7 +12,7 @@ import {
   sumOf,
   valuesAt,
 } from '../../../../renderer/views/overview/usage-figures.ts';
-import { fittingRange, gridOf, rangeNames, stepsOf } from '../../../../renderer/views/overview/usage-range.ts';
+import { defaultRange, gridOf, rangeNames, stepsOf } from '../../../../renderer/views/overview/usage-range.ts';
 import type { UsageStepView } from '../../../../server/contract/request-views.ts';
 
 const hour = 3_600_000;
@@ -67,7 +67,7 @@ describe('the range that fits', () => {
     ['last week', [now - 6 * 24 * hour, now - 5 * 24 * hour], 'week'],
     ['two months ago', [now - 60 * 24 * hour], 'quarter'],
   ] as const)('%s', (_, starts, expected) => {
-    expect(fittingRange(starts, now)).toBe(expected);
+    expect(defaultRange(starts, now)).toBe(expected);
   });
 });
 

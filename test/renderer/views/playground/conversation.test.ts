@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { beginAnswer, toMessages, withChunk, withSaid } from '../../../../renderer/views/playground/conversation.ts';
+import {
+  beginAnswer,
+  toMessages,
+  withChunk,
+  withUserInput,
+} from '../../../../renderer/views/playground/conversation.ts';
 
 const delta = (content: object) => ({ choices: [{ index: 0, delta: content }] });
 
 describe('a conversation', () => {
   it('puts the pieces of two tool calls together, and answers each', () => {
-    const said = withSaid([], 'Weather?', null);
+    const said = withUserInput([], 'Weather?', null);
     const pieces = [
       { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'get', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] },
@@ -17,7 +22,7 @@ describe('a conversation', () => {
       { id: 'call_1', name: 'get', arguments: '{"a":1}' },
       { id: 'call_2', name: 'put', arguments: '{}' },
     ]);
-    expect(toMessages('', withSaid([...said, answer], 'sunny', null))).toEqual([
+    expect(toMessages('', withUserInput([...said, answer], 'sunny', null))).toEqual([
       { role: 'user', content: 'Weather?' },
       {
         role: 'assistant',
@@ -33,7 +38,7 @@ describe('a conversation', () => {
   });
 
   it('begins with the system message, and sends an image beside its text', () => {
-    expect(toMessages('Be brief', withSaid([], 'What?', 'data:image/png;base64,AA'))).toEqual([
+    expect(toMessages('Be brief', withUserInput([], 'What?', 'data:image/png;base64,AA'))).toEqual([
       { role: 'system', content: 'Be brief' },
       {
         role: 'user',

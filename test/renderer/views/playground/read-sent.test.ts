@@ -23,7 +23,7 @@ const body = {
   ],
 };
 
-it('a request that was sent stands in the bench as it was, its last message ready to be sent again', () => {
+it('a request that was sent stands in the panel as it was, its last message ready to be sent again', () => {
   const read = readSentChat(body, null);
   expect(read).toMatchObject({ model: 'gpt-5', system: 'Be brief.', text: 'Thanks' });
   expect(toMessages(read?.system ?? '', read?.turns ?? [])).toEqual([
@@ -48,7 +48,7 @@ it('what is no chat request is not opened', () => {
 
 const png = 'data:image/png;base64,AAAA';
 
-/** Two concurrent calls, then the result of each. It also contains fields that the bench does not support. */
+/** Two concurrent calls, then the result of each. It also contains fields that the panel does not support. */
 const responses = {
   model: 'gpt-5',
   instructions: 'Be brief.',
@@ -94,19 +94,19 @@ const asChat = [
 ];
 const lookTool = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } };
 
-it('a request to the Responses API is opened, and what the bench cannot hold is named', () => {
+it('a request to the Responses API is opened, and what the panel cannot hold is named', () => {
   const read = readSentChat(responses, null);
   expect(toMessages(read?.system ?? '', read?.turns ?? [])).toEqual(asChat);
   expect(read).toMatchObject({ model: 'gpt-5', text: 'Sure?', sampling: { maxTokens: 90, effort: 'low' } });
   expect(JSON.parse(read?.tools ?? '')).toEqual([lookTool]);
-  expect(read?.leftOut.toSorted()).toEqual([
+  expect(read?.omitted.toSorted()).toEqual([
     'metadata',
     'previous_response_id',
     'reasoning.summary',
     'thinking',
     'web_search',
   ]);
-  expect(readSentChat({ input: 'Hello' }, null)).toMatchObject({ text: 'Hello', turns: [], leftOut: [] });
+  expect(readSentChat({ input: 'Hello' }, null)).toMatchObject({ text: 'Hello', turns: [], omitted: [] });
 });
 
 it('a request to Anthropic Messages is opened, each result for its own call', () => {
@@ -151,7 +151,7 @@ it('a request to Anthropic Messages is opened, each result for its own call', ()
   expect(toMessages(read?.system ?? '', read?.turns ?? [])).toEqual(asChat);
   expect(read).toMatchObject({ model: 'claude', text: 'Sure?', sampling: { maxTokens: 90 } });
   expect(JSON.parse(read?.tools ?? '')).toEqual([lookTool]);
-  expect(read?.leftOut.toSorted()).toEqual(['bash', 'thinking']);
+  expect(read?.omitted.toSorted()).toEqual(['bash', 'thinking']);
 });
 
 it('a request to Gemini is opened for the model of its path', () => {
@@ -179,5 +179,5 @@ it('a request to Gemini is opened for the model of its path', () => {
   ]);
   expect(read).toMatchObject({ model: 'gemini-3', text: 'Sure?', sampling: { temperature: 0.5, maxTokens: 90 } });
   expect(JSON.parse(read?.tools ?? '')).toEqual([lookTool]);
-  expect(read?.leftOut.toSorted()).toEqual(['generationConfig.topK', 'googleSearch', 'safetySettings', 'video']);
+  expect(read?.omitted.toSorted()).toEqual(['generationConfig.topK', 'googleSearch', 'safetySettings', 'video']);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../renderer/messages/en.ts';
 import type { LiveRequest } from '../../../../renderer/state/live-request.ts';
-import { mendOf, whyFailed } from '../../../../renderer/views/requests/mend.ts';
+import { explainFailure, fixOfRequest } from '../../../../renderer/views/requests/failure-fix.ts';
 import { filterOf, isShown, searchOf } from '../../../../renderer/views/requests/request-filter.ts';
-import { hasGap, joined, noPages, withLatest } from '../../../../renderer/views/requests/request-pages.ts';
+import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/request-pages.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
@@ -63,7 +63,7 @@ describe('live requests and older pages', () => {
   const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2, sortedOf: null };
 
   it('are one list in which none stands twice', () => {
-    expect(joined([at('c', 3), at('b', 2)], pages).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
+    expect(joinPages([at('c', 3), at('b', 2)], pages).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
   });
 
   it('have a gap once a live request was dropped that is on no page', () => {
@@ -84,7 +84,7 @@ function view(more: Partial<RequestView> = {}): RequestView {
   return { ...finished('r1'), seq: 1, startedAt: 1_000, ...more };
 }
 
-describe('the mend of a request', () => {
+describe('the fix of a request', () => {
   it.each<[string, Partial<RequestView>, string | null]>([
     ['that went well is none', {}, null],
     ['whose client disconnected is none', { outcome: 'client-gone' }, null],
@@ -131,7 +131,7 @@ describe('the mend of a request', () => {
     ],
     ['that was malformed is with who asked', { outcome: 'error', status: 400, errorCode: null }, null],
   ])('%s', (_, more, href) => {
-    expect(mendOf(view(more), false)?.href ?? null).toBe(href);
+    expect(fixOfRequest(view(more), false)?.href ?? null).toBe(href);
   });
 });
 
@@ -145,15 +145,17 @@ describe('what is said of a request that failed', () => {
   });
   const { errors } = en.requests;
 
-  it('is why Sluice refused it, and the limits of its key are its mend where it has some', () => {
-    expect(whyFailed(refused, errors)).toBe('A budget of the key or its group is used up.');
-    expect(mendOf(refused, true)).toEqual({ kind: 'limits', href: '/keys' });
+  it('is why Sluice refused it, and the limits of its key are its fix where it has some', () => {
+    expect(explainFailure(refused, errors)).toBe('A budget of the key or its group is used up.');
+    expect(fixOfRequest(refused, true)).toEqual({ kind: 'limits', href: '/keys' });
   });
 
   it('is left to the provider’s own answer where one was asked', () => {
-    expect(whyFailed({ ...refused, attempts: [attempt] }, errors)).toBeNull();
-    expect(whyFailed({ ...refused, errorCode: 'upstream_timeout', attempts: [attempt] }, errors)).toMatch(/in time/);
-    expect(whyFailed({ ...refused, errorCode: 'something_else' }, errors)).toBeNull();
+    expect(explainFailure({ ...refused, attempts: [attempt] }, errors)).toBeNull();
+    expect(explainFailure({ ...refused, errorCode: 'upstream_timeout', attempts: [attempt] }, errors)).toMatch(
+      /in time/,
+    );
+    expect(explainFailure({ ...refused, errorCode: 'something_else' }, errors)).toBeNull();
   });
 
   it('is known of every code with which Sluice refuses a request', () => {

@@ -1,0 +1,71 @@
+/**
+ * Handles all imports, whatever their source: a chosen or dropped file, pasted text, or a link that the system hands
+ * over. Only previews them; the person applies an import in its dialog.
+ */
+import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
+import { asControlError, ControlError } from '../../api.ts';
+import type { Messages } from '../../messages/en.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { ControlStore } from '../../state/control-store.ts';
+import { useControlStore } from '../../state/use-control.ts';
+import { useOpenedPresets } from '../../state/use-desktop.ts';
+import { DropTarget } from './DropTarget.tsx';
+import type { ImportState } from './ImportDialogs.tsx';
+import { type ImportSource, readImport } from './read-import.ts';
+
+/** Shows what the import would change. Rejects with a `ControlError`. */
+type OpenImport = (source: ImportSource) => Promise<void>;
+
+const ImportContext = createContext<OpenImport | null>(null);
+const ImportDialogs = lazy(async () => ({ default: (await import('./ImportDialogs.tsx')).ImportDialogs }));
+
+export function useOpenImport(): OpenImport {
+  const open = useContext(ImportContext);
+  if (!open) throw new Error('useOpenImport needs an ImportProvider around it');
+  return open;
+}
+
+export function ImportProvider({ children }: { children: ReactNode }) {
+  const { team: names } = useMessages();
+  const store = useControlStore();
+  const [importState, setImportState] = useState<ImportState | null>(null);
+  const open: OpenImport = async (source) => setImportState(await previewImport(source, store, names));
+  const openOrShowProblem = (source: ImportSource) =>
+    void open(source).catch((error: unknown) => setImportState({ kind: 'problem', problem: asControlError(error) }));
+  useOpenedPresets(({ fileName, text }) => {
+    const name = fileName ?? names.link;
+    if (text !== null) return openOrShowProblem({ name, text });
+    setImportState({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
+  });
+  return (
+    <ImportContext value={open}>
+      {children}
+      <DropTarget onDrop={openOrShowProblem} />
+      <Suspense fallback={null}>
+        {importState && <ImportDialogs opened={importState} onClose={() => setImportState(null)} />}
+      </Suspense>
+    </ImportContext>
+  );
+}
+
+async function previewImport(
+  { name, text }: ImportSource,
+  { query }: ControlStore,
+  names: Messages['team'],
+): Promise<ImportState> {
+  const read = readImport(text);
+  switch (read.kind) {
+    case 'team-preset': {
+      const preview = await query({ type: 'team-preset-preview', preset: read.preset });
+      return { kind: 'team-preset', preset: { preset: read.preset, preview } };
+    }
+    case 'configuration': {
+      const preview = await query({ type: 'import-preview', config: read.config });
+      return { kind: 'configuration', preview: { fileName: name, config: read.config, ...preview } };
+    }
+    case 'not-json':
+      throw new ControlError('window', names.notJson);
+    case 'unknown':
+      throw new ControlError('window', names.unknown);
+  }
+}

@@ -1,0 +1,62 @@
+import { Textarea } from '@mantine/core';
+import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import { useModelChoice } from '../../state/use-model-choice.ts';
+import { AnswerFacts } from './AnswerFacts.tsx';
+import { createDataLineReader } from './data-lines.ts';
+import { textAt } from './json-path.ts';
+import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
+import { SamplingFields } from './SamplingFields.tsx';
+import { completionsParameters, noParameters } from './sampling.ts';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
+
+const session = createSessionValue({ prompt: '', output: '', sampling: noParameters });
+const exchangeStore = createExchangeStore();
+
+/** Streams the completion of a text. This is the legacy API, which editors still use. */
+export function CompletionsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
+  const { playground: names } = useMessages();
+  const runner = useExchange(keyChoice, exchangeStore);
+  const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const [{ prompt, output, sampling }, change] = useSessionFields(session);
+
+  const send = async () => {
+    change({ output: '' });
+    const read = createDataLineReader((chunk) => {
+      const piece = textAt(chunk, 'choices', 0, 'text') ?? '';
+      session.set((old) => ({ ...old, output: old.output + piece }));
+    });
+    const body = { model: models.model, prompt, stream: true, ...completionsParameters(sampling) };
+    await runner.run({ path: '/completions', body }, read);
+  };
+  return (
+    <PlaygroundPanel
+      title={names.panels.completions}
+      keyChoice={keyChoice}
+      models={models}
+      runner={runner}
+      isIncomplete={prompt === ''}
+      onSend={() => void send()}
+      result={
+        <>
+          <p className={classes.words}>{output || <span className={classes.soft}>{names.completionEmpty}</span>}</p>
+          {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
+        </>
+      }
+      options={
+        <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} isConversation={false} />
+      }
+    >
+      <Textarea
+        label={names.prompt}
+        value={prompt}
+        onChange={(event) => change({ prompt: event.currentTarget.value })}
+        autosize
+        minRows={2}
+        maxRows={8}
+      />
+    </PlaygroundPanel>
+  );
+}

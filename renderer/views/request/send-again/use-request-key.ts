@@ -1,0 +1,19 @@
+import { useEffect, useRef } from 'react';
+import { useKey } from '../../../state/use-found.ts';
+import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
+
+/** Preselects the key that the request came with, if its secret was kept. */
+export function useRequestKey(keyId: string | null): KeyChoice {
+  const choice = useKeyChoice();
+  const used = useKey(keyId);
+  const isKept = used?.enabled === true && used.canReveal;
+  const { choose } = choice;
+  // Only once; after that the person chooses.
+  const isChosen = useRef(false);
+  useEffect(() => {
+    if (!isKept || keyId === null || isChosen.current) return;
+    isChosen.current = true;
+    choose(keyId);
+  }, [isKept, keyId, choose]);
+  return choice;
+}
