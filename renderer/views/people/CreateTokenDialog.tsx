@@ -55,7 +55,7 @@ function CreateTokenForm({ onCancel, onCreated }: CreateTokenFormProps) {
     const called = name.trim();
     const result = await command.run({ type: 'token.create', name: called, scopes, days });
     if (!result) return;
-    const words = { text: names.once(called), what: names.what };
+    const words = { text: names.once(called), label: names.what };
     onCreated({ title: names.created, name: called, secret: result.secret, isKept: false, words });
   };
   return (
