@@ -183,7 +183,7 @@ describe('the engine', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('has no folder and no file at its top that the rule does not name', () => {
+  test('has no folder or top-level file that the rule does not name', () => {
     const parts = new Set(engine.map(({ path }) => partOf(path)));
     expect([...parts].filter((part) => !(part in mayImport))).toEqual([]);
     expect(Object.keys(mayImport).filter((part) => !parts.has(part))).toEqual([]);
@@ -205,7 +205,7 @@ describe('the engine', () => {
     expect(engine.filter(({ path }) => path.startsWith('server/wire/openai/')).length).toBeGreaterThan(5);
   });
 
-  test('imports nothing of the shell or the face', () => {
+  test('imports nothing from the shell or the window', () => {
     const wrong = engine.flatMap(({ path, imports }) =>
       imports
         .filter(
@@ -217,7 +217,7 @@ describe('the engine', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('tries every file that reads what strangers send on its worst input', () => {
+  test('tests every file that reads untrusted input with its worst input', () => {
     const paths = /^server\/(?:exchange|faults|http|transport|routing|usage|limits|jobs|providers|translate|wire)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
@@ -227,7 +227,7 @@ describe('the engine', () => {
     expect(known.filter((path) => !readers.some((reader) => reader.path === `server/${path}`))).toEqual([]);
   });
 
-  test('is imported by the shell through its door and its contract only', () => {
+  test('is imported by the shell only through its entry points and the contract', () => {
     const wrong = sources
       .filter(({ path }) => !path.startsWith('server/'))
       .flatMap(({ path, imports }) => {
@@ -243,7 +243,7 @@ describe('the engine', () => {
 describe('the shell', () => {
   const shell = sources.filter(({ path }) => path.startsWith('electron/'));
 
-  test('hears IPC in one file only', () => {
+  test('handles IPC in one file only', () => {
     const wrong = shell.filter(
       ({ path, text }) => path !== 'electron/ipc.ts' && /\bipcMain\b/.test(withoutComments(text)),
     );
@@ -277,7 +277,7 @@ describe('all sources', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
-  test('of engine and window know one another in one direction, types included', () => {
+  test('the engine and the window import one another in one direction, types included', () => {
     const asIfRun = sources
       .filter(({ path }) => !path.startsWith('electron/'))
       .map((source) => ({ ...source, imports: source.imports.map((each) => ({ ...each, isTypeOnly: false })) }));
@@ -292,7 +292,7 @@ describe('all sources', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  test('have no barrels: no file only passes on what others export', () => {
+  test('have no barrels: no file only re-exports others', () => {
     const isBarrel = ({ text }: Source) => {
       const statements = withoutComments(text)
         .trim()
@@ -309,7 +309,7 @@ describe('all sources', () => {
     expect(sources.filter(({ path }) => /\/index\.tsx?$/.test(path)).map(({ path }) => path)).toEqual([]);
   });
 
-  test('bear no names that say nothing', () => {
+  test('have no meaningless names', () => {
     const nameless = /(^|\/)(utils?|helpers?|shared|common|misc|manager)(\/|\.|-)/;
     expect(sources.map(({ path }) => path).filter((path) => nameless.test(path))).toEqual([]);
   });

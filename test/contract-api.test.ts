@@ -116,7 +116,7 @@ describe.each([
   ['HTTP', overHttp],
   ['IPC', overIpc],
 ])('the engine over %s', (_name, open) => {
-  it('carries out a command and gives its result', async () => {
+  it('executes a command and returns its result', async () => {
     const result = await open().execute({ type: 'provider.set-enabled', id: 'main', enabled: false });
     expect(result).toMatchObject({ revision: 2, provider: { id: 'main', enabled: false } });
   });
@@ -125,7 +125,7 @@ describe.each([
     expect(await open().query({ type: 'status' })).toMatchObject({ baseUrl: `http://127.0.0.1:${port}/v1` });
   });
 
-  it('rejects what is not there, what does not fit, and what is outdated, each by its code', async () => {
+  it('rejects missing, invalid and outdated input, each with its error code', async () => {
     const api = open();
     await expect(api.execute({ type: 'key.revoke', id: 'k9' })).rejects.toMatchObject({
       name: 'ControlError',
@@ -142,7 +142,7 @@ describe.each([
     await expect(api.query({ type: 'request', id: 'req_none' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('tells a snapshot, then what changes, and nothing after the stop', async () => {
+  it('sends a snapshot, then changes, and nothing after the stop', async () => {
     const api = open();
     const heard = listen(api);
     await expect.poll(() => heard.events).toEqual(['snapshot']);
@@ -156,7 +156,7 @@ describe.each([
     expect(heard.connections).toEqual(['open']);
   });
 
-  it('says that the engine is lost, and begins with a snapshot when it is back', async () => {
+  it('reports that the engine is lost, and begins with a snapshot when it is back', async () => {
     const heard = listen(open());
     await expect.poll(() => heard.events).toEqual(['snapshot']);
     await host.switchOff();

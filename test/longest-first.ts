@@ -36,7 +36,6 @@ const longest = [
   'gateway/full-disk',
   'gateway/cassette-full-disk',
   'cassettes/kill-in-mid-recording',
-  'cassettes/replay-cost',
   'config/kill-in-mid-write',
   'observability/loaded-when-on',
   'gateway/load',

@@ -5,7 +5,7 @@ import { apart, needingServers, ownProcess, runOf, suiteNames } from './suites.t
 
 const root = join(import.meta.dirname, '..');
 
-test('.ci/run calls npm test and each suite that has a command of its own', () => {
+test('.ci/run calls npm test and each suite that has its own command', () => {
   const script = readFileSync(join(root, '.ci/run'), 'utf8').replaceAll(/^#.*$/gm, '');
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(script).toContain('npm ci && npm test');
@@ -17,7 +17,8 @@ test('.ci/run calls npm test and each suite that has a command of its own', () =
 
 test('each file that npm test leaves out belongs to a suite', () => {
   const files = globSync('test/**/*.test.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
-  const leftOut = files.filter((file) => apart(root).some((glob) => matchesGlob(file, glob)));
+  const globs = apart(root);
+  const leftOut = files.filter((file) => globs.some((glob) => matchesGlob(file, glob)));
   expect(leftOut).not.toEqual([]);
   const { parameters } = runOf(['gallery', 'replicas', 'fuzz', 'soak'], root);
   expect(leftOut.filter((file) => !parameters.some((part) => file.startsWith(part)))).toEqual([]);
@@ -36,7 +37,7 @@ test('no support file registers hooks when it is imported: files of tests share 
   expect(support.filter((file) => hook.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
-test('what replaces a module, sets the clock or counts what its process holds shares no worker; what does none of it does', () => {
+test('a file that replaces a module, sets the clock or measures its process shares no worker; others do', () => {
   const own = ownProcess(root);
   expect(own).toEqual(
     expect.arrayContaining([

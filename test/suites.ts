@@ -35,6 +35,7 @@ export const measured = [
   'test/server/patterns.test.ts',
   'test/server/worst-case.test.ts',
   'test/server/held-loop.test.ts',
+  'test/server/cassettes/replay-cost.test.ts',
 ];
 
 /**

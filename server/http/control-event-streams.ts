@@ -25,6 +25,8 @@ export function createEventStreams(
   return {
     open(response, mayHear, by) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
+      // The client left while it was asked who it is, so `close` comes no more.
+      if (response.destroyed) return;
       open.set(response, mayHear);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
       response.flushHeaders();

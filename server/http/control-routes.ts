@@ -68,7 +68,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     if (by) checkScope(by, 'read');
     streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session), by);
     // The browser reconnects, and its next stream shows what the person may see now.
-    if (people && by)
+    if (people && by && !response.destroyed)
       response.once(
         'close',
         people.access.service.watch(by, () => response.end()),

@@ -20,11 +20,11 @@ const contentTypes: Record<string, string> = {
 export function createPages(folder: string): RequestHandler {
   const router = Router();
   // Read with the first page, so that it costs nothing where no window is opened.
-  let compressed: Promise<ReadonlySet<string>> | null = null;
+  let compressed: ReadonlySet<string> | null = null;
   router.get('/{*path}', async (request, response, next) => {
-    compressed ??= compressedPaths(folder);
+    compressed ??= await compressedPaths(folder);
     const path = request.path === '/' ? '/index.html' : request.path;
-    const encoding = bestEncoding(request, path, await compressed);
+    const encoding = bestEncoding(request, path, compressed);
     const type = contentTypes[extname(path)];
     if (encoding && type) {
       request.url = path + encoding.suffix;

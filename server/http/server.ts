@@ -87,11 +87,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   };
   if (webSockets && 'shouldUpgradeCallback' in server) server.on('upgrade', webSockets.open);
   limitConnections(server);
-  server.on('clientError', (error, socket) => {
-    const isAnswered = [...running].some((one) => one.req.socket === socket && one.headersSent && !one.writableEnded);
-    answerClientError(error, socket, isAnswered);
-  });
-  server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
+  answerInvalid(server, running);
   await bind(server, host, port);
   const address = server.address();
   const drain = () => {
@@ -120,6 +116,19 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       await idleWithin(cutOffMs);
     },
   };
+}
+
+/** Answers what does not become a request. */
+function answerInvalid(server: Server, running: ReadonlySet<ServerResponse>): void {
+  server.on('clientError', (error, socket) => {
+    const isAnswered = [...running].some((one) => one.req.socket === socket && one.headersSent && !one.writableEnded);
+    answerClientError(error, socket, isAnswered);
+  });
+  server.on('connect', (_request, socket) => {
+    // Node hears them no more, and an unheard one would end the process.
+    socket.on('error', () => {});
+    answerRaw(socket, noProxy());
+  });
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -1,19 +1,14 @@
 /**
  * A sliding window over the last minute, in slots of one second. A slot leaves only once all of it is older than a
- * minute, so that no minute ever exceeds a limit; amounts up to a second older may still count. Keeps only slots with an
- * amount, since there may be very many windows that are rarely used. Times are milliseconds of a monotonic clock.
+ * minute, so that no minute ever exceeds a limit; amounts up to a second older may still count. Uses constant memory,
+ * and almost none before the first amount, since there may be very many windows. Times are milliseconds of a monotonic
+ * clock.
  */
 const slotMs = 1_000;
 const slotCount = 61;
 
-interface Slot {
-  number: number;
-  amount: number;
-}
-
 export class MinuteWindow {
-  /** Oldest first. */
-  readonly #slots: Slot[] = [];
+  #slots: Float64Array | null = null;
   #newest: number;
   #sum = 0;
 
@@ -29,12 +24,11 @@ export class MinuteWindow {
   /** Adds an amount at a time in the past; a negative one takes back. Times before the window are ignored. */
   add(atMs: number, amount: number, nowMs: number): void {
     this.#advance(nowMs);
-    const number = Math.min(slotOf(atMs), this.#newest);
-    if (amount === 0 || number <= this.#newest - slotCount) return;
-    const before = this.#slots.findLastIndex((slot) => slot.number <= number);
-    const slot = this.#slots[before];
-    if (slot?.number === number) slot.amount += amount;
-    else this.#slots.splice(before + 1, 0, { number, amount });
+    const slot = Math.min(slotOf(atMs), this.#newest);
+    if (slot <= this.#newest - slotCount) return;
+    this.#slots ??= new Float64Array(slotCount);
+    const index = slot % slotCount;
+    this.#slots[index] = (this.#slots[index] ?? 0) + amount;
     this.#sum += amount;
   }
 
@@ -42,10 +36,9 @@ export class MinuteWindow {
   waitMs(limit: number, nowMs: number): number {
     this.#advance(nowMs);
     let rest = this.#sum;
-    if (rest < limit) return 0;
-    for (const { number, amount } of this.#slots) {
-      rest -= amount;
-      if (rest < limit) return leavesAt(number) - nowMs;
+    for (let slot = this.#newest - slotCount + 1; slot <= this.#newest; slot++) {
+      if (rest < limit) return Math.max(0, leavesAt(slot - 1) - nowMs);
+      rest -= this.#slots?.[slot % slotCount] ?? 0;
     }
     return leavesAt(this.#newest) - nowMs;
   }
@@ -53,16 +46,23 @@ export class MinuteWindow {
   /** Milliseconds until the window is empty if nothing is added. */
   emptyInMs(nowMs: number): number {
     this.#advance(nowMs);
-    const last = this.#slots.findLast(({ amount }) => amount !== 0);
-    return last ? leavesAt(last.number) - nowMs : 0;
+    const slots = this.#slots;
+    if (slots === null) return 0;
+    for (let slot = this.#newest; slot > this.#newest - slotCount; slot--) {
+      if (slots[slot % slotCount] !== 0) return leavesAt(slot) - nowMs;
+    }
+    return 0;
   }
 
   #advance(nowMs: number): void {
-    this.#newest = Math.max(this.#newest, slotOf(nowMs));
-    for (let [first] = this.#slots; first && first.number <= this.#newest - slotCount; [first] = this.#slots) {
-      this.#sum -= first.amount;
-      this.#slots.shift();
+    const now = slotOf(nowMs);
+    const slots = this.#slots;
+    for (let slot = Math.max(this.#newest, now - slotCount) + 1; slots !== null && slot <= now; slot++) {
+      const index = slot % slotCount;
+      this.#sum -= slots[index] ?? 0;
+      slots[index] = 0;
     }
+    if (now > this.#newest) this.#newest = now;
   }
 }
 

@@ -108,8 +108,9 @@ export interface Signing {
    */
   headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
   /**
-   * To be called when a credential was refused. True: the request was signed at a time that the server's clock is far from. Signatures
-   * follow that clock from now on, so the request can be signed and sent again. Absent if signatures have no time.
+   * Called when a credential was refused. Returns true if the request was signed at a time too far from the server's
+   * clock. Signatures follow the server's clock from then on, so the request can be signed and sent again. Absent if
+   * signatures have no time.
    */
   correctClock?(sent: SignedRequest['headers'], answered: ResponseHeaders): boolean;
 }

@@ -7,7 +7,6 @@ import { gemini } from './gemini/gemini.ts';
 import { openai } from './openai/openai.ts';
 import { vertex } from './vertex/vertex.ts';
 
-/** All dialects. */
 export const dialects: Record<DialectId, Dialect> = {
   openai,
   azure,

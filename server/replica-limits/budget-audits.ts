@@ -47,7 +47,7 @@ interface Compared extends Audited {
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
   readonly #audits = new BatchedQuestions<CountedSubject, boolean>((subjects) => this.#audit(subjects));
-  /** The earliest time at which the comparisons of a party may stop, on the monotonic clock. */
+  /** The earliest time at which the comparisons of a subject may stop, on the monotonic clock. */
   readonly #inDoubt = new Map<CountedSubject, number>();
   #timer: NodeJS.Timeout | null = null;
   #isInRound = false;
@@ -63,7 +63,7 @@ export class BudgetAudits {
     return this.#audits.ask(subject);
   }
 
-  /** Compares the parties every few seconds, for at least as long as a lease lasts and until nothing is missing. */
+  /** Compares the subjects every few seconds, for at least as long as a lease lasts and until nothing is missing. */
   doubt(subjects: readonly CountedSubject[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
     for (const subject of subjects) this.#inDoubt.set(subject, clocks.steadyMs() + connection.leaseMs);

@@ -7,9 +7,9 @@ interface EndedRequest extends RequestName, Spent {}
 
 export interface BudgetSumReply {
   counted: Spent;
-  /** When the sum was last corrected; as in the reply. */
+  /** When the sum was last corrected, as it is in the reply. */
   corrected: string;
-  /** False: Valkey does not know what was spent before. */
+  /** False if Valkey does not know what was spent before. */
   isKnown: boolean;
   /** Requests of the last seconds, whose rows may not be in the ledger yet. */
   ended: readonly EndedRequest[];
@@ -42,7 +42,7 @@ export function missingIn(
   const missing = (unit: keyof Spent) => unwritten.reduce((sum, each) => sum + each[unit], held[unit]) - counted[unit];
   const usd = missing('usd');
   return {
-    // Sums of fractions depend on their order.
+    // Floating-point sums depend on the order of addition.
     usd: Math.abs(usd) <= 1e-9 * Math.max(1, held.usd) ? 0 : usd,
     tokens: Math.round(missing('tokens')),
     // The ledger's total for all time does not include them.

@@ -1,4 +1,4 @@
-/** Whether counts allow a request, by the same rules as for the counts of a single process. */
+/** Decides whether counts allow a request, by the same rules as the counts of a single process. */
 import type { Limited } from '../contract/limits.ts';
 import { type Clocks, type Estimate, free } from '../limits/account.ts';
 import type { RateHeaders } from '../limits/limiter.ts';
@@ -6,7 +6,7 @@ import { type Counted, findExceeded, rateMeters } from '../limits/meters.ts';
 import { rateHeaders } from '../limits/rate-headers.ts';
 import { refusal } from '../limits/refusal.ts';
 
-/** A key or group, and the counts to which its limits apply. */
+/** A key or group, and the counts that apply to its limits. */
 export interface LimitedCounts {
   limited: Limited;
   counted: Counted;

@@ -1,4 +1,7 @@
-/** A key or group with limits as the scripts see it: the keys in Valkey that count it, and its limits as arguments. */
+/**
+ * A key or group with limits in the form that the scripts use: the Valkey keys that count it, and its limits as
+ * arguments.
+ */
 import type { Budget } from '../contract/config.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
@@ -9,7 +12,7 @@ import type { SubjectCall } from './subject-call.ts';
 
 interface LastSpent {
   period: Period;
-  /** By all replicas. */
+  /** Spent by all replicas. */
   all: Spent;
   /** By requests that ended at this one. */
   own: Spent;
@@ -17,7 +20,7 @@ interface LastSpent {
 
 export class CountedSubject {
   readonly limited: Limited;
-  /** By request (or job) that runs here: its lease, as the scripts write it. */
+  /** Leases, as the scripts write them, by request (or job) running here. */
   readonly leases: Map<string, string>;
   /** This replica has served a request of it. */
   isUsed: boolean;
@@ -25,7 +28,7 @@ export class CountedSubject {
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */
   readonly canRefuse: boolean;
-  /** Whether one can refuse a request that costs nothing. */
+  /** Whether a limit can refuse a request that costs nothing. */
   readonly canRefuseFree: boolean;
   readonly hasHardBudget: boolean;
   #lastReply: ReplyCounts | null = null;
@@ -52,7 +55,7 @@ export class CountedSubject {
     return own.limits === limits && own.groupId === groupId && own.sinceMs === sinceMs;
   }
 
-  /** The latest reply; null: none yet. */
+  /** The latest reply; null if there is none yet. */
   get lastReply(): ReplyCounts | null {
     return this.#lastReply;
   }
@@ -76,7 +79,7 @@ export class CountedSubject {
     return hasBegun;
   }
 
-  /** What was spent at the last reply, if that was in the given period. */
+  /** What was spent at the last reply, if it was in the given period. */
   lastSpent(per: Budget['per'], period: Period): LastSpent | null {
     const last = this.#lastSpent.get(per);
     return last?.period.startMs === period.startMs ? last : null;
@@ -141,7 +144,7 @@ export class CountedSubject {
   }
 }
 
-/** As an argument of a script; empty: none. */
+/** As a script argument; empty if the period has no end. */
 export function endOf(endMs: number): string {
   return Number.isFinite(endMs) ? String(endMs) : '';
 }

@@ -6,7 +6,7 @@ import type { Settlement } from './replica-counts.ts';
 const maxPending = 10_000;
 const batchSize = 100;
 
-/** Settlements that have not reached Valkey, or perhaps have. */
+/** Settlements that have not reached Valkey, or may not have. */
 export class PendingSettlements {
   #waiting: Settlement[] = [];
 
@@ -14,7 +14,10 @@ export class PendingSettlements {
     if (this.#waiting.length < maxPending) this.#waiting.push(settlement);
   }
 
-  /** Sends those that wait now, in order. Rejects with the first failure; what did not arrive stays. */
+  /**
+   * Sends the settlements that are waiting now, in order. Rejects with the first failure; those that did not arrive
+   * stay.
+   */
   async send(settle: (settlement: Settlement) => Promise<unknown>): Promise<void> {
     for (let left = this.#waiting.length; left > 0; left -= batchSize) {
       const sent = this.#waiting.splice(0, Math.min(batchSize, left));

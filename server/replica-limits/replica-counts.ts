@@ -16,7 +16,7 @@ export interface Asked {
   verdict: Verdict;
   /** By Valkey's clock, in Unix milliseconds. */
   serverMs: number;
-  /** Of each subject. */
+  /** Counts of each subject. */
   seen: readonly ReplyCounts[];
 }
 
@@ -44,7 +44,7 @@ interface ReplicaCountsPorts {
   ledger: string;
   audits: BudgetAudits;
   clocks: Clocks;
-  /** What this replica has counted of a subject. */
+  /** This replica's own counts of a subject. */
   account(subject: CountedSubject): Account;
   reached(notice: LimitReached): void;
 }

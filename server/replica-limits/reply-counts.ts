@@ -8,10 +8,10 @@ import { nothing } from '../limits/spending.ts';
 import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 
 const slotMs = 1_000;
-/** A slot counts until all of it is older than a minute. */
+/** A slot counts until it is entirely older than a minute. */
 const keptSlots = 61;
 
-/** Reads the numbers of a reply one after the other. */
+/** Reads the numbers of a reply one by one. */
 export class ReplyNumbers {
   readonly #numbers: readonly string[];
   #at = 0;
@@ -35,7 +35,7 @@ class ReplyWindow implements Window {
   readonly #at: ReplyTime;
   readonly #sum: number;
   readonly #last: number;
-  /** Number of a slot and its amount, oldest first; only of a refused request. */
+  /** Number and amount of each slot, oldest first. Only present for a refused request. */
   #slots: readonly (readonly [number, number])[] = [];
 
   constructor(at: ReplyTime, sum: number, last: number) {
@@ -75,7 +75,7 @@ class ReplyWindow implements Window {
 interface SeenPeriod {
   period: BudgetPeriod;
   spent: Spent;
-  /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
+  /** When the count for this replica's ledger began, by Valkey's clock; 0 if the amount spent is unknown. */
   begunMs: number;
 }
 
@@ -87,7 +87,10 @@ export class ReplyCounts implements Counted {
   readonly at: ReplyTime;
   readonly #periods: readonly SeenPeriod[];
 
-  /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
+  /**
+   * `likely` is what the running requests of this process will probably use. Valkey only knows the most that they may
+   * use.
+   */
   constructor(
     numbers: ReplyNumbers,
     at: ReplyTime,
@@ -104,7 +107,7 @@ export class ReplyCounts implements Counted {
     });
   }
 
-  /** Of one of the periods. */
+  /** Whether the amount spent in one of the periods is unknown. */
   get isUnknown(): boolean {
     return this.#periods.some(({ begunMs }) => begunMs === 0);
   }

@@ -1,7 +1,7 @@
 import type { Budget } from '../contract/config.ts';
 import type { Period } from '../limits/period.ts';
 
-/** The keys and arguments of a subject for a point in time. */
+/** The keys and arguments of a subject at a point in time. */
 export interface SubjectCall {
   keys: readonly string[];
   args: readonly string[];
@@ -11,10 +11,10 @@ export interface SubjectCall {
 /** A period for which the subject has budgets. */
 export interface BudgetPeriod extends Period {
   per: Budget['per'];
-  /** In Valkey. */
+  /** The key of its count in Valkey. */
   key: string;
-  /** As arguments of a script: when it ends, and its hard budgets. */
+  /** Script arguments: the end of the period and its hard budgets. */
   args: readonly string[];
-  /** When the count of this replica's ledger had begun at the last reply, by Valkey's clock; 0: unknown. */
+  /** When the count for this replica's ledger had begun at the last reply, by Valkey's clock; 0 if unknown. */
   begunMs: number;
 }

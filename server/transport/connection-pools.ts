@@ -75,9 +75,7 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
   };
 
   const chainOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
-    isForSystem(proxy, origin, proxies)
-      ? system.chainTo(origin)
-      : { hops: [chooseProxy(proxy, origin, proxies)], unusable: [] };
+    isForSystem(proxy, origin, proxies) ? system.chainTo(origin) : chooseProxy(proxy, origin, proxies);
 
   const open = (to: Destination, chain: ProxyChain) => {
     const name = nameOf(to);

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { AskSystem } from './system-proxy.ts';
+import type { AskSystem, ProxyChain } from './system-proxy.ts';
 
 /** Proxy settings from the environment, which only the program's entry reads. */
 export interface ProxySettings {
@@ -11,22 +11,31 @@ export interface ProxySettings {
 }
 
 /**
- * The proxy for requests to `origin`, or null. `choice` is `system`, `direct` or a proxy's URL. Requests to this machine
+ * The proxy for requests to `origin`, if the operating system need not be asked. `choice` is `system`, `direct` or a proxy's URL. Requests to this machine
  * never use the system's proxy, even if NO_PROXY omits it, but do use an explicit one.
  */
-export function chooseProxy(choice: string, origin: string, settings: ProxySettings): URL | null {
+export function chooseProxy(choice: string, origin: string, settings: ProxySettings): ProxyChain {
+  const named = namedProxy(choice, origin, settings);
+  if (named === null) return { hops: [null], unusable: [] };
+  if (URL.canParse(named)) return { hops: [new URL(named)], unusable: [] };
+  // Its text may contain a password, such as one with a `#` that is not encoded.
+  const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  return { hops: [], unusable: [`an ${variable} that is not a URL`] };
+}
+
+function namedProxy(choice: string, origin: string, settings: ProxySettings): string | null {
   if (choice === 'direct') return null;
-  if (choice !== 'system') return new URL(choice);
+  if (choice !== 'system') return choice;
   const target = new URL(origin);
   const proxy = target.protocol === 'https:' ? settings.httpsProxy : settings.httpProxy;
   if (!proxy || isLoopback(target.hostname) || isExempt(target, settings.noProxy ?? '')) return null;
   // curl and others accept `proxy.example:3128`, so people write it.
-  return new URL(proxy.includes('://') ? proxy : `http://${proxy}`);
+  return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
 /** Whether the operating system has to be asked: it can be, and neither provider nor environment specify a proxy. */
 export function isForSystem(choice: string, origin: string, settings: ProxySettings): boolean {
-  if (choice !== 'system' || !settings.askSystem || chooseProxy(choice, origin, settings)) return false;
+  if (choice !== 'system' || !settings.askSystem || namedProxy(choice, origin, settings)) return false;
   const target = new URL(origin);
   return !isLoopback(target.hostname) && !isExempt(target, settings.noProxy ?? '');
 }
@@ -37,7 +46,7 @@ export type DecidedBy = 'provider' | 'environment' | 'system' | 'nobody';
 export function whoDecides(choice: string, origin: string, settings: ProxySettings): DecidedBy {
   if (choice !== 'system') return 'provider';
   if (isForSystem(choice, origin, settings)) return 'system';
-  return chooseProxy(choice, origin, settings) ? 'environment' : 'nobody';
+  return namedProxy(choice, origin, settings) ? 'environment' : 'nobody';
 }
 
 function isLoopback(hostname: string): boolean {

@@ -20,7 +20,7 @@ net.createServer((client) => {
 }).listen(port('listen'), '127.0.0.1');
 `;
 
-test('the bench measures phases on each gateway that can be had and is wanted, and prints their tables', async () => {
+test('the bench measures phases on each available and selected gateway, and prints their tables', async () => {
   const json = join(folder, 'figures.json');
   // On Windows, a script cannot stand in for a program.
   const hasNginx = process.platform !== 'win32';

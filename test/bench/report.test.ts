@@ -14,7 +14,7 @@ test('only a gateway that was measured has a column', () => {
   expect(head).toBe('|  | pipe | nginx | sluice | sluice ÷ pipe | target |  |');
 });
 
-test('targets hold Sluice against the pipe, whoever else was measured', () => {
+test('targets compare Sluice with the pipe, whatever else was measured', () => {
   const table = report(samplesOf('upload.cpuMs', { pipe: [20], nginx: [10], portkey: [90], sluice: [30] }));
   expect(table).toContain('| 20.0 | 10.0 | 90.0 | 30.0 | 1.50 | ≤ 1.4 × pipe | missed by 0.10 × |');
 });

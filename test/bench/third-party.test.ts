@@ -17,14 +17,14 @@ mkdirSync(folder + '/node_modules');
 writeFileSync(folder + '/node_modules/.package-lock.json', '{}');
 `;
 
-test('a gateway that cannot be had is left out with a reason', () => {
+test('a gateway that is not available is left out with a reason', () => {
   const env = { ...process.env, PATH: join(folder, 'nothing') };
   expect(whyMissing('nginx', env)).toBe('it is not on PATH');
   expect(whyMissing('portkey', env, join(folder, 'none'))).toMatch(/^npm could not install it \(.+\)$/);
 });
 
 test.runIf(onlyIf(process.platform !== 'win32', 'npm is stood in for by a script'))(
-  'Portkey is installed in its exact version when it is first asked for, and when another one is wanted',
+  'Portkey is installed in its exact version on first use, and again if another version is required',
   () => {
     const bin = join(folder, 'bin');
     const cache = join(folder, 'cache');
@@ -41,7 +41,7 @@ test.runIf(onlyIf(process.platform !== 'win32', 'npm is stood in for by a script
   },
 );
 
-test('nginx is given a configuration in the folder that is its own', () => {
+test('nginx gets a configuration in its own folder', () => {
   const own = mkdtempSync(join(folder, 'nginx-'));
   const file = join(own, 'nginx.conf');
   expect(nginxCommand(own, 4001, 4002)).toEqual(['nginx', '-p', own, '-c', file]);

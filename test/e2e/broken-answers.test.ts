@@ -45,7 +45,7 @@ it('heads an error inside a stream as a failed answer, and says in the conversat
   expect(complaints).toEqual([]);
 });
 
-it('shows what was sent of a request that was refused, and leads to the route preview, which says why', async () => {
+it('shows the body of a refused request, and links to the route preview with the reason', async () => {
   const { page, gateway } = await open({ screen: '/requests', config: await failingConfig() });
   const messages = [{ role: 'user' as const, content: 'Hello' }];
   await gateway.client.chat.completions.create({ model: 'of-nobody', messages }).catch(() => {});

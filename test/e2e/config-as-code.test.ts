@@ -95,7 +95,7 @@ describe('the example of the documentation', () => {
   });
 });
 
-test('variables that are not set are told at the start, and it serves without them', async () => {
+test('variables that are not set are reported at the start, and the file is served without them', async () => {
   const upstream = await upstreamThat(says('main'));
   const config = example.replace('http://127.0.0.1:4010/v1', upstream.baseUrl);
   const sluice = await start({ config, env: { SLUICE_KEY: key }, key });
@@ -106,7 +106,7 @@ test('variables that are not set are told at the start, and it serves without th
 });
 
 describe('two upstreams', () => {
-  test('of which the first refuses connections: the second answers, with its own name for the model', async () => {
+  test('with the first one refusing connections: the second answers, with its own model name', async () => {
     const second = await upstreamThat(says('second'));
     const targets = [
       { provider: 'first', model: 'model-one' },
@@ -132,7 +132,7 @@ describe('two upstreams', () => {
     ]);
   });
 
-  test('share a name: the first is asked, until it is switched off', async () => {
+  test('with the same name: the first is called until it is switched off', async () => {
     const [first, second] = [await upstreamThat(says('first')), await upstreamThat(says('second'))];
     const models = ['gpt-x'];
     const providers = (enabled: boolean) => [
@@ -178,7 +178,7 @@ describe('an upstream', () => {
     await expect(stream.finalChatCompletion()).rejects.toThrow(/went silent/);
   });
 
-  test('that is Sluice itself is refused when it is added, and never asked when it stands in a file', async () => {
+  test('that is Sluice itself is refused when added, and never called when in a file', async () => {
     const port = await freePort();
     const providers = [{ id: 'self', baseUrl: `http://localhost:${port}/v1`, models: ['*'] }];
     const keys = [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }];
@@ -194,7 +194,7 @@ describe('an upstream', () => {
     expect(added.stderr).toContain('is Sluice itself');
   });
 
-  test('that is a Sluice which leads back to the first ends in 508', async () => {
+  test('that is a Sluice which calls the first one ends in 508', async () => {
     const first = await start({ env });
     const config = {
       version: 1,

@@ -140,7 +140,7 @@ describe('the connect screen', () => {
     await link.getByRole('img', { name: 'has sent a request' }).waitFor();
   });
 
-  it('goes by the key where a client cannot be told by its requests', async () => {
+  it('uses the key if a client cannot be identified by its requests', async () => {
     const { page, gateway } = await open({ screen: '/connect/n8n' });
     const steps = page.getByRole('region', { name: 'Steps for n8n' });
     await steps.getByText('Waiting for the first request with this key.').waitFor();
@@ -164,7 +164,7 @@ describe('the connect screen', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('gives axe nothing to complain of', async () => {
+  it('passes the checks of axe', async () => {
     const { page } = await open({ screen: '/connect/open-webui' });
     await page.getByRole('region', { name: 'Steps for Open WebUI' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

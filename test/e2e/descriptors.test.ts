@@ -32,7 +32,7 @@ async function occupy(port: number): Promise<void> {
 }
 
 test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc'))(
-  'out of descriptors a Sluice keeps its folder: a second start is refused',
+  'a Sluice without free descriptors keeps its folder: a second start is refused',
   async () => {
     const limited = spawn(
       'sh',

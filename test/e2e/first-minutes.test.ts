@@ -44,7 +44,7 @@ afterAll(async () => {
   for (const each of [folder, home]) if (each) rmSync(each, { recursive: true, force: true, maxRetries: 3 });
 });
 
-test('an own question is answered in the playground within a minute of the clone', async () => {
+test('a newcomer’s own question is answered in the playground within a minute of the clone', async () => {
   const slowness = slownessOfMachine();
   const startedAt = performance.now();
   cpSync(checkout, folder, {
@@ -70,7 +70,7 @@ test('an own question is answered in the playground within a minute of the clone
 });
 
 test.runIf(hasCodex)(
-  'Codex is set up by Apply, asked, and ticked off within a minute and a half',
+  'Codex is set up by Apply, used, and ticked off within a minute and a half',
   { timeout: 2 * programTimeoutMs },
   async () => {
     const slowness = slownessOfMachine();

@@ -216,7 +216,7 @@ describe('a group', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has set by keyboard how its requests are tried', async () => {
+  it('has its retry policy set by keyboard', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
     await page.getByRole('button', { name: 'Routing', exact: true }).press('Enter');
     const strategy = page.getByLabel('Strategy');
@@ -249,7 +249,7 @@ describe('a group', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is made by its name, and removed after asking', async () => {
+  it('is created by name, and removed after confirmation', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups', config });
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('My Writers');

@@ -79,14 +79,14 @@ describe('trouble', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('leads from the overview to where it is mended', async () => {
+  it('links from the overview to the place where it is fixed', async () => {
     const { page } = await openInTrouble({});
     await page.getByRole('link', { name: /^Failing: It failed or could not be reached/ }).waitFor();
     await page.getByRole('link', { name: /^Refusing, credential “Old one”: It rejected the API key/ }).click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
 
-  it('puts a target last where it is asked what would happen', async () => {
+  it('puts a target last in the preview of a route', async () => {
     const { page } = await openInTrouble({ screen: '/models' });
     const section = page.getByRole('region', { name: 'Route preview' });
     await section.getByLabel('Model').fill('m');

@@ -59,7 +59,7 @@ async function menuOf(page: Page, panel: Locator, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item }).click();
 }
 
-it('says first of a failed request what its provider said, and what to do about it', async () => {
+it('shows first what the provider of a failed request answered, and what to do about it', async () => {
   const error = { message: 'You exceeded your current quota, please check your plan', code: 'insufficient_quota' };
   const config = await configOf({ OpenAI: (_request, response) => json(response, { error }, 429) });
   const { page, gateway, complaints } = await open({ screen, config });
@@ -77,7 +77,7 @@ it('says first of a failed request what its provider said, and what to do about 
   expect(complaints).toEqual([]);
 });
 
-it('says of a stream that broke that the answer was cut off, not that the provider answered 200', async () => {
+it('reports for a broken stream that the answer was cut off, not that the provider answered 200', async () => {
   const config = await configOf({
     Cutting(_request, response) {
       streamChunks(response, [{ delta: { content: 'Half an answer and ' } }]);
@@ -95,7 +95,7 @@ it('says of a stream that broke that the answer was cut off, not that the provid
   expect(await note.getByText('answered 200').count()).toBe(0);
 });
 
-it('says nothing of usage where no provider was asked', async () => {
+it('shows no usage if no provider was called', async () => {
   const { page, gateway } = await open({ screen, config: await configOf({}) });
   await gateway.client.chat.completions.create({ model: 'of-nobody', messages }).catch(() => {});
   const panel = await openFirst(page);
@@ -179,7 +179,7 @@ it('shows a conversation with its picture, its call beside the result, and the s
   expect(complaints).toEqual([]);
 });
 
-it('tells of a stream that broke off, and shows what came of it', async () => {
+it('reports a broken stream, and shows the part that arrived', async () => {
   const config = await configOf({
     OpenAI: (_request, response) => {
       streamChunks(response, [{ delta: { content: 'Half an answer' } }]);
@@ -274,7 +274,7 @@ it('goes through the list by keys, closes without a step in the history, and giv
   expect(await panel.count()).toBe(0);
 });
 
-it('draws of a body of 5 MB only what is in sight, in a box of a bounded height', async () => {
+it('renders only the visible part of a body of 5 MB, in a box of limited height', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
   const settings = { capture: { maxBytes: 8_000_000 } };
   const { page, gateway, complaints } = await open({ screen, config: { ...config, settings } });
@@ -380,7 +380,7 @@ it('sends it edited and to another provider, and refuses what is no JSON', async
   expect(seen[1]).toContain('Edited');
 });
 
-it('invents no body: it says why there is none, and captures the next ones by one click', async () => {
+it('shows no invented body, but why there is none, and captures the next ones by one click', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') }, false);
   const { page, gateway, complaints } = await open({ screen, config });
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
@@ -431,7 +431,7 @@ it('copies a request as a program, and leads to the playground', async () => {
   await expect.poll(() => message.inputValue()).toBe(messages[0]?.content);
 });
 
-it('tells in plain words what the translation of a request left out', async () => {
+it('explains in plain words what the translation of a request left out', async () => {
   const { page, gateway, complaints } = await open({ screen });
   const response = await fetch(`${gateway.origin}/v1/messages`, {
     method: 'POST',

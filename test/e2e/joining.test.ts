@@ -78,7 +78,7 @@ test('a person joins with a code, gets the gateway as a provider, and leaves it 
   expect(complaints).toEqual([]);
 });
 
-test('who is in several groups chooses that of the key', async () => {
+test('a person in several groups chooses the group of the key', async () => {
   const { page, gateway } = await open({ screen: '/providers' });
   await page.getByRole('button', { name: 'Join a team gateway…' }).click();
   const dialog = page.getByRole('dialog');
@@ -120,7 +120,7 @@ test('the team preset of the gateway is shown, applied, and left with the gatewa
   expect(complaints).toEqual([]);
 });
 
-test('who does not want the team preset has joined without it', async () => {
+test('a person who declines the team preset has joined without it', async () => {
   await offerPreset();
   const { page, gateway } = await open({ screen: '/providers' });
   await joinAs(page, 'mia');
@@ -131,7 +131,7 @@ test('who does not want the team preset has joined without it', async () => {
   await gateway.gateway.execute({ type: 'team.leave', provider: joined?.id ?? '' });
 });
 
-test('what goes wrong is said, and the dialog can be left at any time', async () => {
+test('errors are shown, and the dialog can be left at any time', async () => {
   const { page, gateway } = await open({ screen: '/providers' });
   const button = page.getByRole('button', { name: 'Join a team gateway…' });
   await button.click();

@@ -152,7 +152,7 @@ describe.runIf(hasKeychain)('with a keychain', () => {
 describe('without a keychain', () => {
   const env = { SLUICE_SECRETS: 'auto', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
 
-  test('it is ready as soon as without one asked for, says where secrets are, and keeps them over a restart', async () => {
+  test('it starts as fast as without a keychain, reports where secrets are, and keeps them over a restart', async () => {
     await ensureBuilt();
     // Measured in pairs, several times, because the machine may be busy for a moment.
     let isSoon = false;
@@ -176,7 +176,7 @@ describe('without a keychain', () => {
     expect((await sluice.query({ type: 'status' })).secretStore).toContain('encrypted file');
   });
 
-  test('a passphrase that is wrong is told at the start, and costs nothing that is stored', async () => {
+  test('a wrong passphrase is reported at the start, and nothing stored is lost', async () => {
     const sluice = await start({ ...env, SLUICE_PASSPHRASE: 'right' });
     await addProvider(sluice);
     await sluice.end();

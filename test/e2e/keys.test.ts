@@ -50,7 +50,7 @@ describe('a new key', () => {
     await page.getByText('can be shown again').waitFor();
   });
 
-  it('captures nothing unless that is switched on, which says for how long bodies are kept', async () => {
+  it('captures nothing unless that is switched on, and then shows for how long bodies are kept', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
@@ -164,7 +164,7 @@ describe('a row of the keys screen', () => {
     await page.getByText(/old secret works until/).waitFor();
   });
 
-  it('closes a secret by Escape only where it can be shown again', async () => {
+  it('closes a secret by Escape only if it can be shown again', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
     await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
     await chooseAct(page, 'kept', 'Show secret');

@@ -10,7 +10,7 @@ const priced = { settings: { prices: { 'demo-chat': { input: 2000, output: 2000 
 const question = { model: 'demo-chat', messages: [{ role: 'user' as const, content: 'hello' }] };
 
 describe('limits', () => {
-  it('of a key are set in its form, hold at once, are seen as they are used, and are taken away again', async () => {
+  it('of a key are set in its form, apply at once, show their use, and are removed again', async () => {
     const { page, gateway, complaints } = await open({ screen: '/keys', config: priced });
     await page.getByRole('button', { name: 'Change first' }).click();
     const dialog = page.getByRole('dialog');
@@ -45,7 +45,7 @@ describe('limits', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('of a group are set in its form, and an overview says when its budget is spent', async () => {
+  it('of a group are set in its form, and an overview reports when its budget is spent', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config: priced });
     await unfold(page, 'Limits');
     await page.getByLabel('Tokens per minute').fill('90000');

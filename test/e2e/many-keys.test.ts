@@ -1,4 +1,4 @@
-/** More keys and groups than events tell of: the window asks for those that it shows. */
+/** More keys and groups than events report: the window queries those that it shows. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { maxReported } from '../../server/contract/find.ts';
@@ -22,7 +22,7 @@ const lastGroup = `group-${count}`;
 const groups = keys.map(({ group }, index) => ({ id: group, name: `Group ${index + 1}` }));
 const config = { keys, groups };
 
-/** Types into a menu that is searched, and takes what it finds by keys alone. */
+/** Types into a searchable menu, and chooses the result by keyboard alone. */
 async function choose(page: Page, menu: string, text: string, option: string): Promise<void> {
   const field = page.getByRole('combobox', { name: menu, exact: true });
   await field.focus();

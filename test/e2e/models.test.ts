@@ -34,7 +34,7 @@ function config() {
 }
 
 describe('the names', () => {
-  it('are those that the chosen group or key lists, with who serves them', async () => {
+  it('are those that the chosen group or key lists, with their providers', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
     const names = page.getByRole('region', { name: 'Available models' });
     await expect
@@ -50,7 +50,7 @@ describe('the names', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('explain where they lead, and why not elsewhere', async () => {
+  it('explain which targets they lead to, and why not to others', async () => {
     const { page, complaints } = await open({ screen: '/models', config: config() });
     const route = page.getByRole('region', { name: 'Route preview' });
     await page.getByRole('button', { name: 'Show the route of gpt-a' }).click();
@@ -80,7 +80,7 @@ describe('the names', () => {
 });
 
 describe('the route preview', () => {
-  it('follows what a provider lists, also where it lists as many as before', async () => {
+  it('follows changes in a provider’s list, even if the length stays the same', async () => {
     const lists = (id: string) => upstream.answer((_request, response) => json(response, { data: [{ id }] }));
     lists('gpt-old');
     const providers = [{ id: 'alpha', baseUrl: upstream.baseUrl }];
@@ -94,7 +94,7 @@ describe('the route preview', () => {
     await expect.poll(() => rowsOf(page)).toEqual(['gpt-newalpha · Chat']);
   });
 
-  it('stands in the address with the group that was chosen', async () => {
+  it('is kept in the address with the chosen group', async () => {
     const { page, gateway } = await open({ screen: '/models', config: config() });
     await page.getByLabel('Show models for').selectOption('Narrow');
     await page.getByRole('button', { name: 'Show the route of llama-c' }).click();
@@ -115,7 +115,7 @@ describe('the route preview', () => {
     await route.getByText('Will try, in order').waitFor();
   });
 
-  it('names in one row those who are skipped for the same reason', async () => {
+  it('groups targets that are skipped for the same reason in one row', async () => {
     const { baseUrl } = upstream;
     const providers = ['gpt-a', 'gpt-b', 'gpt-c'].map((model) => ({ id: `of-${model}`, baseUrl, models: [model] }));
     const { page } = await open({ screen: '/models?model=gpt-a', config: { providers } });
@@ -125,7 +125,7 @@ describe('the route preview', () => {
       .toEqual([expect.stringMatching(/^of-gpt-a/), 'of-gpt-b · of-gpt-cnot known to serve this model']);
   });
 
-  it('heads nothing as tried that is paused', async () => {
+  it('does not list a paused target as tried', async () => {
     upstream.answer((_request, response) => json(response, { error: { message: 'no', code: 'invalid_api_key' } }, 401));
     const only = {
       id: 'alpha',
@@ -244,7 +244,7 @@ describe('an alias', () => {
     await page.getByText('weight 3').waitFor();
   });
 
-  it('does not silently take the place of another one', async () => {
+  it('does not silently replace another one', async () => {
     const { page } = await open({ screen: '/models', config: config() });
     await page.getByRole('button', { name: 'New alias' }).click();
     const dialog = page.getByRole('dialog');

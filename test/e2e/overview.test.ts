@@ -49,7 +49,7 @@ it('tells usage by model, provider, key and group, and keeps the choice over a r
   expect(complaints).toEqual([]);
 });
 
-it('tells a step with its end and its sum, by keyboard too, and leads to its requests', async () => {
+it('describes a step with its end and its sum, by keyboard too, and links to its requests', async () => {
   const { page } = await open({ config: { providers }, prepare: fillWithRequests });
   const chart = page.getByRole('slider', { name: 'Requests' });
   await chart.focus();
@@ -97,7 +97,7 @@ it('leads from each figure to the requests that it counts', async () => {
   await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
 });
 
-it('leads from what needs attention to its mend', async () => {
+it('links from what needs attention to its fix', async () => {
   const { page, complaints } = await open({ config: { providers } });
   const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByRole('link', { name: 'Bare' }).click();
@@ -137,7 +137,7 @@ it('follows the requests as they end, and tells refusals from failures', async (
   await upstream.stop();
 });
 
-it('looks back as far as there is something', async () => {
+it('looks back as far as there are records', async () => {
   const { page } = await open({ config: { providers }, prepare: fillWithOldRequests });
   await chosenRange(page, '7 days');
 });

@@ -39,7 +39,7 @@ async function activeOption(page: Page): Promise<string | null> {
   return (await option.count()) === 1 ? option.locator('span').first().textContent() : null;
 }
 
-it('is walked by keys alone, from load to a request and back', async () => {
+it('is used by keyboard alone, from load to a request and back', async () => {
   const { page, complaints } = await open({ config, prepare: fillWithRequests });
   await headingOf(page, 'Overview').waitFor();
   await page.keyboard.press('Tab');
@@ -107,7 +107,7 @@ describe('the command palette', () => {
     await expectFocus(button);
   });
 
-  it('keeps the focus from a screen that arrives below it, which has it afterwards', async () => {
+  it('keeps the focus when a screen arrives below it, which gets the focus afterwards', async () => {
     const { page } = await open({ config, screen: '/keys' });
     await page.keyboard.press('Control+k');
     await expectFocus(fieldOf(page));
@@ -173,7 +173,7 @@ describe('the command palette', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('first');
   });
 
-  it('lies over a dialog, and asks before what was typed there is lost', async () => {
+  it('opens over a dialog, and asks before discarding what was typed there', async () => {
     const { page } = await open({ config, screen: '/keys' });
     await page.getByRole('button', { name: 'New key' }).click();
     const name = page.getByRole('dialog', { name: 'New key' }).getByLabel('Name');
@@ -197,7 +197,7 @@ describe('the command palette', () => {
     await headingOf(page, 'Groups').waitFor();
   });
 
-  it('asks before the only sight of a secret is lost', async () => {
+  it('asks before a secret that is shown only once is lost', async () => {
     const { page } = await open({ config, screen: '/keys' });
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByRole('dialog', { name: 'New key' }).getByLabel('Name').fill('once');
@@ -221,7 +221,7 @@ describe('the command palette', () => {
     await expectFocus(fieldOf(page));
   });
 
-  it('leaves the keys of an input method alone', async () => {
+  it('ignores the keys of an input method', async () => {
     const { page } = await open({ config, screen: '/keys' });
     await find(page, 'groups', 'Groups');
     const press = (key: string, isComposing: boolean) =>

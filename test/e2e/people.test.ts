@@ -175,7 +175,7 @@ test('the audit list says in plain words who did what, of one person, page by pa
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('a manager and a member find no screen of people, and are told nothing by its address', async () => {
+test('a manager and a member find no screen of people, and get no data through its address', async () => {
   for (const person of ['mo', 'mia']) {
     const page = await openAs(person, '/people?show=audit');
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();

@@ -1,5 +1,6 @@
-import type { CDPSession, Locator, Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import type { Browser, CDPSession, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectBrowser, hasChromium, hasDevices } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -18,6 +19,46 @@ function openPanel(panel: string, options: Partial<OpenWindowOptions> = {}): Pro
     begin: (gateway) => createKeptKey({ gateway }, 'try-out'),
   });
 }
+
+describe.runIf(hasDevices)('the playground in a browser with devices', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    if (hasChromium) browser = await connectBrowser({ asksForDevices: true });
+  });
+  afterAll(() => browser?.close());
+  const openWithDevices = (options: Partial<OpenWindowOptions> = {}) =>
+    openPanel('transcription', { ...options, browser, isNewPage: true });
+
+  it('records from the microphone once it is asked to, and sends what was said', async () => {
+    const upstream = await startUpstream((_request, response) => json(response, { text: 'What was said.' }));
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['whisper-1'] }];
+    const { page, context, complaints } = await openWithDevices({ config: { providers } });
+    await context.grantPermissions(['microphone']);
+    const transcription = page.getByRole('region', { name: 'Transcription' });
+    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
+    await expect.poll(() => transcription.getByRole('timer').textContent()).toMatch(/^[1-9]/);
+    await transcription.getByRole('button', { name: 'Stop recording' }).click();
+    await transcription.getByText('recording.webm').waitFor();
+    await transcription.getByLabel('Translate into English').check();
+    await transcription.getByRole('button', { name: 'Send' }).click();
+    await transcription.getByText('What was said.').waitFor();
+    expect(upstream.seen.at(-1)?.url).toBe('/v1/audio/translations');
+    expect(upstream.seen.at(-1)?.body.toString('latin1')).toContain('filename="recording.webm"');
+    expect(complaints).toEqual([]);
+    await upstream.stop();
+  });
+
+  it('says what to do where the microphone is not allowed', async () => {
+    const { page } = await openWithDevices();
+    const transcription = page.getByRole('region', { name: 'Transcription' });
+    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
+    await transcription
+      .getByRole('alert')
+      .getByText(/Microphone access was denied/)
+      .waitFor();
+    expect(await transcription.getByRole('timer').count()).toBe(0);
+  });
+});
 
 describe('the playground', () => {
   it('streams a chat, remembers what was said, and shows the exchange without the key', async () => {
@@ -211,36 +252,6 @@ describe('the playground', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('records from the microphone once it is asked to, and sends what was said', async () => {
-    const upstream = await startUpstream((_request, response) => json(response, { text: 'What was said.' }));
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['whisper-1'] }];
-    const { page, context, complaints } = await openPanel('transcription', { config: { providers } });
-    await context.grantPermissions(['microphone']);
-    const transcription = page.getByRole('region', { name: 'Transcription' });
-    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
-    await expect.poll(() => transcription.getByRole('timer').textContent()).toMatch(/^[1-9]/);
-    await transcription.getByRole('button', { name: 'Stop recording' }).click();
-    await transcription.getByText('recording.webm').waitFor();
-    await transcription.getByLabel('Translate into English').check();
-    await transcription.getByRole('button', { name: 'Send' }).click();
-    await transcription.getByText('What was said.').waitFor();
-    expect(upstream.seen.at(-1)?.url).toBe('/v1/audio/translations');
-    expect(upstream.seen.at(-1)?.body.toString('latin1')).toContain('filename="recording.webm"');
-    expect(complaints).toEqual([]);
-    await upstream.stop();
-  });
-
-  it('says what to do where the microphone is not allowed', async () => {
-    const { page } = await openPanel('transcription');
-    const transcription = page.getByRole('region', { name: 'Transcription' });
-    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
-    await transcription
-      .getByRole('alert')
-      .getByText(/Microphone access was denied/)
-      .waitFor();
-    expect(await transcription.getByRole('timer').count()).toBe(0);
-  });
-
   it('goes on with a text, and judges one', async () => {
     const { page, complaints } = await openPanel('completions');
     const completions = page.getByRole('region', { name: 'Completions' });
@@ -286,7 +297,7 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
-  it('asks no more for a video once the key is gone', async () => {
+  it('stops polling a video once the key is gone', async () => {
     const upstream = await startVideoUpstream();
     const { page, gateway } = await openPanel('videos', { config: { providers: [upstream.provider] } });
     const videos = page.getByRole('region', { name: 'Videos' });
@@ -330,7 +341,7 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
-  it('keeps nothing of the secret that it has sent with', async () => {
+  it('does not keep the secret that it has sent', async () => {
     const window = await open({ config: { keys: [] } });
     const secret = await createKeptKey(window, 'try-out');
     const { page, context, gateway } = window;
@@ -344,7 +355,7 @@ describe('the playground', () => {
     expect(heap.includes(secret)).toBe(false);
   });
 
-  it('takes a pasted secret where the key cannot show its own', async () => {
+  it('accepts a pasted secret if the key cannot show its own', async () => {
     const { page } = await open({ screen: '/playground/chat' });
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByLabel('Message', { exact: true }).fill('Hello');
@@ -497,7 +508,7 @@ describe('the playground', () => {
     expect(sent.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
   });
 
-  it('asks two models side by side, and one that fails does not take the other along', async () => {
+  it('asks two models side by side, and one that fails does not affect the other', async () => {
     const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByRole('button', { name: 'Compare models' }).click();

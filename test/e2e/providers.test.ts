@@ -48,7 +48,7 @@ describe('adding a provider', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('names the hop that fails, and goes on with another credential', async () => {
+  it('names the step that fails, and continues with another credential', async () => {
     const { page } = await open({ screen: '/providers' });
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
@@ -74,7 +74,7 @@ describe('adding a provider', () => {
     await dialog.getByText(/^Answered in/).waitFor();
   });
 
-  it('offers the base URL that it has found as the way on', async () => {
+  it('offers the detected base URL as the next step', async () => {
     const { page, gateway } = await open({ screen: '/providers' });
     upstream.answer((request, response, raw) =>
       request.url.startsWith('/v1/') ? works(request, response, raw) : json(response, { error: 'not here' }, 404),
@@ -170,7 +170,7 @@ describe('adding a provider', () => {
     await page.getByRole('button', { name: '使用 MOONSHOT_API_KEY（月之暗面（Kimi））' }).waitFor();
   });
 
-  it('asks only for the address where the environment holds the credential of a service that has many', async () => {
+  it('asks only for the address if the environment contains the credential of a service with many addresses', async () => {
     const { page } = await open({ screen: '/providers', env: { AZURE_OPENAI_API_KEY: 'sk-azure' } });
     await page.getByRole('button', { name: 'Use AZURE_OPENAI_API_KEY for Azure OpenAI' }).click();
     const dialog = page.getByRole('dialog');
@@ -215,7 +215,7 @@ describe('a test', () => {
     expect(await card.getByText(/Answered in/).count()).toBe(0);
   });
 
-  it('that went well does not hide that requests fail', async () => {
+  it('that succeeded does not hide that requests fail', async () => {
     upstream.answer(works);
     const config = { ...oneProvider(), groups: [{ id: 'default', policy: { retries: 0 } }] };
     const { page, gateway, clientWith } = await open({ screen: '/providers', config });
@@ -237,7 +237,7 @@ describe('a test', () => {
     await expect.poll(() => page.url()).toContain('/requests?provider=main');
   });
 
-  it('that failed stays on the card, with the words of the provider and the way on', async () => {
+  it('that failed stays on the card, with the provider’s message and the next step', async () => {
     const { page, gateway } = await open({ screen: '/providers', config: oneProvider() });
     await gateway.gateway.execute({ type: 'credential.set', provider: 'main', id: 'c1', secret: 'sk-wrong' });
     const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });

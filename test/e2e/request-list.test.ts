@@ -131,7 +131,7 @@ it('shows the names of provider, model and key whole in 1280 px', async () => {
     ).toBe(0);
 });
 
-it('is one tab stop, through which keys lead, and Enter opens a request beside the list', async () => {
+it('is a single tab stop in which keys move, and Enter opens a request beside the list', async () => {
   const { page } = await open({ screen, prepare: fillWithMarked });
   await page.locator('tbody tr').first().waitFor();
   expect(await page.locator('tbody a[tabindex="0"]').count()).toBe(1);
@@ -159,7 +159,7 @@ it('is one tab stop, through which keys lead, and Enter opens a request beside t
   await expect.poll(() => page.url()).toMatch(/#\/requests$/);
 });
 
-it('exports what fits the filter', async () => {
+it('exports the requests that match the filter', async () => {
   const { page, gateway } = await open({ screen: '/requests?client=aider%2F0.86', prepare: fillWithMarked });
   await page.getByText('1 request, 0 failed.').waitFor();
   await page.getByRole('button', { name: 'Export' }).click();

@@ -29,7 +29,7 @@ it('shows a request as it runs and as it ends', async () => {
   await upstream.stop();
 });
 
-it('tells of a program with a wrong key, which no row tells of', async () => {
+it('reports a program with a wrong key, for which no row exists', async () => {
   const { page, gateway, complaints } = await open({ screen });
   await page.getByText('No requests yet').waitFor();
   const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'OpenAI/Python 1.2' };
@@ -61,7 +61,7 @@ it('keeps few rows in the page, and brings older ones while it is scrolled', asy
   expect(complaints).toEqual([]);
 });
 
-it('stands still while a person reads, and tells how many came', async () => {
+it('does not move while a person reads, and shows how many new requests arrived', async () => {
   const { page, gateway } = await open({ screen, prepare: fillWithRequests });
   const list = page.getByRole('region', { name: 'Requests' });
   const rows = list.locator('tbody tr');
@@ -76,7 +76,7 @@ it('stands still while a person reads, and tells how many came', async () => {
   await page.locator('[aria-rowindex="2"]').getByText('demo-chat').waitFor();
 });
 
-it('leaves what fits the filter, which stands in the address', async () => {
+it('keeps the requests that match the filter, which is in the address', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
   await page.getByLabel('Outcome').selectOption('error');
   await expect.poll(() => page.url()).toContain('#/requests?outcome=error');

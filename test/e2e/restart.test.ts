@@ -41,7 +41,7 @@ interface Promised {
   alias: string | null;
 }
 
-test('kills under load lose nothing that was promised', { timeout: rounds * roundLimitMs }, async () => {
+test('kills under load lose nothing that was confirmed', { timeout: rounds * roundLimitMs }, async () => {
   const promised: Promised = { finished: new Map(), videos: [], alias: null };
   let leftUploads = 0;
   let finished = 0;

@@ -57,7 +57,7 @@ test('no file, output, log line, view, event or export ever holds a secret', asy
   for (const [place, mark] of searched) expect(textOf(place), place).toContain(mark);
 });
 
-test('what an upstream shows of its credential is in none of the words with which Sluice tells of it', async () => {
+test('a credential that an upstream repeats is in none of Sluice’s messages about it', async () => {
   await sluice.start();
   const ask = (model: string) =>
     sluice.fetch('/chat/completions', { method: 'POST', body: JSON.stringify({ model, messages: [] }) });

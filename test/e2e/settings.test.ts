@@ -79,7 +79,7 @@ describe('the settings screen', () => {
     expect((await gateway.gateway.query({ type: 'status' })).settings).toMatchObject({ host: '0.0.0.0', port: 4811 });
   });
 
-  it('asks before less of the records is kept than is there', async () => {
+  it('asks before keeping less of the records than exists', async () => {
     const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
     const records = page.getByRole('region', { name: 'Records' });
     const dialog = page.getByRole('dialog', { name: 'Delete old records' });
@@ -241,7 +241,7 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('tells before an import what would be refused of it', async () => {
+  it('reports before an import what would be refused', async () => {
     const { page, gateway, complaints } = await open({ screen });
     const providers = [{ id: 'open', baseUrl: 'http://127.0.0.1:9/v1', headers: { 'x-api-key': 'planted' } }];
     await importFile(page, { version: 1, providers, groups: [{ id: 'default' }] });

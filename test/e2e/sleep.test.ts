@@ -90,7 +90,7 @@ describe.runIf(canStop)('a machine that sleeps for longer than every limit', () 
     return new Map(requests.map((row) => [row.modelAsked, row]));
   }
 
-  test('goes on with what ran, and judges nobody by the sleep', async () => {
+  test('continues running requests, and counts the sleep against no provider', async () => {
     await ask('idle');
     const replies = {
       plain: ask('plain'),
@@ -152,7 +152,7 @@ const frozenProgram = `
   }).listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
 
 describe.runIf(canStop)('an upstream that stands still', () => {
-  test('is passed over at its limit, goes on where it wakes in time, and is asked again once it answers', {
+  test('is skipped after its timeout, continues if it wakes in time, and is called again once it answers', {
     timeout: 60_000,
   }, async () => {
     const frozen = spawn(process.execPath, ['-e', frozenProgram], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -85,7 +85,7 @@ describe('a team preset', () => {
     }
   });
 
-  it('that leads a provider elsewhere says that its credentials go, before it is applied', async () => {
+  it('that leads a provider elsewhere warns that its credentials are removed, before it is applied', async () => {
     const main = { id: 'main', baseUrl: 'https://api.example.com/v1', models: ['m'] };
     const config = { providers: [{ ...main, credentials: [{ id: 'c1' }] }] };
     const { page, gateway } = await open({ screen: '/settings', config });
@@ -118,8 +118,8 @@ describe('a team preset', () => {
   });
 });
 
-describe('what a team preset has fixed', () => {
-  it('shows as fixed on the screens, with who has set it, and can be changed after leaving', async () => {
+describe('what a team preset has locked', () => {
+  it('is shown as locked on the screens, with the team’s name, and can be changed after leaving', async () => {
     const { page, gateway, complaints } = await open({ screen: '/settings' });
     await gateway.gateway.execute({ type: 'team-preset.apply', preset: locking });
     const days = page.getByLabel('Keep requests (days)');

@@ -88,7 +88,7 @@ describe('what was typed and not saved', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('is not asked about when it was what has just been made', async () => {
+  it('causes no question if it was what has just been created', async () => {
     const { page } = await open({ screen: '/groups', config });
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Writers');

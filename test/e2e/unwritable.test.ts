@@ -71,7 +71,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     },
     { what: 'is full', reason: /disk is full \(ENOSPC\)/, begin: fill, end: () => rmSync(filler()) },
   ])(
-    'that $what serves, says what it does not keep, and goes on by itself when it can',
+    'that $what serves, reports what it does not store, and recovers by itself',
     {
       timeout: 60_000,
     },
@@ -123,7 +123,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     expect(await sluice.end()).toBe(0);
   });
 
-  test('that another holds is refused, be it full by now', async () => {
+  test('that another process holds is refused, even if its disk is full by now', async () => {
     await sluice.start();
     fill();
     const second = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);

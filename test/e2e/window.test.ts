@@ -114,7 +114,7 @@ describe('the window in a browser', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
-  it('claims nothing of the last 24 hours that it could not ask for', async () => {
+  it('shows nothing about the last 24 hours if they could not be queried', async () => {
     const window = await open({ isNewPage: true });
     const { page } = window;
     await page.getByText('Serving').waitFor();
@@ -166,7 +166,7 @@ describe('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('gives the focus to the screen asked for, also where the first one has not come yet', async () => {
+  it('gives the focus to the requested screen, even if the first one has not loaded yet', async () => {
     const { page } = await open();
     await page.route('**/assets/Overview-*.js', () => {});
     await page.reload();
@@ -270,7 +270,7 @@ describe('the window in a browser', () => {
     await page.getByText('Serving').waitFor();
   });
 
-  it('is sent compressed, and is not asked for again what it has', async () => {
+  it('is sent compressed, and unchanged files are not requested again', async () => {
     const { page } = await open();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     const requests: { url: string; encoding: string | undefined }[] = [];

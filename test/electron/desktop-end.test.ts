@@ -48,7 +48,7 @@ describe('the end of the desktop', () => {
     await upstream.stop();
   });
 
-  it('does not hold up a logout, which that would call off', async () => {
+  it('does not delay a logout, which would cancel it', async () => {
     const { desktop, upstream } = await openWithStream({ args: ['--hidden'] });
     // A prevented quit would have answered the order.
     await expect(desktop.order('logOut')).rejects.toThrow('the desktop has ended');
@@ -65,7 +65,7 @@ describe('the end of the desktop', () => {
     expect(await desktop.ended).toBe(0);
   });
 
-  it('is started again by whoever starts it while it ends', async () => {
+  it('starts again if a person starts it while it is ending', async () => {
     const { desktop, restOfStream } = await openWithStream({ args: ['--hidden'] });
     await desktop.order('quit');
     const second = startMain(desktop.folder, { args: ['sluice://preset#x'] });

@@ -55,7 +55,7 @@ describe('the desktop and its system', () => {
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
   });
 
-  it('says so and ends where a part of it is missing, with nothing left that could tell', async () => {
+  it('reports a missing part and ends, even if nothing is left that could show the message', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-broken-'));
     cpSync(join(checkout, 'dist/program'), join(folder, 'program'), { recursive: true });
     rmSync(join(folder, 'program/icons'), { recursive: true });

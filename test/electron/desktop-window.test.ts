@@ -9,7 +9,7 @@ import { startMain } from './open-desktop.ts';
 const open = openDesktopsInSuite();
 
 describe('the desktop’s window', () => {
-  it('gives a closed window’s memory back, goes on serving, and opens the next where the last one was', async () => {
+  it('frees a closed window’s memory, continues serving, and opens the next one in the same place', async () => {
     const desktop = await open();
     const page = await desktop.page();
     await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
@@ -24,7 +24,7 @@ describe('the desktop’s window', () => {
     expect((await desktop.state()).windows).toMatchObject([{ bounds }]);
   });
 
-  it('opens at the tray, on its display, for as long as nobody moves it on that one', async () => {
+  it('opens at the tray, on its display, until a person moves it there', async () => {
     const desktop = await open();
     const isAt = (bounds: object) =>
       expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true, bounds }]);
@@ -77,7 +77,7 @@ describe('the desktop’s window', () => {
     await expect.poll(() => logOf(desktop)).toContain('the window’s process is gone');
   });
 
-  it('shows its window only when the engine is on, whenever it is asked to', async () => {
+  it('shows its window only when the engine is on, whenever that is requested', async () => {
     const desktop = await open({ args: ['--hidden'], env: { DOUBLE_ACTIVATED: '1' } });
     await desktop.page();
     expect((await desktop.state()).windows).toMatchObject([{ trayWhenOpened: expect.stringMatching(/Serving at/) }]);

@@ -45,7 +45,7 @@ describe('the engine inside the desktop', () => {
     expect(host.gateway).toBeNull();
   });
 
-  it('is one, however often and fast it is switched', async () => {
+  it('is a single one, however often and fast it is switched', async () => {
     const host = create();
     await Promise.all([host.switchOn(), host.switchOn(), host.switchOff(), host.switchOn()]);
     expect(host.state.kind).toBe('serving');
@@ -53,7 +53,7 @@ describe('the engine inside the desktop', () => {
     expect((await fetch(`${baseUrl}/models`)).status).toBe(401);
   });
 
-  it('says who has the data folder, and serves once that one has left', async () => {
+  it('reports who holds the data folder, and serves once it is released', async () => {
     const [first, second] = [create(), create()];
     await first.switchOn();
     await second.switchOn();

@@ -53,7 +53,7 @@ const evening = { requests: 7, tokens: 3, costUsd: 0.5 };
 const nothingYet = { requests: 0, tokens: 0, costUsd: 0 };
 
 describe('today’s numbers', () => {
-  it('begin anew at midnight, without a request', async () => {
+  it('restart at midnight, without a request', async () => {
     const { watch } = start();
     await vi.advanceTimersByTimeAsync(59_000);
     expect(watch.facts.today).toEqual(evening);

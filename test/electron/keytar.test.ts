@@ -45,7 +45,7 @@ describe('the keychain in a utility process', () => {
     await expect(keytar('getPassword', ['sluice', 'a'], 5_000)).rejects.toThrow('no libsecret');
   });
 
-  it('gives up one that hangs, and starts another for the next call', async () => {
+  it('abandons a process that hangs, and starts another for the next call', async () => {
     const keytar = start(inMemory);
     await expect(keytar('findCredentials', ['sluice'], 500)).rejects.toThrow('it did not answer within 0.5 s');
     expect(await keytar('getPassword', ['sluice', 'a'], 5_000)).toBeNull();

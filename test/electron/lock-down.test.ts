@@ -7,7 +7,7 @@ import { asElectron, asEmitter } from './double/as-electron.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('holds a press for some seconds, and for the page it was in', () => {
+it('remembers a press for some seconds, and only for its page', () => {
   const app = new EventEmitter();
   type Handler = NonNullable<Parameters<Session['setPermissionRequestHandler']>[0]>;
   let ask: Handler = () => {};

@@ -58,7 +58,7 @@ const provider: ProviderView = {
 const troubled: ProviderView = { ...provider, unusable: 'It has no credential.' };
 
 describe('notifications', () => {
-  it('tell once that a provider became unusable, and again after it was not', () => {
+  it('report once that a provider became unusable, and again after it had recovered', () => {
     const notifications = create();
     const hear = (each: ProviderView) => notifications.onEvent({ type: 'provider-changed', provider: each });
     for (const each of [provider, troubled, troubled, provider, troubled]) hear(each);
@@ -66,7 +66,7 @@ describe('notifications', () => {
     expect(shown.notifications).toEqual([told, told]);
   });
 
-  it('tell nothing of one that was so from the start, or is switched off', () => {
+  it('report nothing about one that was unusable from the start, or is switched off', () => {
     const notifications = create();
     notifications.onEvent({ type: 'provider-changed', provider: troubled });
     notifications.onEvent({ type: 'provider-changed', provider });
@@ -74,7 +74,7 @@ describe('notifications', () => {
     expect(shown.notifications).toEqual([]);
   });
 
-  it('tell once that a credential was refused, and again after it was not', () => {
+  it('report once that a credential was refused, and again after it had recovered', () => {
     const notifications = create();
     const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health: well };
     const refused: CooldownView = { state: 'refused', failure: 'credential', reason: 'no', until: null };
@@ -87,7 +87,7 @@ describe('notifications', () => {
     expect(shown.notifications).toEqual([told, told]);
   });
 
-  it('tell that a provider is down once a trial has failed too, and once until it answers again', () => {
+  it('report that a provider is down once a trial has failed too, and only once until it answers again', () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
     const notifications = create();
     const hear = (coolingMs: number | null) => {
@@ -106,7 +106,7 @@ describe('notifications', () => {
     vi.useRealTimers();
   });
 
-  it('tell that an update is ready, unless that kind is turned off', () => {
+  it('report that an update is ready, unless that kind is turned off', () => {
     const notifications = create();
     const ready = { state: 'ready', version: '2.0.0', notes: null, percent: null, problem: null } as const;
     notifications.onUpdate({ ...ready, state: 'downloading' });
@@ -120,7 +120,7 @@ describe('notifications', () => {
     });
   });
 
-  it('tell that a budget is nearly spent and that it is, unless turned off', () => {
+  it('report that a budget is nearly spent and that it is spent, unless turned off', () => {
     const notifications = create();
     const budget = { unit: 'usd', amount: 5_000, per: 'day', hard: true } as const;
     const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4_000, resetsAt: null } as const;
@@ -130,7 +130,7 @@ describe('notifications', () => {
     expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5,000 used.' }]);
   });
 
-  it('tell what a session has cost, whether it was stopped, and lead to it', () => {
+  it('report what a session has cost, whether it was stopped, and link to it', () => {
     const notifications = create();
     const session = { sessionId: 'ses_1', keyId: 'k1', client: 'claude-cli/2.1.197 (external, cli)', amountUsd: 5 };
     const hear = (amount: 'notify' | 'stop', usedUsd: number) =>

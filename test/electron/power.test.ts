@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { watchPower } from '../../electron/power.ts';
 import { asEmitter } from './double/as-electron.ts';
 
-it('tells of sleep and resume, until it is stopped', () => {
+it('reports sleep and resume, until it is stopped', () => {
   const powerMonitor = new EventEmitter();
   let told = 0;
   const stop = watchPower(asEmitter<PowerMonitor>(powerMonitor), () => void told++);

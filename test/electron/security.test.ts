@@ -39,7 +39,7 @@ describe('the page', () => {
     expect(found).toEqual([]);
   });
 
-  it('reaches the two functions of the bridge, and can change neither', async () => {
+  it('reaches the two functions of the bridge, and cannot change them', async () => {
     const found = await page.evaluate(() => {
       const bridge = window.sluiceDesktop;
       return { names: Object.keys(bridge ?? {}), isFrozen: Object.isFrozen(bridge) };
@@ -107,7 +107,7 @@ describe('the page', () => {
     expect(statuses).toEqual([404, 404, 404]);
   });
 
-  it('stays where it is', async () => {
+  it('cannot navigate away', async () => {
     for (const url of ['https://example.com/', 'file:///etc/passwd', 'data:text/html,x']) {
       await page.evaluate((to) => location.assign(to), url).catch(() => {});
     }
@@ -214,7 +214,7 @@ describe('IPC', () => {
     expect((await desktop.state()).windows).toHaveLength(1);
   });
 
-  it('carries no error but as a value that says nothing of the inside', async () => {
+  it('passes errors only as values that reveal nothing internal', async () => {
     const reply = await desktop.order('invoke', {
       ...{ channel: ipcChannels.execute, args: [{ type: 'key.revoke', id: 'none' }], from: 'page' },
     });
@@ -232,7 +232,7 @@ describe('the installed program', () => {
     await expect(validateConfiguration({ ...config, wim: {} }, new DebugLogger(false))).rejects.toThrow('wim');
   });
 
-  it('is built with the fuses that keep others from using it', () => {
+  it('is built with the fuses that prevent its use by other programs', () => {
     const config = JSON.parse(readFileSync(configFile, 'utf8'));
     expect(config.electronFuses).toEqual({
       runAsNode: false,

@@ -33,7 +33,7 @@ describe('the configuration by electron-store', () => {
     expect(persistence.read()).toEqual(value);
   });
 
-  it('that is broken is left for the engine to mend, and not emptied', () => {
+  it('that is broken is left for the engine to repair, and not emptied', () => {
     writeFileSync(join(folder, 'config.json'), '{ broken');
     expect(() => openSettingsPersistence(join(folder, 'config.json')).read()).toThrow(SyntaxError);
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{ broken');
@@ -58,7 +58,7 @@ describe('the desktop’s own settings', () => {
   });
 
   it.each(['{ broken', '{"places": 7}', '{"places": {"1": {"x": "left"}}}'])(
-    'are as new where the file holds %s',
+    'have their defaults if the file holds %s',
     (text) => {
       writeFileSync(path(), text);
       expect(open().current).toEqual({ notifications: {}, language: null, places: {} });
@@ -69,14 +69,14 @@ describe('the desktop’s own settings', () => {
     const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
     beforeEach(() => mkdirSync(path()));
 
-    it('stay as they were where a person changes them, who is told', () => {
+    it('stay unchanged if a person changes them, who gets an error', () => {
       const settings = open();
       const change = () => settings.update({ notifications: { 'update-ready': false } });
       expect(change).toThrow(expect.objectContaining({ code: 'storage_unavailable' }));
       expect(settings.current.notifications).toEqual({});
     });
 
-    it('are told to the log where nobody asked for it, and hold until the end', () => {
+    it('are reported in the log if no person changed them, and apply until the end', () => {
       const notWritten: unknown[] = [];
       const settings = open((error) => void notWritten.push(error));
       settings.remember({ places });

@@ -37,13 +37,13 @@ describe.runIf(onlyIf(process.platform !== 'win32', 'the tools of the bus are pl
       expect(await isTrayShown(0)).toBe(isShown);
     });
 
-    it('is asked for with the next tool where one fails', async () => {
+    it('is queried with the next tool if one fails', async () => {
       addTool('gdbus', 'exit 1');
       addTool('dbus-send', 'echo "   variant       boolean true"');
       expect(await isTrayShown(0)).toBe(true);
     });
 
-    it('counts as not there where nobody can be asked', async () => {
+    it('counts as missing if no tool can be run', async () => {
       expect(await isTrayShown(0)).toBe(false);
     });
 

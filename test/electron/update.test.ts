@@ -102,7 +102,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     expect(desktop.complaints).toEqual([]);
   });
 
-  it('takes the place of the program when what runs has ended, and is started', async () => {
+  it('replaces the program once running requests have ended, and is started', async () => {
     const { upstream, providers, finish } = await startHeldStream();
     await open({ config: { providers }, args: ['--hidden'] });
     await expect.poll(() => labelOf('update')).toBe('Install 9.9.9 and restart');
@@ -141,7 +141,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     expect(readFileSync(appImage()).equals(newProgram())).toBe(true);
   });
 
-  it('that breaks off is told, and the gateway goes on', async () => {
+  it('that breaks off is reported, and the gateway continues', async () => {
     send = (response) => response.write('#!', () => response.destroy());
     await open({ args: ['--hidden'] });
     await expect.poll(() => labelOf('update')).toBe('The update failed; try again');
@@ -149,7 +149,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     expect(data.map(({ id }) => id)).toContain('demo-chat');
   });
 
-  it('is for whoever has installed Sluice where nothing can replace it, as from a tar.gz', async () => {
+  it('is left to the person if Sluice was installed where it cannot be replaced, as from a tar.gz', async () => {
     await open({ args: ['--hidden'], isAppImage: false });
     await expect.poll(() => labelOf('update')).toBe('Updates come with this installation');
   });

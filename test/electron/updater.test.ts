@@ -54,7 +54,7 @@ describe('the updater', () => {
     expect(acts).toEqual([]);
   });
 
-  it('does not look again for what is there already', async () => {
+  it('does not search again for an update that is already there', async () => {
     const { ours, acts, findUpdate } = start();
     await findUpdate();
     await ours.check();
@@ -78,13 +78,13 @@ describe('the updater', () => {
     expect(ours.view).toMatchObject({ state: 'failed', problem: 'a part of the program is missing' });
   });
 
-  it('leaves a managed installation alone', async () => {
+  it('does not update a managed installation', async () => {
     const ours = createUpdater({ load: null, onChange: () => expect.fail() });
     await ours.check();
     expect(ours.view.state).toBe('managed');
   });
 
-  it('leaves one alone that nothing can replace, such as from a tar.gz', async () => {
+  it('does not update an installation that cannot be replaced, such as from a tar.gz', async () => {
     const { ours, acts } = start({ found: null });
     await ours.check();
     await ours.check();
@@ -92,7 +92,7 @@ describe('the updater', () => {
     expect(acts).toEqual(['check']);
   });
 
-  it('tells how far a download is, and looks again after one that was cancelled', async () => {
+  it('reports the progress of a download, and searches again after a cancelled one', async () => {
     const cancellationToken = new CancellationToken();
     const { library, ours, acts } = start({ found: { cancellationToken } });
     await ours.check();
@@ -107,7 +107,7 @@ describe('the updater', () => {
     expect(acts).toEqual(['check', 'check']);
   });
 
-  it('lives through a download that fails', async () => {
+  it('survives a download that fails', async () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => void unhandled.push(error);
     process.on('unhandledRejection', hear);
@@ -132,7 +132,7 @@ describe('an installation that fails', () => {
     expect(acts).toEqual(['check', 'end', 'end']);
   });
 
-  it('can be tried again where something did not end', async () => {
+  it('can be tried again if something did not end', async () => {
     const { library, ours, acts, end, findUpdate } = start();
     library.quitAndInstall = () => void library.emit('error', new Error('no file'));
     await findUpdate();
@@ -141,7 +141,7 @@ describe('an installation that fails', () => {
     expect(acts).toEqual(['check', 'end']);
   });
 
-  it('is one that throws, too', async () => {
+  it('includes one that throws', async () => {
     const { library, ours, end, findUpdate } = start();
     library.quitAndInstall = () => {
       throw new Error('no file');
@@ -150,7 +150,7 @@ describe('an installation that fails', () => {
     expect(await ours.install(end)).toBe('no file');
   });
 
-  it('is one of which nothing comes, too', async () => {
+  it('includes one after which nothing happens', async () => {
     vi.useFakeTimers();
     const { ours, end, findUpdate } = start();
     await findUpdate();

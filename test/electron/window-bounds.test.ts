@@ -21,13 +21,13 @@ describe('the place of the window', () => {
     expect(computeWindowBounds(tray, left)).toEqual({ x: -420, y: 396, width: 420, height: 640 });
   });
 
-  it('is in the corner where trays are, if the tray does not say where it is', () => {
+  it('is in the corner where trays usually are, if the tray does not report its position', () => {
     const corner = { x: 1012, y: 33, width: 420, height: 640 };
     expect(computeWindowBounds(null, workArea)).toEqual(corner);
     expect(computeWindowBounds({ x: 0, y: 0, width: 0, height: 0 }, workArea)).toEqual(corner);
   });
 
-  it('is where it was left, as far as that still fits', () => {
+  it('is where it was left, as far as that still fits on the display', () => {
     expect(computeWindowBounds(null, workArea, { x: 100, y: 90, width: 900, height: 700 })).toEqual({
       ...{ x: 100, y: 90, width: 900, height: 700 },
     });

@@ -70,7 +70,7 @@ async function ask(path: string, body: Buffer): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() };
 }
 
-test('whatever is commanded or asked is done or refused in words', { timeout: timeoutMs }, async () => {
+test('every command and query is executed or refused with a message', { timeout: timeoutMs }, async () => {
   const report = await fuzz({
     name: 'commands',
     corpus,

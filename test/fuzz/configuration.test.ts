@@ -64,7 +64,7 @@ const corpus = [whole, { version: 1 }, { ...whole, version: 2 }].map((config) =>
   Buffer.from(JSON.stringify(config, null, 2)),
 );
 
-test('a configuration file is taken, or refused in words', { timeout: timeoutMs }, async () => {
+test('a configuration file is accepted, or refused with a message', { timeout: timeoutMs }, async () => {
   let number = 0;
   let taken = 0;
   const report = await fuzz({

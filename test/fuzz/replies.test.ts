@@ -118,7 +118,7 @@ async function ask(call: OpenAiCall, model: string, reply: Buffer): Promise<void
   if (signal.aborted) throw new Error(`It did not end within ${limitMs} ms.`);
 }
 
-test('whatever an upstream answers comes to an end, and leaves nothing behind', { timeout: timeoutMs }, async () => {
+test('whatever an upstream answers, the request ends and leaves nothing behind', { timeout: timeoutMs }, async () => {
   const report = await fuzz({
     name: 'replies',
     corpus,

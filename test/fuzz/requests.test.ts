@@ -57,7 +57,7 @@ function message(start: string, headers: Record<string, string>, body: Buffer = 
   return Buffer.concat([Buffer.from(`${start} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
 }
 
-test('whatever a client sends is answered or closed, and leaves nothing behind', {
+test('whatever a client sends is answered or its connection closed, and leaves nothing behind', {
   timeout: timeoutMs,
 }, async () => {
   const report = await fuzz({

@@ -27,12 +27,12 @@ function words(instruction: string): string[] {
   return JSON.parse(found) as string[];
 }
 
-test('the Dockerfile has no fault that a linter knows, and the program does not run as root', () => {
+test('the Dockerfile passes the linter, and the program does not run as root', () => {
   expect(validate(dockerfile)).toEqual([]);
   expect(runStage).toMatch(/^USER node$/m);
 });
 
-test('the compose file gives away no rights and no port beyond this machine', () => {
+test('the compose file grants no privileges and opens no port beyond this machine', () => {
   const compose = parse(readFileSync(join(checkout, 'compose.yaml'), 'utf8')) as { services: { sluice: object } };
   expect(compose.services.sluice).toMatchObject({
     ports: ['127.0.0.1:4810:4810'],
@@ -102,7 +102,7 @@ describe('the commands of the Dockerfile', () => {
     },
   );
 
-  test('tell a healthy gateway from one that is gone, and end in order on SIGTERM', async () => {
+  test('distinguish a healthy gateway from one that is gone, and end cleanly on SIGTERM', async () => {
     const [command = '', ...parameters] = words('HEALTHCHECK').map((word) =>
       word.replace('127.0.0.1:4810', new URL(ready.baseUrl).host),
     );

@@ -72,7 +72,7 @@ function makeStandIn(path: string): string {
 }
 
 describe('the packed program', () => {
-  it('holds what it needs, and nothing else', () => {
+  it('contains what it needs, and nothing else', () => {
     const files = asar.listPackage(archive).map((path) => path.replaceAll('\\', '/').slice(1));
     const program = ['main.js', 'preload.cjs', 'keytar-child.js', 'cli.js'].map((name) => `program/${name}`);
     expect(files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', nativeModule]));
@@ -124,7 +124,7 @@ describe('the packed program', () => {
     expect(existsSync(outputFolder)).toBe(false);
   });
 
-  it('says to the system which links it opens', () => {
+  it('tells the system which links it opens', () => {
     const config = JSON.parse(readFileSync(join(checkout, 'build/electron-builder.json'), 'utf8'));
     expect(config.protocols).toEqual([{ name: 'Sluice team preset', schemes: ['sluice'] }]);
   });

@@ -98,7 +98,7 @@ describe('the bill of materials', () => {
     expect(() => makeSbom(lock, ['node_modules/stranger'])).toThrow('node_modules/stranger');
   });
 
-  it('names no reference twice for the real program', () => {
+  it('contains no reference twice for the real program', () => {
     const real = JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8'));
     const paths = Object.keys(real.packages).filter((path) => path !== '');
     const references: string[] = JSON.stringify(makeSbom(real, paths)).match(/"bom-ref":"[^"]+"/g) ?? [];

@@ -44,13 +44,13 @@ test('the clock stands still while the program sleeps', () => {
   expect(awakeMs() - beganMs).toBe(15_000);
 });
 
-test('work that holds the program up for a moment is no sleep', () => {
+test('work that blocks the program for a moment does not count as sleep', () => {
   const beganMs = awakeMs();
   standStill(1_500);
   expect(awakeMs() - beganMs).toBe(1_500);
 });
 
-test('without an engine no gap is taken for a sleep', () => {
+test('without an engine no gap counts as sleep', () => {
   stop();
   const beganMs = awakeMs();
   nowMs += 60_000;
@@ -59,7 +59,7 @@ test('without an engine no gap is taken for a sleep', () => {
   expect(awakeMs() - beganMs).toBe(60_000);
 });
 
-test('a limit runs out in time where nobody sleeps', () => {
+test('a timeout fires in time if the machine does not sleep', () => {
   const expired = vi.fn();
   new AwakeTimer(expired, 30_000);
   passAwake(29_900);
@@ -68,7 +68,7 @@ test('a limit runs out in time where nobody sleeps', () => {
   expect(expired).toHaveBeenCalledOnce();
 });
 
-test('a limit that was slept through begins anew with the waking, and runs out once', () => {
+test('a timeout during a sleep restarts on waking, and fires once', () => {
   const expired = vi.fn();
   new AwakeTimer(expired, 30_000);
   passAwake(29_900);
@@ -79,7 +79,7 @@ test('a limit that was slept through begins anew with the waking, and runs out o
   expect(expired).toHaveBeenCalledOnce();
 });
 
-test('a limit that is cleared after a sleep does not run out', () => {
+test('a timeout that is cleared after a sleep does not fire', () => {
   const expired = vi.fn();
   const timer = new AwakeTimer(expired, 30_000);
   passAwake(29_900);
@@ -89,7 +89,7 @@ test('a limit that is cleared after a sleep does not run out', () => {
   expect(expired).not.toHaveBeenCalled();
 });
 
-test('a limit in which a busy machine stood still for a moment lasts as much longer, and no more', () => {
+test('a timeout during which a busy machine stalled for a moment is extended by that moment only', () => {
   const expired = vi.fn();
   new AwakeTimer(expired, 30_000);
   passAwake(10_000);
@@ -100,7 +100,7 @@ test('a limit in which a busy machine stood still for a moment lasts as much lon
   expect(expired).toHaveBeenCalledOnce();
 });
 
-test('a limit that is restarted after a sleep lasts as long as ever, and a cleared one never begins again', () => {
+test('a timeout that is restarted after a sleep has its usual length, and a cleared one does not restart', () => {
   const expired = vi.fn();
   const timer = new AwakeTimer(expired, 30_000);
   passAwake(29_900);
@@ -118,7 +118,7 @@ test('a limit that is restarted after a sleep lasts as long as ever, and a clear
   expect(expired).toHaveBeenCalledOnce();
 });
 
-test('a limit that is restarted with another one expires after that', () => {
+test('a timeout that is restarted with another length expires after that', () => {
   const expired = vi.fn();
   for (const [first, then] of [
     [30_000, 500],

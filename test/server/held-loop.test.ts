@@ -10,7 +10,7 @@ import { inputOf, worstCases } from './worst-cases.ts';
 const mostWorkAtOnce = 150;
 
 describe.each(Object.entries(worstCases))('%s', (_name, { atOnceBytes, inputs, run }) => {
-  test.each(Object.entries(inputs))('does not hold the loop: %s', async (_input, repeated) => {
+  test.each(Object.entries(inputs))('does not block the loop: %s', async (_input, repeated) => {
     const input = inputOf(repeated, atOnceBytes);
     expect(await leastWorkOf(() => run(input), mostWorkAtOnce)).toBeLessThan(mostWorkAtOnce);
   });

@@ -73,7 +73,7 @@ describe('a managed preset', () => {
     expect(await refusalOf(setGroupModels(engine, ['*']))).toMatchObject({ code: 'locked' });
   });
 
-  test('may name a variable of the environment, whose secret stands nowhere', async () => {
+  test('may name a variable of the environment, whose secret is stored nowhere', async () => {
     const credentials = [{ id: 'own', secret: 'env:ACME_KEY' }];
     const providers = acmePreset.providers.map((provider) => ({ ...provider, credentials }));
     putPolicy({ ...acmePreset, providers, settings: { port: 4999 } });
@@ -107,7 +107,7 @@ describe('a managed preset', () => {
     expect((await engine.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(acmePreset.providers[0]?.baseUrl);
   });
 
-  test('that goes unlocks everything, without a restart', async () => {
+  test('that is removed unlocks everything, without a restart', async () => {
     putPolicy({ ...acmePreset, locked: ['groups'] });
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const engine = await start();
@@ -146,7 +146,7 @@ describe('a managed preset', () => {
     expect((await gateway.query({ type: 'status' })).team.presets).toHaveLength(2);
   });
 
-  test('that does not fit is told of, and Sluice starts without it', async () => {
+  test('that does not fit is reported, and Sluice starts without it', async () => {
     putPolicy({ ...acmePreset, aliases: [{ name: 'lost', targets: [{ provider: 'nobody', model: 'm' }] }] });
     const engine = await start();
     expect(notices.find((line) => line.includes(policy))).toMatch(/is not applied: .*"nobody"/);
@@ -178,7 +178,7 @@ test('an imported preset counts after a restart too', async () => {
   expect(await refusalOf(setGroupModels(engine, ['*']))).toMatchObject({ code: 'locked' });
 });
 
-test('a memory that is broken is told of, and the preset can be imported again', async () => {
+test('a damaged record of it is reported, and the preset can be imported again', async () => {
   await start();
   await engines.pop()?.close(0);
   writeFileSync(join(folder, 'data/team-presets.json'), '{');

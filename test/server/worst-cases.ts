@@ -70,7 +70,7 @@ export interface WorstCase {
 
 type Repeated = [beginning: string, repeated: string, end: string];
 
-/** `tail` of it, about. */
+/** About `bytes` bytes of it. */
 export function inputOf([beginning, repeated, end]: Repeated, bytes: number): Buffer {
   return Buffer.from(beginning + repeated.repeat(Math.ceil(bytes / repeated.length)) + end);
 }

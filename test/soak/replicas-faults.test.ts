@@ -360,13 +360,13 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         },
         end: () => server.start(),
       }));
-    test('stands still', () =>
+    test('hangs', () =>
       comesAndGoes({
         begin: () => server.pause(),
         shows: { ledger: 'waiting' },
         end: () => server.go(),
       }));
-    test('is away and replicas end, in order or by a crash, and start again', async () => {
+    test('is unavailable while replicas end, cleanly or by a crash, and start again', async () => {
       await underLoad(async (load) => {
         await load.answered(20);
         await server.kill();
@@ -416,7 +416,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     );
   });
 
-  test('a backup that is taken under load is whole, and replicas serve from what is restored', async () => {
+  test('a backup taken under load is complete, and replicas serve from the restored database', async () => {
     const [backup, programs] = [join(folder, 'backup'), findPostgres() ?? ''];
     await underLoad(async (load) => {
       await load.answered(200);
@@ -452,7 +452,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         meanwhile: hardBudgetsAreClosed,
         end: () => valkey.start(),
       }));
-    test('stands still', () =>
+    test('hangs', () =>
       comesAndGoes({
         begin: () => valkey.pause(),
         shows: { sharedCounts: 'away' },
@@ -486,7 +486,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
 
   // Must be the last test, because lost requests are reported until the replica ends.
   test.runIf(onSmallDisks)(
-    'what fits neither on a replica’s disk nor into its memory is counted and told',
+    'what fits neither on a replica’s disk nor into its memory is counted and reported',
     async () => {
       const [first] = replicas;
       if (!first) throw new Error('There are two.');

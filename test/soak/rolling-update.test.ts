@@ -108,7 +108,7 @@ describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previo
     return rows;
   }
 
-  test('are replaced without a failed request, and the books agree', async () => {
+  test('are replaced without a failed request, and the ledger agrees with the upstream', async () => {
     const [one, two, three] = ports;
     const first = await start(one, previousProgram);
     await setUp(first);

@@ -1,6 +1,6 @@
 /**
- * One Chromium for all test files of a run. Each file uses its own contexts. It is started on first use and ended after
- * the last file.
+ * One Chromium of each kind that is asked for, shared by all test files of a run. Each file uses its own contexts. A browser
+ * is started on first use and ended after the last file.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,25 +11,25 @@ import { launchBrowser } from './launch-browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL that returns the address through which Playwright reaches the browser. */
+    /** URL that, with the path of a Chromium as its query, returns the address through which Playwright reaches it. */
     browserHost: string;
   }
 }
 
 /** Vitest's global setup; returns the teardown function. */
 export default async function hostBrowser(project: TestProject): Promise<() => Promise<void>> {
-  let browser: Promise<BrowserServer> | undefined;
-  const host = createServer(async (_request, response) => {
+  const browsers = new Map<string, Promise<BrowserServer>>();
+  const host = createServer(async ({ url = '' }, response) => {
+    const program = decodeURIComponent(url.slice('/?'.length));
     try {
-      browser ??= launchBrowser();
+      const browser = browsers.get(program) ?? launchBrowser(program);
+      browsers.set(program, browser);
       const running = await browser;
       // A browser that crashed is not reused for the next file.
-      running.once('close', () => {
-        browser = undefined;
-      });
+      running.once('close', () => browsers.delete(program));
       response.end(running.wsEndpoint());
     } catch (error) {
-      browser = undefined;
+      browsers.delete(program);
       response.writeHead(500).end(String(error));
     }
   });
@@ -38,6 +38,6 @@ export default async function hostBrowser(project: TestProject): Promise<() => P
   project.provide('browserHost', `http://127.0.0.1:${(host.address() as AddressInfo).port}`);
   return async () => {
     host.close();
-    await (await browser)?.close();
+    for (const browser of browsers.values()) await (await browser).close();
   };
 }

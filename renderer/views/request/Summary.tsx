@@ -4,7 +4,7 @@ import type { CacheNote } from '../../../server/contract/ledger.ts';
 import type { RequestInFull, RequestView } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useGroup, useNameOf } from '../../state/use-found.ts';
+import { useGroup, useKey } from '../../state/use-found.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { ProviderLink } from '../providers/ProviderLink.tsx';
 import { useCredentialName } from '../providers/use-credential-name.ts';
@@ -55,13 +55,14 @@ function Facts({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { factNames, streamed, notStreamed } = messages.requests;
   const names = messages.inspector;
-  const keyName = useNameOf('key', request.keyId);
+  const key = useKey(request.keyId);
   const group = useGroup(request.groupId);
   const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
   const credentialName = useCredentialName();
   const { mayOpen } = useRights();
   const groupName = group && (group.name ?? group.id);
   const groupLink = group && mayOpen('/groups') ? <Link href={`/groups/${group.id}`}>{groupName}</Link> : groupName;
+  const keyLink = key && <Link href={`/keys?key=${encodeURIComponent(key.id)}`}>{key.name ?? key.id}</Link>;
   const isRenamed = modelServed !== null && modelServed !== modelAsked;
   const rate = outputRateOf(request);
   const cacheFact = ({ result, savedUsd }: CacheNote) => {
@@ -76,7 +77,7 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
     [factNames.provider, provider && <ProviderLink id={provider} />],
     [factNames.credential, provider && credential && credentialName(provider, credential)],
-    [factNames.key, keyName ?? request.keyId],
+    [factNames.key, keyLink ?? request.keyId],
     [factNames.group, groupLink ?? request.groupId],
     [factNames.stream, request.stream ? streamed : notStreamed],
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],

@@ -15,25 +15,27 @@ export function WindowPart() {
   const found = useFoundSettings();
   return (
     <Section title={messages.settings.parts.window}>
-      <div className={`${classes.form} ${classes.fields}`}>
-        {found.hasRow('window', 'language') && (
-          <NativeSelect
-            {...settingRow(messages.language)}
-            value={language}
-            onChange={(event) => setLanguage(languageOf(event.currentTarget.value))}
-            data={languages.map(({ id, name }) => ({ value: id, label: name }))}
-          />
-        )}
-        {found.hasRow('window', 'appearance') && (
-          <NativeSelect
-            {...settingRow(messages.appearance)}
-            value={colorScheme}
-            onChange={(event) =>
-              setColorScheme(schemes.find((scheme) => scheme === event.currentTarget.value) ?? 'auto')
-            }
-            data={schemes.map((scheme) => ({ value: scheme, label: messages.schemes[scheme] }))}
-          />
-        )}
+      <div className={classes.form}>
+        <div className={classes.fields}>
+          {found.hasRow('window', 'language') && (
+            <NativeSelect
+              {...settingRow(messages.language)}
+              value={language}
+              onChange={(event) => setLanguage(languageOf(event.currentTarget.value))}
+              data={languages.map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
+          {found.hasRow('window', 'appearance') && (
+            <NativeSelect
+              {...settingRow(messages.appearance)}
+              value={colorScheme}
+              onChange={(event) =>
+                setColorScheme(schemes.find((scheme) => scheme === event.currentTarget.value) ?? 'auto')
+              }
+              data={schemes.map((scheme) => ({ value: scheme, label: messages.schemes[scheme] }))}
+            />
+          )}
+        </div>
       </div>
     </Section>
   );

@@ -21,15 +21,15 @@ let timer: NodeJS.Timeout | undefined;
 
 /** Fails a request with `request_timeout` if its body arrives too slowly. Returns a function that stops watching it. */
 export function watchUpload(request: IncomingMessage): () => void {
-  const sender: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
-  sender.slot = uploads.add(sender);
+  const upload: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
+  upload.slot = uploads.add(upload);
   timer ??= setInterval(checkAll, checkEveryMs).unref();
-  return () => forget(sender);
+  return () => forget(upload);
 }
 
-function forget(sender: Upload): void {
-  if (sender.slot !== null) uploads.delete(sender.slot);
-  sender.slot = null;
+function forget(upload: Upload): void {
+  if (upload.slot !== null) uploads.delete(upload.slot);
+  upload.slot = null;
 }
 
 function checkAll(): void {
@@ -39,14 +39,14 @@ function checkAll(): void {
   timer = undefined;
 }
 
-function check(sender: Upload): void {
-  const { request, bytes } = sender;
-  sender.bytes = request.socket.bytesRead;
-  // Not counted while Sluice itself has paused reading, for example to wait for the disk.
-  const isSlow = sender.bytes - bytes < minBytes && !request.isPaused();
-  sender.slowChecks = isSlow ? sender.slowChecks + 1 : 0;
-  if (sender.slowChecks < slowChecksAllowed) return;
-  forget(sender);
+function check(upload: Upload): void {
+  const { request, bytes } = upload;
+  upload.bytes = request.socket.bytesRead;
+  // Not counted while Sluice itself does not read, for example while it waits for memory or the disk.
+  const isSlow = upload.bytes - bytes < minBytes && request.readableFlowing === true;
+  upload.slowChecks = isSlow ? upload.slowChecks + 1 : 0;
+  if (upload.slowChecks < slowChecksAllowed) return;
+  forget(upload);
   request.emit('error', tooSlow());
 }
 

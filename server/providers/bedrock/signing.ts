@@ -39,12 +39,12 @@ const regionInHost = /^bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaw
 /** For addresses that do not contain a region, such as the alias of a VPC endpoint. */
 const usualRegion = 'us-east-1';
 
-/** AWS refuses signatures whose time is further from its own. */
+/** AWS refuses signatures whose time differs more from its own. */
 const mostSkewMs = 5 * 60_000;
 
 /** @param now in milliseconds since 1970 */
 export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing {
-  /** How far AWS's clock is ahead of this machine's; 0 until a request was refused for that. */
+  /** How far AWS's clock is ahead of this machine's; 0 until a request has been refused for that. */
   let aheadMs = 0;
   return {
     secrets: [keys.secretAccessKey, ...(keys.sessionToken === undefined ? [] : [keys.sessionToken])],
@@ -60,11 +60,12 @@ export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing
       const signed = await signer.sign(toSign(request), { signingDate: new Date(now() + aheadMs) });
       return newHeaders(signed.headers);
     },
-    // As AWS's SDKs do, by the time of the signature: others may have been refused and corrected meanwhile.
+    // Relative to the time of the signature, as in AWS's SDKs, because other requests may have been refused and
+    // corrected in the meantime.
     correctClock({ 'x-amz-date': signedAt = '' }, { date }) {
       const serverMs = Date.parse(String(date));
       const skewMs = Math.abs(serverMs - Date.parse(signedAt.replace(basicTime, '$1-$2-$3T$4:$5:$6Z')));
-      // Without these times it is NaN.
+      // NaN without these times.
       if (!(skewMs >= mostSkewMs)) return false;
       aheadMs = serverMs - now();
       return true;

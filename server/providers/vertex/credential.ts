@@ -48,7 +48,7 @@ export function googleSigning(secret: string): Signing | null {
   };
 }
 
-/** What is secret in the file of a service account, or of a user. */
+/** The secret parts of a service account's or user's file. */
 function secretsIn(file: string): readonly string[] {
   try {
     const fields: unknown = JSON.parse(file);

@@ -1,17 +1,19 @@
 /**
- * Words as PostgreSQL's full-text search stores and finds them. Characters of languages that are written without spaces are also stored
- * in pairs, so that those of a search are found only beside one another: PostgreSQL knows just the first 256 places of each word.
+ * Words in the form in which PostgreSQL's full-text search stores and finds them. For languages written without spaces,
+ * pairs of characters are stored as well, so that the characters of a search are only found next to each other. This is
+ * necessary because PostgreSQL stores only the first 256 positions of each word.
  */
 import { isWordCharacter, wordsOf } from '../../ledger/searchable-text.ts';
 
-/** A searchable text with the pairs of its characters. */
+/** A searchable text that includes the pairs of its characters. */
 export function withPairs(text: string): string {
   const words = realWords(text);
   return [text, ...new Set(words.flatMap((_word, index) => pairAt(words, index) ?? []))].join(' ');
 }
 
 /**
- * A query for texts with all words of the search; the last one may be the beginning of a word. Null if the search contains no word.
+ * A query for texts that contain all words of the search. The last word may be a prefix. null if the search contains no
+ * word.
  */
 export function matchedWords(search: string): string | null {
   const words = search.split(/\s+/).flatMap((part) => searchedWords(realWords(part)));
@@ -20,7 +22,7 @@ export function matchedWords(search: string): string | null {
   return `${quoted.join(' & ')}:*`;
 }
 
-/** Pairs, where characters stand beside one another. */
+/** The pairs of adjacent characters. */
 function searchedWords(words: readonly string[]): string[] {
   return words.flatMap((word, index) => {
     const pair = pairAt(words, index);
@@ -34,7 +36,7 @@ function pairAt(words: readonly string[], index: number): string | null {
   return isWordCharacter(one) && isWordCharacter(other) ? one + other : null;
 }
 
-/** Without punctuation. */
+/** The words without punctuation. */
 function realWords(text: string): string[] {
   return wordsOf(text).filter((word) => /[\p{L}\p{N}]/u.test(word));
 }

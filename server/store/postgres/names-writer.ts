@@ -5,25 +5,28 @@ import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 import type { PlacedRow } from './request-rows.ts';
 
-/** In one order everywhere, so that replicas do not wait for each other in a circle. */
+/** Sorted the same way everywhere, so that replicas do not deadlock. */
 const insertSql = `INSERT INTO request_names (dimension, name, day)
   SELECT * FROM ${unnest({ dimension: 'text', name: 'text', day: 'integer' })}
   ORDER BY dimension COLLATE "C", day, name COLLATE "C" ON CONFLICT DO NOTHING`;
 
-/** Names beyond so many of a dimension and day are written again, to no effect, as are those of days beyond the latest ones met. */
+/**
+ * Beyond this many names per dimension and day, names may be written again, which has no effect. The same holds for
+ * names of days other than the most recent ones.
+ */
 const mostKnown = 150_000;
 const mostDays = 3;
 
 type Name = string | number | null | undefined;
 type Known = Record<NameDimension, Set<Name>>;
 
-/** It allocates nothing for names that are known. */
+/** Allocates nothing for names that are already known. */
 export class NamesWriter {
   /** What this replica has recorded, by day. */
   readonly #known = new Map<number, Known>();
   #found: [NameDimension, string, number][] = [];
 
-  /** After a failure: nothing of the batch is recorded, and the database may be another by now. */
+  /** After a failure, nothing of the batch is recorded, and the database may have been replaced. */
   forget(): void {
     this.#known.clear();
   }

@@ -32,7 +32,7 @@ const inOrder = 'ORDER BY dimension COLLATE "C", 2, name COLLATE "C"';
 const adding = (table: string, columns: readonly string[]) =>
   `DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
 
-/** Names that PostgreSQL cannot hold may have become the same. */
+/** Names may have become equal because PostgreSQL cannot store some characters. */
 function upsertSql(table: string, time: 'quarter' | 'day', timeOfCell: string): string {
   return `INSERT INTO ${table} (${Object.keys(typesBy(time)).join(', ')})
     SELECT dimension, ${timeOfCell}, name, ${part}, ${sumColumns.map((column) => `sum(${column})`).join(', ')}
@@ -40,8 +40,8 @@ function upsertSql(table: string, time: 'quarter' | 'day', timeOfCell: string): 
 }
 
 /**
- * All three tables in one statement, so that each cell is sent once. Rows are in one order everywhere, so that replicas do not
- * deadlock; what begins with WITH is executed last to first (PostgreSQL 15).
+ * Writes all three tables in one statement, so that each cell is sent once. Rows are sorted the same way everywhere, so
+ * that replicas do not deadlock. Data-modifying WITH clauses are executed last to first (PostgreSQL 15).
  */
 const addSql = `WITH cells AS (
     SELECT dimension, quarter, name, ${sumColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
@@ -60,7 +60,7 @@ export async function addSums(queries: Queries, sums: UsageSums, ownPart: number
   const cells = [...sums.values()];
   if (cells.length === 0) return;
   const columns = columnsOf(cells.map((cell) => [cell.dimension, cell.quarter, cell.name, ...sumValues(cell)]));
-  // Most kinds of usage are rare, and what is missing counts as 0.
+  // Most kinds of usage are rare, and missing ones count as 0.
   const sent = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
   await queries.ask(addSql, ...sent, ownPart);
 }

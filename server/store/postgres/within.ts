@@ -1,4 +1,4 @@
-/** Settles as the work does; resolves after this time if it has not: a server that hangs must not hold up who waits. */
+/** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
 export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(resolve, limitMs);
@@ -6,7 +6,7 @@ export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<v
   });
 }
 
-/** For how long a person waits for a server that does not answer. */
+/** How long a person waits for a server that does not answer. */
 export const queryTimeoutMs = 2_500;
 
 /** Rejects if the work has not settled within `queryTimeoutMs`; what comes of it later is given to `late`. */

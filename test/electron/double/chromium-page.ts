@@ -81,7 +81,8 @@ export class ChromiumPage {
   async load(url: string, { width, height }: { width: number; height: number }): Promise<void> {
     this.#loading = url;
     await this.#page.setViewportSize({ width, height });
-    await this.#page.goto(toHttps(url));
+    // Electron has no limit for it, and a window whose page came too late would never be shown.
+    await this.#page.goto(toHttps(url), { timeout: 0 });
   }
 
   send(channel: string, args: unknown[]): void {

@@ -9,7 +9,7 @@ function answerOf(bytes: number): CachedAnswer {
   return { status: 200, headers: {}, body: Buffer.alloc(bytes), usage: null, costUsd: 0.5 };
 }
 
-test('an answer is found until its time is over, also after the clock was set back', () => {
+test('an answer is found until it expires, even after the clock was set back', () => {
   let nowMs = 1_000;
   const group = new AnswerCache(() => nowMs).of('g');
   group.store('a', answerOf(1), settings);
@@ -23,7 +23,7 @@ test('an answer is found until its time is over, also after the clock was set ba
   expect(group.bytes).toBe(0);
 });
 
-test('the answers that were unused for longest make room, and one that fits in no case changes nothing', () => {
+test('the least recently used answers make room, and one that is too large changes nothing', () => {
   const group = new AnswerCache().of('g');
   for (const key of ['a', 'b', 'c']) group.store(key, answerOf(20 * kibibyte), settings);
   group.find('a', 60_000);
@@ -51,7 +51,7 @@ test('clearing removes the answers of one group or of all, and those that are st
   expect(cache.clear(null).entries).toBe(1);
 });
 
-test('a group whose cache is turned off is forgotten, with its counts', () => {
+test('when a group’s cache is turned off, its answers and counts are deleted', () => {
   const cache = new AnswerCache();
   cache.of('g').count('hits', 0.25);
   cache.of('g').store('a', answerOf(1), settings);
@@ -60,7 +60,7 @@ test('a group whose cache is turned off is forgotten, with its counts', () => {
   expect(cache.view('g')).toMatchObject({ entries: 0, hits: 0, savedUsd: 0 });
 });
 
-test('those who wait for a request get its answer, and a later one is not theirs', async () => {
+test('waiting requests get the answer of the first, and later ones do not', async () => {
   const group = new AnswerCache().of('g');
   const first = group.startFlight('a');
   const second = group.startFlight('a');

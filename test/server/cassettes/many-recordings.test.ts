@@ -77,7 +77,7 @@ test('thousands of recordings are read and matched without their bodies being ke
   expect(cassette.summary.unused).toHaveLength(count - 4);
 });
 
-test('hundreds of exchanges are replayed alike, byte for byte, each time', { timeout: 120_000 }, async () => {
+test('hundreds of exchanges are replayed byte for byte, each time', { timeout: 120_000 }, async () => {
   const folder = make(replayedCount);
   const replay = async () => {
     const cassette = await open(folder);

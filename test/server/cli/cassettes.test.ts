@@ -35,7 +35,7 @@ async function runWith(verb: string[], ...contents: string[]) {
 
 const filesIn = (folder: string) => readdirSync(folder).sort();
 
-test('what a program was told while it was recorded it is told again, without a data folder', async () => {
+test('a program gets the recorded answers again, without a data folder', async () => {
   const [data, cassette] = [join(temporaryFolder(), 'none'), join(temporaryFolder(), 'new')];
   const recorded = await runWith(['record', '--cassette', cassette, '--data-dir', data], 'Hello', 'Bye');
   expect(recorded).toMatchObject({ code: 0, stderr: `Cassette ${cassette}: 2 recorded.\n` });
@@ -64,7 +64,7 @@ test('a request without a recording fails a run that would have passed', async (
   );
 });
 
-test('with --new-only what is there is replayed, and the rest is recorded', async () => {
+test('with --new-only existing recordings are replayed, and other requests are recorded', async () => {
   const cassette = temporaryFolder();
   const first = await runWith(['record', '--cassette', cassette], 'Hello');
   const second = await runWith(['record', '--cassette', cassette, '--new-only'], 'Hello', 'Bye');
@@ -122,7 +122,7 @@ describe('a cassette that cannot be used', () => {
     expect((await replay(cassette)).stderr).toBe(`sluice: ${path} cannot be used: it is not valid JSON.\n`);
   });
 
-  test('is told before the program starts', async () => {
+  test('is reported before the program starts', async () => {
     const missing = join(temporaryFolder(), 'none');
     expect((await replay(missing)).stderr).toBe(
       `sluice: The cassette ${missing} cannot be read: there is no such folder.\n`,

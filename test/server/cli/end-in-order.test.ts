@@ -8,7 +8,7 @@ endProgramsAfterEach();
 
 const server = join(import.meta.dirname, '../../../server');
 
-test('a fault that nobody caught is logged without secrets, said plainly, and ends with 1', () => {
+test('an uncaught error is logged without secrets, reported plainly, and ends with 1', () => {
   const folder = join(temporaryFolder(), 'logs');
   mkdirSync(folder);
   const script = `

@@ -24,7 +24,7 @@ const asksTwice = `
   process.exit(3);
 `;
 
-test('a program that tries twice copes with what happens once and with what lasts, and is found where it claims an answer that it never had', async () => {
+test('a program that tries twice handles single and lasting faults, and is caught if it claims an answer that it never received', async () => {
   const { code, stdout } = await runCli(['faults', 'judge', '--json', '--', process.execPath, '-e', asksTwice]);
   const judgements = JSON.parse(stdout) as Judgement[];
   const of = (name: string) => judgements.find(({ fault }) => fault === name);
@@ -55,7 +55,7 @@ test('a program that fails without any fault is not judged', async () => {
   expect(stderr).toContain('OPENAI_BASE_URL');
 });
 
-test('one fault alone can be tried, and a name that none has is refused with all names', async () => {
+test('a single fault can be tested, and an unknown name is refused with the list of names', async () => {
   const judge = (only: string) =>
     runCli(['faults', 'judge', '--json', '--only', only, '--', process.execPath, '-e', asksTwice]);
   const { code, stdout } = await judge('reset');

@@ -19,7 +19,7 @@ const asksThrice = `
   console.log(JSON.stringify(statuses));
 `;
 
-test('a program below "faults run" meets them with a key of its own, and its exit code is passed on', async () => {
+test('a program under "faults run" meets them with its own key, and its exit code is passed on', async () => {
   const folder = temporaryFolder();
   await serve(folder);
   const script = `${asksThrice} process.exitCode = 7;`;
@@ -40,7 +40,7 @@ test('a program below "faults run" meets them with a key of its own, and its exi
   expect(await runJson(['status', '--data-dir', folder])).toMatchObject({ faults: [] });
 });
 
-test('a program below "faults run --cassette" meets them with recorded answers, and no provider is asked', async () => {
+test('a program under "faults run --cassette" meets them with recorded answers, and no provider is called', async () => {
   const cassette = temporaryFolder();
   const asking = ['--', process.execPath, '-e', asksThrice];
   await runCli(['record', '--cassette', cassette, '--data-dir', temporaryFolder(), ...asking]);
@@ -50,7 +50,7 @@ test('a program below "faults run --cassette" meets them with recorded answers, 
   expect(stderr).toContain(`Cassette ${cassette}: 2 replayed, 0 without a recording.`);
 });
 
-test('faults are switched on for a key, stand in the status, and are switched off', async () => {
+test('faults are switched on for a key, shown in the status, and switched off', async () => {
   const folder = temporaryFolder();
   await serve(folder);
   await runJson(['key', 'create', 'mine', '--data-dir', folder]);

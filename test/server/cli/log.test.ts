@@ -17,7 +17,7 @@ import {
 
 endProgramsAfterEach();
 
-test('log and doctor tell of requests with a wrong key, and --json lists none of them', async () => {
+test('log and doctor report requests with a wrong key, and --json lists none of them', async () => {
   const folder = temporaryFolder();
   const { ready, end } = await serve(folder);
   const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'Tool/1.2' };
@@ -30,7 +30,7 @@ test('log and doctor tell of requests with a wrong key, and --json lists none of
   await end();
 });
 
-test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
+test('log --follow prints past requests and each new one as it ends, and ends with the Sluice that it follows', async () => {
   const folder = temporaryFolder();
   const { ready, end } = await serve(folder);
   await listModels(ready);
@@ -49,7 +49,7 @@ test('log --follow prints what was and each request as it ends, and ends with th
   expect(await follower.ended).toBe(0);
 });
 
-test('log --follow ends when nobody reads it any more', async () => {
+test('log --follow ends when its output is no longer read', async () => {
   const folder = temporaryFolder();
   const { ready } = await serve(folder);
   const command = `"${process.execPath}" "${builtProgram}" log --follow --json --data-dir "${folder}" | head -n 1`;

@@ -10,17 +10,17 @@ const procNetTcp = `  sl  local_address rem_address   st tx_queue rx_queue tr tm
    2: 0100007F:A2CA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 55555 1 0000000000000000 100 0 0 10 0
 `;
 
-test('of /proc/net/tcp the listening socket of the port counts, not its connections', () => {
+test('in /proc/net/tcp the port’s listening socket counts, not its connections', () => {
   expect(parseProcNetTcp(procNetTcp, 4810)).toEqual(['41234']);
   expect(parseProcNetTcp(procNetTcp, 4811)).toEqual([]);
 });
 
-test('of lsof the first process counts', () => {
+test('in lsof’s output the first process counts', () => {
   expect(parseLsof('p4242\ncnode\nf21\np4343\ncother\n')).toEqual({ pid: 4242, name: 'node' });
   expect(parseLsof('')).toBeUndefined();
 });
 
-test('of netstat the listening line counts, whatever its language', () => {
+test('in netstat’s output the listening line counts, whatever its language', () => {
   const output = `
 Aktive Verbindungen
 
@@ -34,7 +34,7 @@ Aktive Verbindungen
 });
 
 test.runIf(onlyIf(process.platform === 'linux', 'processes are looked up in /proc'))(
-  'a real process that listens is found, and none where nobody does',
+  'a real listening process is found, and none if nothing listens',
   async () => {
     const source = `require('node:net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
     const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });

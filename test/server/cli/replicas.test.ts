@@ -82,7 +82,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     expect((await client.audio.transcriptions.create({ model: 'any', file })).text).toBe('3000000 bytes and more');
   });
 
-  test('follow at each of them the job that one has made', async () => {
+  test('find at each of them a job that one has created', async () => {
     const made = await clientAt(nginx.origin).videos.create({ model: 'any', prompt: 'A sluice' });
     for (const { port } of replicas) {
       const there = clientAt(`http://127.0.0.1:${port}`);
@@ -113,7 +113,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     expect(asked).toBeGreaterThan(answers * 0.8);
   });
 
-  test('fail no request while they are replaced one after the other', async () => {
+  test('fail no request while they are replaced one by one', async () => {
     const before = (await wholeLog()).length;
     const load = startLoad(clientAt(nginx.origin));
     for (const replica of replicas) {

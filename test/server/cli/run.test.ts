@@ -53,7 +53,7 @@ describe('run', () => {
     expect(await runJson(['key', 'show', 'mine', '--data-dir', folder])).toMatchObject({ enabled: true });
   });
 
-  test('unsets variables that would lead past Sluice, and keeps the others', async () => {
+  test('unsets variables that would bypass Sluice, and keeps the others', async () => {
     const script =
       'const { ANTHROPIC_API_KEY, GOOGLE_API_KEY, MINE, NO_PROXY } = process.env;' +
       'console.log(JSON.stringify({ ANTHROPIC_API_KEY, GOOGLE_API_KEY, MINE, NO_PROXY }))';

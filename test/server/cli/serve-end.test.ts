@@ -73,7 +73,7 @@ describe('the end', () => {
     expect(await ended).toBe(0);
   });
 
-  test('waits for a load balancer with --shutdown-delay: it serves on, but is not ready', async () => {
+  test('waits for a load balancer with --shutdown-delay: it still serves, but is not ready', async () => {
     const serving = await serve(temporaryFolder(), ['--shutdown-delay', '60', '--grace-period', '5']);
     const readyz = async () => (await fetch(new URL('/readyz', serving.ready.baseUrl))).status;
     expect(await readyz()).toBe(200);
@@ -91,7 +91,7 @@ describe('the end', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a number of seconds from 0 to 86400') });
   });
 
-  test('comes at once on a second signal', async () => {
+  test('is immediate on a second signal', async () => {
     const upstream = await stopLater(startUpstream((_request, response) => eventStream(response)));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const request = begun(
@@ -112,7 +112,7 @@ describe('the end', () => {
     await brokenOff;
   });
 
-  test('is in order where one Ctrl+C comes twice, as it does through npm', async () => {
+  test('is clean if one Ctrl+C arrives twice, as it does through npm', async () => {
     let finish = () => {};
     const upstream = await stopLater(
       startUpstream((_request, response) => {
@@ -137,7 +137,7 @@ describe('the end', () => {
   });
 
   test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGABRT'))(
-    'comes with SIGABRT at once, also after it has written its configuration',
+    'is immediate with SIGABRT, even after it has written its configuration',
     async () => {
       const { child } = await serve(temporaryFolder());
       const ended = once(child, 'exit');

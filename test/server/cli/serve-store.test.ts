@@ -156,7 +156,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     await answeredChatsAre(2, again);
   });
 
-  test('store no secret that they cannot seal', async () => {
+  test('refuse to store a secret that they cannot encrypt', async () => {
     const folder = temporaryFolder();
     const serving = await serve(folder, ['--store', url], { env: { UPSTREAM_KEY: secret } });
     const { code, stderr } = await addUpstream(folder);

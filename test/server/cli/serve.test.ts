@@ -92,7 +92,7 @@ describe('what stands in the way', () => {
     }
   });
 
-  test('a port that another Sluice has is told with that one and its data folder', async () => {
+  test('a port in use by another Sluice is reported with that Sluice and its data folder', async () => {
     const [folder, other] = [temporaryFolder(), temporaryFolder()];
     const { ready } = await serve(other);
     const { port } = new URL(ready.baseUrl);
@@ -121,7 +121,7 @@ describe('what stands in the way', () => {
     expect(second.stderr).toContain(ready.baseUrl.replace('/v1', ''));
   });
 
-  test('a data folder that cannot be used is told with what to do', async () => {
+  test('a data folder that cannot be used is reported with advice', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'file');
     writeFileSync(file, '');
@@ -147,7 +147,7 @@ describe('what stands in the way', () => {
     },
   );
 
-  test('an address that is not of this machine is told', async () => {
+  test('an address that does not belong to this machine is reported', async () => {
     const { code, stderr } = await runCli([
       'serve',
       '--host',
@@ -174,7 +174,7 @@ describe('what stands in the way', () => {
   });
 });
 
-test('a machine without a keychain is served, and told so, when a secret is stored', async () => {
+test('a machine without a keychain is served, and this is reported when a secret is stored', async () => {
   const folder = temporaryFolder();
   const { ready, output } = await serve(folder, [], { env: { SLUICE_SECRETS: 'auto', DBUS_SESSION_BUS_ADDRESS: '' } });
   expect(ready.key).toBeDefined();

@@ -60,7 +60,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'systemd is for Linux'))('wi
     expect(calls().at(-1)).toBe('--user disable --now sluice.service');
   });
 
-  test('what systemd refuses is said in its words, and leaves no unit behind', async () => {
+  test('systemd’s errors are reported in its words, and leave no unit behind', async () => {
     const { unit, service } = standIn('active', true);
     expect(await service('install')).toMatchObject({
       code: 1,
@@ -90,7 +90,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'systemd is for Linux'))('wi
     expect(existsSync(unit)).toBe(false);
   });
 
-  test('a system without systemd is told so', async () => {
+  test('a missing systemd is reported', async () => {
     const env = { HOME: temporaryFolder(), PATH: '/nowhere' };
     expect(await runVerb(['service', 'install'], { env })).toMatchObject({
       code: 1,

@@ -117,7 +117,7 @@ test('a key is changed, disabled, enabled and moved, and keeps its secret', asyn
   expect(await runVerb(['key', 'put', 'k', '--data-dir', folder])).toMatchObject({ code: 2 });
 });
 
-test('what cannot be undone is not done without an answer', async () => {
+test('what cannot be undone is not done without confirmation', async () => {
   const folder = temporaryFolder();
   await runVerb(['key', 'create', 'k', '--data-dir', folder]);
   expect(await runVerb(['key', 'revoke', 'k', '--data-dir', folder])).toMatchObject({

@@ -272,7 +272,7 @@ describe.each([
     expect((await run('usage')).stdout).toMatch(/^DAY /);
   });
 
-  test('doctor looks at everything and names the hop that fails', async () => {
+  test('doctor examines everything and names the step that fails', async () => {
     // Avoids the default port, on which this machine may run a Sluice.
     if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();

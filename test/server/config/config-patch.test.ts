@@ -25,7 +25,7 @@ describe('the difference between two configurations', () => {
     );
   });
 
-  test('contains what has changed alone', () => {
+  test('contains only what has changed', () => {
     const before = withKeys(Array.from({ length: 1_000 }, (_, index) => `k${index}`));
     const [renamed] = withKeys(['k500']).keys;
     const keys = before.keys.with(500, { ...(renamed as Config['keys'][number]), name: 'Laptop' });

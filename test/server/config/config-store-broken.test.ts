@@ -54,7 +54,7 @@ describe('a write that fails', () => {
     expect([await portIn(path), await portIn(backup)]).toEqual([3, 3]);
   });
 
-  test('because the disk takes no more is noticed, though conf reports success', async () => {
+  test('because the disk is full is noticed, although conf reports success', async () => {
     const minimal = '{"version":1}';
     await writeFile(path, minimal);
     const script = join(import.meta.dirname, 'commit-under-limit.ts');
@@ -128,7 +128,7 @@ describe('a broken file', () => {
   });
 });
 
-test('a missing file is replaced by its backup, and that is told', async () => {
+test('a missing file is replaced by its backup, and that is reported', async () => {
   const first = await open();
   await first.commit(withPort(1));
   await first.commit(withPort(2));

@@ -80,7 +80,7 @@ describe('a commit', () => {
     expect((await stat(backup)).mode & 0o777).toBe(0o600);
   });
 
-  test('stands though a listener fails, and the other listeners hear of it', async () => {
+  test('succeeds even if a listener fails, and the other listeners are called', async () => {
     const store = await open();
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
     const heard = vi.fn();
@@ -106,7 +106,7 @@ describe('a commit', () => {
     expect(store.current.revision).toBe(2);
   });
 
-  test('after the file was removed writes it again', async () => {
+  test('after the file was removed creates it again', async () => {
     const store = await open();
     await store.commit(withPort(1));
     await rm(path);

@@ -68,7 +68,7 @@ test.each([
   else expect(refusal).toMatch(expected);
 });
 
-test('many problems are counted, not all told', async () => {
+test('many problems are counted, but only some are listed', async () => {
   const providers = Array.from({ length: 9 }, () => ({ baseUrl: 'http://x/v1' }));
   expect(await refusalOf(JSON.stringify({ version: 1, providers }))).toMatch(/; and 4 more\.$/);
 });

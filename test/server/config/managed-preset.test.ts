@@ -31,7 +31,7 @@ function put(path: string, content: unknown, mode = 0o644): void {
 }
 
 describe('the managed preset', () => {
-  test('is none where nobody has put one', () => {
+  test('is absent if there is none', () => {
     expect(open().current).toBeNull();
     expect(notices).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('the managed preset', () => {
     ['no preset', { version: 1 }, 'teamPreset'],
     ['with a secret in it', { ...acmePreset, contact: 'sk-proj-planted1234567890' }, 'looks like a secret'],
     ['too large', ' '.repeat(1024 * 1024 + 1), 'larger than 1 MB'],
-  ])('that is %s is told of and does not count, nor does the installer’s then', (_what, content, reason) => {
+  ])('that is %s is reported and ignored, and so is the installer’s then', (_what, content, reason) => {
     put(places.builtIn, acmePreset);
     put(places.policy, content);
     expect(open().current).toBeNull();

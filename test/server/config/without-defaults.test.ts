@@ -16,7 +16,7 @@ const stated: ConfigInput = {
 };
 
 describe('what is stored of a configuration', () => {
-  test('is what somebody has stated', () => {
+  test('is what a person has set', () => {
     const config = configSchema.parse({
       version: 1,
       groups: [{ id: 'team' }],

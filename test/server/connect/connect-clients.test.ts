@@ -112,7 +112,7 @@ describe.each(configurableClients.map(({ id }) => id))('%s', (client) => {
 });
 
 describe('taking back', () => {
-  it('keeps what another program has changed since, line by line', async () => {
+  it('keeps what another program has changed since then, line by line', async () => {
     writeAll();
     await apply('codex');
     write(
@@ -124,7 +124,7 @@ describe('taking back', () => {
     expect(read('.codex/config.toml')).toBe(`${expected}\n[tui]\ntheme = "x"\n`);
   });
 
-  it('keeps it where another program has written the whole file anew', async () => {
+  it('keeps it if another program has rewritten the whole file', async () => {
     writeAll();
     await apply('claude-code');
     const settings = JSON.parse(read('.claude/settings.json'));
@@ -155,7 +155,7 @@ describe('taking back', () => {
     expect(JSON.parse(read(path))).toEqual([added]);
   });
 
-  it('is content with a file that is gone', async () => {
+  it('succeeds if the file is gone', async () => {
     await apply('codex');
     rmSync(join(home, '.codex'), { recursive: true });
     await undo('codex');

@@ -20,7 +20,7 @@ describe('settings that are taken back', () => {
     );
   });
 
-  it('keep whatever others have added since', () => {
+  it('keep what others have added since then', () => {
     assert(
       property(settings, settings, (before, added) => {
         const current = { ...withAdded({ ...before, env: {} }, ours), 'added since': added };
@@ -43,7 +43,7 @@ describe('settings that are taken back', () => {
   });
 });
 
-it('JSON that is written anew holds the settings it was given, whatever they are', () => {
+it('JSON that is rewritten contains the given settings, whatever they are', () => {
   assert(
     property(settings, settings, (before, after) => {
       for (const indent of [0, 2]) {

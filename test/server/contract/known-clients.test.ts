@@ -42,7 +42,7 @@ describe('a client', () => {
     expect(clientIdOf(client)).toBe(id);
   });
 
-  it('that cannot be told may be behind an SDK, but is neither the window nor a program with a name', () => {
+  it('that cannot be identified may use an SDK, but is neither the window nor a program with a name', () => {
     expect(mayBeAny('OpenAI/JS 7.57.0')).toBe(true);
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64)')).toBe(true);
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64) [Sluice window]')).toBe(false);

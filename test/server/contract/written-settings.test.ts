@@ -20,7 +20,7 @@ test('a configuration exported with a setting that is no more can still be impor
 });
 
 test.each([[{ runawayGuards: true }], [{ runawayGuard: true, port: 'x' }], [null], [[]], ['x']])(
-  'settings that nobody ever knew are refused still: %j',
+  'settings that never existed are still refused: %j',
   (settings) => {
     expect(checkConfig({ version: 1, settings }).kind).toBe('bad');
   },
@@ -39,7 +39,7 @@ test.each<[Partial<TeamPreset>, Partial<TeamPreset>]>([
     { settings: { runawayGuard: true }, locked: ['settings'] },
     { settings: {}, locked: [] },
   ],
-])('a team preset that says or locks a setting that is no more says the rest: %j', (written, read) => {
+])('a team preset that sets or locks a removed setting keeps the rest: %j', (written, read) => {
   const first = writtenTeamPresetSchema.parse({ ...preset, ...written });
   expect(first).toEqual({ ...preset, ...read });
   expect(writtenTeamPresetSchema.parse(first)).toEqual(first);

@@ -61,7 +61,7 @@ describe('a provider that is added', () => {
     expect(provider.modelNames).toEqual(['gpt-x']);
   });
 
-  test('is not asked for any name that somebody makes up where it does not tell its models', async () => {
+  test('is not called for made-up names if it does not list its models', async () => {
     upstream.answer((_request, response) => json(response, { error: { message: 'who are you?' } }, 401));
     await add();
     const { provider } = await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
@@ -72,7 +72,7 @@ describe('a provider that is added', () => {
     expect(upstream.seen).toHaveLength(asked);
   });
 
-  test('is asked anew when its address changes, and forgotten when it is removed', async () => {
+  test('is queried again when its address changes, and forgotten when it is removed', async () => {
     await add();
     await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
     const other = await startUpstream((_request, response) => json(response, { data: [{ id: 'other' }] }));

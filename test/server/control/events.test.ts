@@ -208,7 +208,7 @@ describe('the event hub', () => {
     }
   });
 
-  test('tells nothing to one who left before the snapshot was there', async () => {
+  test('sends nothing to a listener that left before the snapshot was ready', async () => {
     const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
     const hub = createHub(() => snapshot.promise);
     const listener = vi.fn();
@@ -235,7 +235,7 @@ describe('the event hub', () => {
     expect(steps).toEqual(['start', 'stop']);
   });
 
-  test('a listener that fails disturbs neither the others nor what is told of', async () => {
+  test('a listener that fails disturbs neither the others nor the event’s cause', async () => {
     const hub = createHub(async () => health(0));
     const begun = Promise.withResolvers<void>();
     const heard: number[] = [];

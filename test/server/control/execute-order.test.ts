@@ -102,7 +102,7 @@ describe('secrets and configuration', () => {
     expect(await secrets.list()).toEqual([]);
   });
 
-  test('commands that come at once are carried out one after the other', async () => {
+  test('concurrent commands are executed one after the other', async () => {
     const results = await Promise.all(
       Array.from({ length: 5 }, () => sluice.gateway.execute({ type: 'key.create', keepSecret: false })),
     );

@@ -13,13 +13,13 @@ function viewed(options: Parameters<typeof fakeRun>[0] = { counts: { a: 2, b: 1 
 }
 
 describe('the shown health of a provider', () => {
-  test('that was never asked is good, and nothing is measured', () => {
+  test('that was never called is good, and nothing is measured', () => {
     expect(viewed().view()).toEqual({
       ...{ state: 'ok', failure: null, reason: null, until: null, firstByteMs: null, errorRate: null, models: [] },
     });
   });
 
-  test('tells how fast it answered of late', () => {
+  test('shows how fast it answered recently', () => {
     const { run, view } = viewed();
     for (const firstByteMs of [100, 200]) run.attempt('a', { firstByteMs });
     expect(view()).toMatchObject({ state: 'ok', firstByteMs: 120, errorRate: 0 });
@@ -27,7 +27,7 @@ describe('the shown health of a provider', () => {
     expect(view()).toMatchObject({ firstByteMs: 120, errorRate: null });
   });
 
-  test('is cooling where all that is asked of it is left alone, and tells until when and why', () => {
+  test('is cooling if all requests to it are suspended, and shows until when and why', () => {
     const { run, view } = viewed();
     for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
     expect(view()).toMatchObject({
@@ -37,7 +37,7 @@ describe('the shown health of a provider', () => {
     });
   });
 
-  test('is degraded where one of its models is left alone, and well again once that has proved itself', () => {
+  test('is degraded while one of its models is in cooldown, and good again once that has recovered', () => {
     const { run, view } = viewed();
     run.book.report({
       ...{ target: { ...run.target('a'), model: 'other' }, credentialId: 'c1', failure: null, isAnswer: false },
@@ -79,7 +79,7 @@ describe('the shown health of a provider', () => {
   });
 });
 
-describe('health is told', () => {
+describe('changes of health are sent', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -87,7 +87,7 @@ describe('health is told', () => {
     vi.useRealTimers();
   });
 
-  test('once for many changes that come together', () => {
+  test('once for many changes at the same time', () => {
     const told: string[] = [];
     const teller = createHealthEvents((id) => told.push(id));
     for (let count = 0; count < 1_000; count++) teller.changed(count % 2 === 0 ? 'a' : 'b', true);
@@ -97,7 +97,7 @@ describe('health is told', () => {
     teller.stop();
   });
 
-  test('later where it is only a measurement, and at once where more comes', () => {
+  test('later if only a measurement changed, and at once if more did', () => {
     const told: string[] = [];
     const teller = createHealthEvents((id) => told.push(id));
     teller.changed('a', false);
@@ -114,7 +114,7 @@ describe('health is told', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('no more once it is stopped', () => {
+  test('no longer once it is stopped', () => {
     const tell = vi.fn();
     const teller = createHealthEvents(tell);
     teller.changed('a', true);

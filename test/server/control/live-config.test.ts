@@ -51,7 +51,7 @@ async function loadWith(problem: Error) {
   return { live, get };
 }
 
-test('secrets whose store cannot be reached are read again until they are there', async () => {
+test('secrets are read again until their store can be reached', async () => {
   const { live, get } = await loadWith(new GatewayError('storage_unavailable', 'the database is away'));
   expect(live.hasSecret(name)).toBe(false);
   await vi.advanceTimersByTimeAsync(2_000);
@@ -63,7 +63,7 @@ test('secrets whose store cannot be reached are read again until they are there'
   await live.stop();
 });
 
-test('a secret store that a person has to unlock is not asked again and again', async () => {
+test('a secret store that a person must unlock is not queried repeatedly', async () => {
   const { live, get } = await loadWith(new GatewayError('invalid_value', 'the keychain is locked'));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(get).toHaveBeenCalledTimes(1);

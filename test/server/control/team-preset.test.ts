@@ -106,7 +106,7 @@ describe('an imported team preset', () => {
     ['a host to listen on', { settings: { host: '0.0.0.0' } }],
     ['origins that may call', { settings: { allowedOrigins: ['https://evil.example'] } }],
     ['certificate authorities', { settings: { extraCaFiles: ['/tmp/ca.pem'] } }],
-  ])('may not say %s, since nobody vouches for it', async (_what, changes) => {
+  ])('may not set %s, because no one vouches for it', async (_what, changes) => {
     const { gateway } = await open();
     const preset = { ...acmePreset, ...changes };
     for (const work of [
@@ -130,7 +130,7 @@ describe('an imported team preset', () => {
     expect(await gateway.query({ type: 'config' })).toMatchObject({ revision: 1 });
   });
 
-  test('cannot make Sluice ask itself', async () => {
+  test('cannot make Sluice call itself', async () => {
     const { gateway, origin } = await open();
     const providers = [{ ...acmePreset.providers[0], baseUrl: `${origin}/v1` }];
     const preview = gateway.query({ type: 'team-preset-preview', preset: { ...acmePreset, providers } });
@@ -199,7 +199,7 @@ describe('a preset that sends a known provider elsewhere', () => {
     expect(await secrets.list()).toEqual([]);
   });
 
-  test('and that only writes the same address otherwise keeps the credentials', async () => {
+  test('and that only writes the same address differently keeps the credentials', async () => {
     const { gateway, secrets } = await openWithSecrets();
     const preset = elsewhere({ baseUrl: 'https://API.example.com:443/v1/', name: 'Main' });
     expect(await gateway.execute({ type: 'team-preset.apply', preset })).toMatchObject({ missingSecrets: [] });

@@ -49,7 +49,7 @@ test('a session holds over a restart, and ends after 30 days without a use', asy
   expect((await open()).use(secret)).toBe(false);
 });
 
-test('looking whether a session lasts does not make it last longer', async () => {
+test('checking whether a session is valid does not extend it', async () => {
   const sessions = await open();
   const secret = await sessions.open();
   for (let day = 0; day < 30; day++) {
@@ -82,7 +82,7 @@ test('signed out everywhere, no session comes back with a restart', async () => 
   for (const each of [sessions, await open()]) expect(secrets.map(each.use)).toEqual([false, false]);
 });
 
-test('that the file cannot be written keeps nobody out, and is told', async () => {
+test('a file that cannot be written locks no one out, and is reported', async () => {
   const sessions = await open(join(folder, 'missing', 'window-sessions.json'));
   const secret = await sessions.open();
   expect(sessions.use(secret)).toBe(true);

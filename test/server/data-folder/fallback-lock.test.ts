@@ -28,7 +28,7 @@ async function acquire(path = dataDir): Promise<FallbackLock> {
   return lock;
 }
 
-test('of two on one folder that cannot be written the second is told who has it, by whatever path it came', async () => {
+test('if two use a folder that cannot be written, the second learns who has it, by whatever path it came', async () => {
   const lock = await acquire();
   const address = { host: '127.0.0.1', port: 1, instanceId: 'i1' };
   await lock.update(address);

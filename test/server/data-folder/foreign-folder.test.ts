@@ -1,4 +1,4 @@
-/** A folder of somebody else, whose permissions Sluice may not change. */
+/** A folder of another user, whose permissions Sluice cannot change. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

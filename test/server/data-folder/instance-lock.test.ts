@@ -67,7 +67,7 @@ async function leaveFile(info: { pid?: number; port?: number | null; startedAt?:
   return left;
 }
 
-test('the file is private, tells who holds the folder, and goes with the release', async () => {
+test('the file is private, names the holder of the folder, and is removed with the release', async () => {
   const lock = await acquire();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid, host: null, port: null });
@@ -169,7 +169,7 @@ test('of many that start at once on a stale file exactly one gets the folder', a
   expect(said.filter((each) => each.startsWith('held by '))).toHaveLength(5);
 });
 
-test('a lock that was taken over by another leaves that one its file', async () => {
+test('a lock that was taken over by another process leaves that process its file', async () => {
   const lock = await acquire();
   const left = await leaveFile({});
   await lock.update({ host: '127.0.0.1', port: 1, instanceId: 'i1' });

@@ -54,7 +54,7 @@ test('a transaction that throws writes nothing', () => {
   database.close();
 });
 
-test('a file that is no database is set aside under a name that is told, and a new one begun', () => {
+test('a file that is not a database is set aside under a reported name, and a new one created', () => {
   openDatabase(file).close();
   writeFileSync(file, 'this is no database, but somebody may want it back'.repeat(100));
   const database = openDatabase(file);
@@ -115,7 +115,7 @@ test('a file that cannot be opened is told by each statement, and opened when th
   vi.useRealTimers();
 });
 
-test('a file that is damaged while it is open is set aside, and a new one begun', () => {
+test('a file that is damaged while it is open is set aside, and a new one created', () => {
   const database = openDatabase(file);
   const replaced: unknown[] = [];
   database.onReplaced((each) => replaced.push(each));
@@ -130,7 +130,7 @@ test('a file that is damaged while it is open is set aside, and a new one begun'
   database.close();
 });
 
-test('a file that is removed while it is open is begun anew', () => {
+test('a file that is removed while it is open is created again', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const database = openDatabase(file);
   const replaced: unknown[] = [];
@@ -156,7 +156,7 @@ function failureOf(act: () => unknown): unknown {
   throw new Error('It did not fail.');
 }
 
-test('a host none of whose addresses answers is told by the errors of all', () => {
+test('if no address of a host answers, the errors of all are reported', () => {
   const refused = ['::1', '127.0.0.1'].map((address) => new Error(`connect ECONNREFUSED ${address}:5432`));
   expect(messageOf(new AggregateError(refused))).toBe(
     'connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432',

@@ -189,7 +189,7 @@ test('tools, calls and results become those of the chat format', () => {
   });
 });
 
-test('what is left out of a conversation is told', () => {
+test('what is left out of a conversation is reported', () => {
   const content = [
     { type: 'thinking', thinking: 'Hm.', signature: 'abc' },
     { type: 'text', text: 'Because.' },

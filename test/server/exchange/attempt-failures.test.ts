@@ -17,12 +17,12 @@ const failing = (status: number, kind: 'transient' | 'rate-limit' | 'credential'
     answer: answer(status, error),
   }) as const;
 
-describe('whether the upstream itself says that it failed', () => {
+describe('whether the upstream itself reported its failure', () => {
   test.each([
     ['an overload', failing(503, 'transient')],
     ['a limit', failing(429, 'rate-limit')],
     ['a refused credential', failing(401, 'credential')],
-  ])('is told of %s, before and within an answer', (_name, reason) => {
+  ])('is true for %s, before and within an answer', (_name, reason) => {
     expect(failureOf(reason, call).failure.isAnswer).toBe(true);
     expect(failureOf(reason, { ...call, hasBegun: true }).failure).toMatchObject({
       class: 'stream-broken',
@@ -34,12 +34,12 @@ describe('whether the upstream itself says that it failed', () => {
     ['the page of a proxy', failing(502, 'transient', null)],
     ['a damaged answer', { kind: 'damage', what: 'sent half an answer' }],
     ['an answer that goes on otherwise', { kind: 'divergence' }],
-  ])('is not told of %s', (_name, reason) => {
+  ])('is false for %s', (_name, reason) => {
     expect(failureOf(reason, call).failure.isAnswer ?? false).toBe(false);
   });
 
   test.each(['dns', 'refused', 'tls', 'timeout', 'reset', 'proxy'] as const)(
-    'is not told where the network fails: %s',
+    'is false if the network fails: %s',
     (fault) => {
       const error = new TransportError(fault, 'connect', 'no connection');
       expect(failureOf({ kind: 'transport', error }, call).failure.isAnswer ?? false).toBe(false);

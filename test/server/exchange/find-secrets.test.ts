@@ -61,12 +61,12 @@ test.each(['', 'sk-planted', 'sk-planted+/"1 A~', '\\u00zz%zz&#;&#x;&#9999999;\\
   (text) => expect(found(text)).toEqual([]),
 );
 
-test('a short secret, which stands in many a text by chance, is none', () => {
+test('a short secret, which occurs in many texts by chance, does not count', () => {
   expect(found('not one of ollama', ['ollama', ''])).toEqual([]);
   expect(containsSecret('ollama', ['ollama'])).toBe(false);
 });
 
-test('wherever it stands in whatever bytes, exactly it is found', () => {
+test('any text around it: exactly the secret is found', () => {
   const around = fc.array(fc.constantFrom('\\', '%', '&#', '%2', '\\u00', 'é', '\0', 'sk-', '"', '\n', 'x'), {
     maxLength: 8,
   });

@@ -16,7 +16,7 @@ test.each([
   expect(redactText(text, secrets)).toBe(told);
 });
 
-test('a short credential, which stands in many a text by chance, is left', () => {
+test('a short credential, which occurs in many texts by chance, is not removed', () => {
   const secrets = secretsOf([], { id: 'c1', headers: { authorization: 'Bearer ollama' } });
   expect(redactText('not one of ollama', secrets)).toBe('not one of ollama');
 });

@@ -30,7 +30,7 @@ async function answer(usd: number | null): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a first request that ends before it is known what was spent is counted and told of, once', async () => {
+test('a first request that ends before the amount spent is known is counted and reported once', async () => {
   hold();
   end(1.5);
   expect(told).toEqual([]);
@@ -44,7 +44,7 @@ test('a first request that ends before it is known what was spent is counted and
   expect(hold).toThrow('uses up its budget');
 });
 
-test('requests that begin meanwhile are served, and ask no second time', async () => {
+test('requests that begin in the meantime are served, and cause no second query', async () => {
   hold();
   hold();
   expect(reads).toHaveLength(1);
@@ -52,14 +52,14 @@ test('requests that begin meanwhile are served, and ask no second time', async (
   expect(hold).toThrow('uses up its budget');
 });
 
-test('what was reached before is not told', async () => {
+test('an amount reached before is not reported', async () => {
   hold();
   await answer(1.25);
   end(0.25);
   expect(told).toEqual([]);
 });
 
-test('a session that is resumed while its amount is read begins anew', async () => {
+test('a session that is resumed while its amount is read starts from zero', async () => {
   hold();
   spending.forget(session.id);
   hold();
@@ -70,7 +70,7 @@ test('a session that is resumed while its amount is read begins anew', async () 
   expect(hold).not.toThrow();
 });
 
-test('what cannot be read is asked for again with the next request', async () => {
+test('an amount that cannot be read is queried again with the next request', async () => {
   hold();
   await answer(null);
   hold();

@@ -84,7 +84,7 @@ test('an error is an error to the ledger', async () => {
   expect(client.summary).toMatchObject({ outcome: 'error', status: 429 });
 });
 
-test('nothing is waited for once the client has left', async () => {
+test('nothing is waited for once the client has disconnected', async () => {
   const [client, sent] = send({ ...stream, pieces: [{ afterMs: 600_000, bytes: Buffer.from('late') }] }, 1);
   client.left();
   gone.abort();
@@ -92,7 +92,7 @@ test('nothing is waited for once the client has left', async () => {
   expect(response.headersSent).toBe(false);
 });
 
-test('everything that looks on sees the same bytes', async () => {
+test('all observers see the same bytes', async () => {
   const seen = [0, 1].map(() => ({ status: 0, text: '' }));
   const taps = seen.map((each) => ({
     begin: (status: number) => {

@@ -62,13 +62,13 @@ function fill(reply: ClientResponse, upstream: Waiting): void {
   expect(upstream.isPaused).toBe(true);
 }
 
-test('one that takes nothing is cut off', async () => {
+test('a client that reads nothing is cut off', async () => {
   fill(replyOf(50), new Waiting());
   await once(response, 'close');
   expect(response.destroyed).toBe(true);
 });
 
-test('one that takes nothing of a reply that has ended is cut off too', async () => {
+test('a client that reads nothing of a finished reply is cut off too', async () => {
   const reply = replyOf(50);
   reply.begin(200, { 'content-type': 'application/json' }, null);
   reply.end('ok', null, Buffer.alloc(256 * piece.length));
@@ -76,7 +76,7 @@ test('one that takes nothing of a reply that has ended is cut off too', async ()
   expect(response.destroyed).toBe(true);
 });
 
-test('one that reads on has all the time it wants, as long as nothing waits for it', async () => {
+test('a client that reads on has unlimited time, as long as nothing waits for it', async () => {
   const upstream = new Waiting();
   fill(replyOf(60_000), upstream);
   expect(response.socket?.timeout).toBe(60_000);
@@ -85,14 +85,14 @@ test('one that reads on has all the time it wants, as long as nothing waits for 
   expect(response.socket?.timeout).toBe(0);
 });
 
-test('a reply that goes out at once arms nothing', () => {
+test('a reply that is sent at once sets no timer', () => {
   const reply = replyOf(60_000);
   reply.begin(200, { 'content-type': 'application/json' }, null);
   reply.end('ok', null, Buffer.from('{}'));
   expect(response.listenerCount('timeout')).toBe(0);
 });
 
-test('a time that the machine slept through is no reason', () => {
+test('time during which the machine slept does not count', () => {
   fill(replyOf(60_000), new Waiting());
   // The socket does this if its clock has advanced in the meantime.
   response.emit('timeout');

@@ -25,7 +25,7 @@ async function start(more: object = {}): Promise<Pair> {
   return pair;
 }
 
-describe('a wait that is told', () => {
+describe('a wait that the upstream requests', () => {
   const soon = () => new Date(Date.now() + 2_000).toUTCString();
   const waits: (() => [Play, number])[] = [
     () => [plays.rateLimit({ 'retry-after-ms': '300' }, 'retry-after-ms: 300'), 300],
@@ -36,7 +36,7 @@ describe('a wait that is told', () => {
     () => [plays.status(503, { headers: { 'retry-after': '1' }, name: '503, Retry-After: 1' }), 1_000],
   ];
 
-  test.each(waits.map((make) => [make()[0].name, make] as const))('is kept: %s', async (_name, make) => {
+  test.each(waits.map((make) => [make()[0].name, make] as const))('is observed: %s', async (_name, make) => {
     const { primary, fallback, ask } = await start();
     const [play, waitMs] = make();
     primary.plays(play, healthy);
@@ -49,7 +49,7 @@ describe('a wait that is told', () => {
     expect(primary.seen).toHaveLength(2);
   });
 
-  test('is not waited for where it is long: the next target is asked at once', async () => {
+  test('is not observed if it is long: the next target is called at once', async () => {
     const { primary, fallback, ask } = await start();
     primary.plays(plays.rateLimit({ 'retry-after': '60' }));
     const startedMs = performance.now();
@@ -110,7 +110,7 @@ test.each([plays.status(503), plays.resetBeforeHeaders, plays.rateLimit()])(
   },
 );
 
-test('after the time budget nothing is begun but the first fallback', async () => {
+test('after the time budget only the first fallback is started', async () => {
   const { primary, fallback, ask } = await start({ budgetMs: 300, retries: 5 });
   primary.plays(plays.silence);
   expect(await ask(chat)).toMatchObject({ status: 200, isBroken: false });
@@ -121,7 +121,7 @@ test('after the time budget nothing is begun but the first fallback', async () =
   expect(primary.seen.length + fallback.seen.length).toBe(2);
 });
 
-test('a stream that breaks off after the time budget is gone on with', async () => {
+test('a stream that breaks off after the time budget is continued', async () => {
   const { primary, fallback, ask } = await start({ budgetMs: 300 });
   primary.plays(plays.stallAt({ events: 4 }));
   const received = await ask(chatStream);
@@ -147,7 +147,7 @@ test.each([plays.resetBeforeHeaders, plays.status(503), plays.silence, plays.cut
   },
 );
 
-test('who leaves while the primary is silent or a retry is waited for has nobody asked in vain', async () => {
+test('when a client disconnects during silence or before a retry, no further call is made', async () => {
   const { primary, fallback, gateway } = await start({ timeouts: { ...limits, firstByteMs: 5_000 } });
   const leave = async (play: Play) => {
     primary.forget();

@@ -5,6 +5,7 @@
  */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
+import { slownessOfMachine } from '../../support/cpu-work.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultUpstream, type Play, type SeenCall, startFaultUpstream } from '../../support/fault-upstream.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -45,8 +46,18 @@ export const policy = {
   timeouts: {},
 };
 
+/** On a busy machine written bytes arrive later, so the limits of silence are longer there. */
+const pace = Math.min(3, slownessOfMachine());
+const silenceMs = Math.round(3_000 * pace);
+
 /** Timeouts for upstreams that play silence. */
-export const limits = { connectMs: 3_000, firstByteMs: 3_000, firstContentMs: 3_000, idleMs: 3_000, totalMs: 8_000 };
+export const limits = {
+  connectMs: silenceMs,
+  firstByteMs: silenceMs,
+  firstContentMs: silenceMs,
+  idleMs: silenceMs,
+  totalMs: Math.round(8_000 * pace),
+};
 
 /** The longest that an answer may take: all timeouts of four attempts in succession, times three for a busy machine. */
 const boundMs = 3 * 4 * limits.totalMs;

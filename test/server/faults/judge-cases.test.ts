@@ -40,7 +40,7 @@ describe('a request was answered', () => {
     expect(wasAnswered({ ...row, fault: 'malformed-event' })).toBe(true);
   });
 
-  test('not if it failed, or if something of the answer is missing', () => {
+  test('not if it failed, or if part of the answer is missing', () => {
     expect(wasAnswered({ ...row, outcome: 'error' })).toBe(false);
     expect(wasAnswered({ ...row, fault: 'late-head, missing-end' })).toBe(false);
     expect(wasAnswered({ ...row, fault: 'malformed-event', stream: false })).toBe(false);

@@ -60,7 +60,7 @@ const outages: readonly (readonly [OpenAiCall, Play])[] = [
 ];
 
 test.each(outages.map(([call, fault]) => [call.name, fault.name, call, fault] as const))(
-  '%s, down for a minute with %s: nobody notices, it is left in peace, and it is back within 30 s',
+  '%s, down for a minute with %s: no client notices, it is hardly called, and it is back within 30 s',
   async (_call, _fault, call, fault) => {
     const running = await start();
     expect(new Set(await steadyTraffic(running, 5, call))).toEqual(new Set(['primary']));
@@ -78,7 +78,7 @@ test.each(outages.map(([call, fault]) => [call.name, fault.name, call, fault] as
 );
 
 test.each([chat, stream, embeddings])(
-  'one that flaps is asked now and then, and nobody notices: $name',
+  'one that flaps is called now and then, and no client notices: $name',
   async (call) => {
     const running = await start();
     for (let round = 0; round < 8; round++) {
@@ -106,7 +106,7 @@ test('fifty at once are no more than fifty times what is configured for one that
   expect(running.fallback.seen).toHaveLength(50);
 });
 
-test('of fifty at once, one alone tries whether it is well again', async () => {
+test('of fifty at once, a single one tries whether it has recovered', async () => {
   const running = await start(10_000);
   running.primary.plays(plays.status(503));
   await steadyTraffic(running, 4);
@@ -120,7 +120,7 @@ test('of fifty at once, one alone tries whether it is well again', async () => {
   expect(running.fallback.seen.length).toBeLessThanOrEqual(4 + 2 * 50 - 1);
 });
 
-test('one that decays slowly is left once it fails more than it answers', async () => {
+test('one that degrades slowly is no longer used once it fails more often than it answers', async () => {
   const running = await start();
   const decay: Play[] = [];
   for (let share = 0; share <= 10; share++) {

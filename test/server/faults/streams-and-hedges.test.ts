@@ -43,7 +43,7 @@ describe.each(textStreams.map((name) => callNamed(name)))('$name', (call) => {
   });
 });
 
-describe('a stream that cannot be gone on with is told as broken', () => {
+describe('a stream that cannot be continued ends with an error', () => {
   const call = callNamed('chat/completions (stream)');
   const cutAfter = (name: string, bytes: string): Play => ({
     name,
@@ -55,7 +55,7 @@ describe('a stream that cannot be gone on with is told as broken', () => {
     },
   });
 
-  test('where the next target says something else', async () => {
+  test('if the next target sends something else', async () => {
     pair = await startPair({ retries: 2, fallbacks: 1, timeouts });
     pair.primary.plays(plays.cutAt({ events: 5 }));
     pair.fallback.plays({
@@ -74,7 +74,7 @@ describe('a stream that cannot be gone on with is told as broken', () => {
   const toolCall = {
     tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'w', arguments: '{"a' } }],
   };
-  test('where there is a begun tool call', async () => {
+  test('if a tool call has begun', async () => {
     pair = await startPair({ retries: 2, fallbacks: 1, timeouts });
     const event = chunk({ role: 'assistant', content: null, ...toolCall });
     pair.primary.plays(cutAfter('a begun tool call', `data: ${JSON.stringify(event)}\n\n`));
@@ -108,7 +108,7 @@ describe.each([chat, chatStream])('a hedged $name', (call) => {
     ]);
   });
 
-  test('asks nobody beside one that is fast', async () => {
+  test('calls no other target beside one that is fast', async () => {
     pair = await startPair({ ...hedged, hedgeAfterMs: 5_000 });
     const received = await pair.ask(call);
     expect(isWhole(call, received)).toBe(true);

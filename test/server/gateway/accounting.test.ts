@@ -49,7 +49,7 @@ test('a plain reply and a stream cost what their usage says', async () => {
   expect(stream.costUsd).toBeCloseTo(cost, 12);
 });
 
-test('a refused request tells which model it asked for', async () => {
+test('a refused request records which model it asked for', async () => {
   const refused = await gateway.fetch('/chat/completions', { method: 'POST', body: '{"model":"denied"}' });
   expect(refused.status).toBe(404);
   const id = refused.headers.get('x-request-id') ?? '';
@@ -64,7 +64,7 @@ test('a long name is noted up to a length', async () => {
   expect(upstream.seen.at(-1)?.body.length).toBeGreaterThan(4_000);
 });
 
-test('a model without a price costs an unknown sum, not nothing', async () => {
+test('a model without a price costs an unknown amount, not nothing', async () => {
   upstream.answer((_request, response) => json(response, { usage: chatUsage }));
   expect(await recordOf('/chat/completions', '{"model":"of-no-price"}')).toMatchObject({
     usageCertainty: 'reported',
@@ -78,7 +78,7 @@ test('a price by the request holds where nothing is known of the usage', async (
   expect(record).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0.125 });
 });
 
-test('an answer that failed costs nothing, unless it tells of a usage', async () => {
+test('an answer that failed costs nothing, unless it reports usage', async () => {
   upstream.answer((_request, response) => json(response, { error: {} }, 400));
   expect(await recordOf('/chat/completions', '{"model":"per-request"}')).toMatchObject({
     outcome: 'error',
@@ -96,7 +96,7 @@ const question = 'What did the keeper of the lighthouse learn?';
 const ask = JSON.stringify({ model: 'gpt-x', stream: true, messages: [{ role: 'user', content: question }] });
 const prompt = estimateTokens(question) + 4;
 
-test('a reply that says nothing of its usage is estimated from the text that went in and out', async () => {
+test('a reply without usage is estimated from the text that went in and out', async () => {
   const message = { role: 'assistant', content: 'To tell the weather by the sound of the gulls.' };
   upstream.answer((_request, response) => json(response, { choices: [{ index: 0, message, finish_reason: 'stop' }] }));
   const record = await recordOf('/chat/completions', JSON.stringify({ ...JSON.parse(ask), stream: false }));

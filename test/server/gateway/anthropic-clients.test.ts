@@ -38,7 +38,7 @@ const weather = {
   input_schema: { type: 'object' as const, properties: { place: { type: 'string' } }, required: ['place'] },
 };
 
-test('a message is answered by a provider that knows chats alone', async () => {
+test('a message is answered by a provider that only serves chats', async () => {
   upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello there' }))));
   const { data, response } = await client.messages
     .create({ ...hello, system: 'Be brief.', stop_sequences: ['END'] })

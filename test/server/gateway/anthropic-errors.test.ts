@@ -77,7 +77,7 @@ describe('an error of the provider is raised as the SDK’s', () => {
     }
   });
 
-  test('a context that is too long is told in the words that make Claude Code compact', async () => {
+  test('a context that is too long is reported in the words that make Claude Code compact', async () => {
     const message =
       "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.";
     refuse(400, { message, type: 'invalid_request_error', code: 'context_length_exceeded' });
@@ -91,7 +91,7 @@ describe('an error of the provider is raised as the SDK’s', () => {
     ]);
   });
 
-  test('a wait that is told is passed on', async () => {
+  test('a wait that the provider requests is passed on', async () => {
     first.answer((_request, response) =>
       json(response, { error: { message: 'Slow', code: 'rate_limit_exceeded' } }, 429, { 'retry-after': '17' }),
     );
@@ -157,7 +157,7 @@ describe('an error of Sluice itself', () => {
     expect([spent.status, spent.type, spent.headers?.get('x-should-retry')]).toEqual([402, 'billing_error', 'false']);
   });
 
-  test('says that a provider’s credential is at fault, and not the client’s key', async () => {
+  test('reports that a provider’s credential is at fault, and not the client’s key', async () => {
     refuse(401, { message: 'Incorrect API key', code: 'invalid_api_key' });
     const thrown = await raised(client.messages.create(hello));
     expect([thrown.status, thrown.type, thrown.headers?.get('x-should-retry')]).toEqual([502, 'api_error', 'false']);
@@ -251,7 +251,7 @@ describe('a stream that breaks', () => {
     expect([thrown, thrown.type]).toEqual([expect.any(Anthropic.APIError), 'api_error']);
   });
 
-  test('in the middle of a call ends in an error, so that nobody runs half of it', async () => {
+  test('in the middle of a call ends in an error, so that no client runs half of it', async () => {
     const part = (more: object) => chunk({ tool_calls: [{ index: 0, ...more }] });
     const begun = part({ id: 'call_1', type: 'function', function: { name: 'rm', arguments: '{"path":"/a' } });
     cut(begun);

@@ -122,7 +122,7 @@ describe('a request', () => {
     expect(lastBody().cache_control).toEqual({ type: 'ephemeral' });
   });
 
-  test('is told what of it was left out, or refused where nothing may be', async () => {
+  test('reports what was left out, or is refused if nothing may be', async () => {
     says(text('Hello'));
     const { response } = await ask({ temperature: 0.2, seed: 1, logit_bias: { 1: 1 } });
     expect(response.headers.get('x-sluice-dropped')?.split(', ').sort()).toEqual([
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(upstream.seen.length).toBe(1);
   });
 
-  test('that has to call a tool is asked in words where the model takes no order', async () => {
+  test('that must call a tool says so in words if the model cannot be forced', async () => {
     upstream.answer(
       strictAnthropic((body, response) => send(response, body, [toolUse('toolu_1', 'look', {})], 'tool_use')),
     );
@@ -323,7 +323,7 @@ describe('an error of the provider', () => {
       'Your credit balance is too low to access the Anthropic API.',
       'provider_quota_exhausted',
     ],
-  ])('about its account (%i %s) is not told as the client’s', async (status, type, said, code) => {
+  ])('about its account (%i %s) is not reported as the client’s', async (status, type, said, code) => {
     upstream.answer((_request, response) => sendError(response, status, type, said));
     await expect(ask()).rejects.toMatchObject({ status: 502, error: { code } });
   });

@@ -37,7 +37,7 @@ const weather = {
   },
 };
 
-test('a chat is answered by a provider that knows messages alone', async () => {
+test('a chat is answered by a provider that only serves messages', async () => {
   upstream.answer(strictAnthropic((body, response) => send(response, body, [text('Hello there')])));
   const messages = [{ role: 'system' as const, content: 'Be brief.' }, ...hello.messages];
   const { data, response } = await client.chat.completions.create({ ...hello, messages }).withResponse();

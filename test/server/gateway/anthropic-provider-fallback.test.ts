@@ -112,7 +112,7 @@ async function heardByAnthropic(stream: boolean) {
 }
 
 describe.each([false, true])('before the first byte (stream: %s)', (stream) => {
-  test('the first that is well answers both APIs', async () => {
+  test('the first healthy one answers both APIs', async () => {
     await start();
     claude.answer(claudeSays('Claude'));
     const { heard, providers, outcomes } = await askBoth(stream);
@@ -146,7 +146,7 @@ describe.each([false, true])('before the first byte (stream: %s)', (stream) => {
   });
 });
 
-test('a request that is wrong for one is asked nowhere else', async () => {
+test('a request that is wrong for one is sent to no other', async () => {
   await start();
   claude.answer((_request, response) => sendError(response, 400, 'invalid_request_error', 'messages: odd'));
   const asked = gateway.client.chat.completions.create({ model, messages: hello.messages });
@@ -154,7 +154,7 @@ test('a request that is wrong for one is asked nowhere else', async () => {
   expect([gpt.seen.length, local.seen.length]).toEqual([0, 0]);
 });
 
-test('an account without credit is passed over', async () => {
+test('an account without credit is skipped', async () => {
   await start();
   const said = 'Your credit balance is too low to access the Anthropic API.';
   claude.answer((_request, response) => sendError(response, 400, 'invalid_request_error', said));
@@ -162,7 +162,7 @@ test('an account without credit is passed over', async () => {
   expect((await heardByChat(false)).said).toBe('GPT');
 });
 
-test('another is asked beside one that is silent, and the first to speak is heard', async () => {
+test('another is called beside one that is silent, and the first to answer is used', async () => {
   await start({ hedgeAfterMs: 20 });
   const left = new Promise<void>((resolve) => {
     claude.answer((_request, response) => void response.once('close', resolve));

@@ -202,7 +202,7 @@ describe('an error', () => {
     expect(response.headers.get('request-id')).toBe('req_upstream');
   });
 
-  test('about the credential is not told as one about the client’s key', async () => {
+  test('about the credential is not reported as one about the client’s key', async () => {
     await start({}, { 'provider/main/c1': 'wrong' });
     upstream.answer(strictAnthropic(() => {}));
     const response = await post(`${written}}`);
@@ -347,7 +347,7 @@ describe('what Sluice does not serve itself', () => {
   });
 });
 
-test('what its API has nothing like is refused before it is asked', async () => {
+test('what its API does not support is refused before it is called', async () => {
   await start();
   await expect(gateway.client.embeddings.create({ model, input: 'x' })).rejects.toMatchObject({
     status: 404,

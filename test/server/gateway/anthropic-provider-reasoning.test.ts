@@ -122,13 +122,13 @@ describe('a chat', () => {
     expect(turnSent()).toEqual(calling);
   });
 
-  test('brings nothing back of another key', async () => {
+  test('gets no reasoning back that belongs to another key', async () => {
     upstream.answer(looksThenTells);
     await secondTurn(plain(await firstTurn()), otherKey);
     expect(turnSent()).toEqual([calling[1]]);
   });
 
-  test('goes on without it at another account, and tells so', async () => {
+  test('continues without it at another account, and reports that', async () => {
     upstream.answer(looksThenTells);
     const message = await firstTurn();
     await restart({
@@ -139,7 +139,7 @@ describe('a chat', () => {
     expect(response.headers.get('x-sluice-dropped')).toBe('messages[1].tool_calls[0];why=foreign-reasoning');
   });
 
-  test('is asked once more without a thought that its model refuses', async () => {
+  test('is retried without a thought that its model refuses', async () => {
     upstream.answer(looksThenTells);
     const message = plain(await firstTurn());
     upstream.seen.length = 0;
@@ -210,13 +210,13 @@ describe('a client of Anthropic’s API', () => {
     expect(response.headers.get('x-sluice-dropped')).toBe('thinking;why=foreign-reasoning');
   });
 
-  test('is told where it will not have anything left out', async () => {
+  test('gets an error if it accepts no losses', async () => {
     upstream.answer(looksThenTells);
     await expect(ask('x', { 'x-sluice-lossy': 'refuse' })).rejects.toMatchObject({ status: 400 });
     expect(upstream.seen.length).toBe(1);
   });
 
-  test('is told of a refusal that goes on, after one more time', async () => {
+  test('gets the refusal if it persists after one retry', async () => {
     upstream.answer((_request, response) =>
       sendError(
         response,

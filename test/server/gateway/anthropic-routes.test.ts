@@ -51,7 +51,7 @@ test('an alias in the name of a Claude leads to any model, and is what the answe
   expect(seen && bodyOf(seen).model).toBe('llama-3.3');
 });
 
-test('no longer an answer is asked for than the model is known to give', async () => {
+test('no longer answer is requested than the model is known to give', async () => {
   answer();
   const { response } = await client.messages.create({ ...hello, model: 'claude-sonnet-4-5' }).withResponse();
   const seen = upstream.seen.at(-1);
@@ -67,7 +67,7 @@ test('a deployment of Azure is asked at its own address', async () => {
   expect(seen?.headers['api-key']).toBe('azure-secret');
 });
 
-test('what a provider of chats does not take is told, or refused where the client will have no losses', async () => {
+test('what a chat provider does not accept is reported, or refused if the client accepts no losses', async () => {
   answer();
   const asked = { ...hello, top_k: 5 };
   const { response } = await client.messages.create(asked).withResponse();

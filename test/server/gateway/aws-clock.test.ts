@@ -1,4 +1,4 @@
-/** A machine whose clock is wrong, with an access key of AWS, whose signatures have a time. */
+/** A machine with a wrong clock and an AWS access key, whose signatures contain a time. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listModels } from '../../../server/providers/list-models.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.stop());
 
-/** Refuses signatures as Bedrock does, by a clock that is this far from that of the machine. */
+/** Refuses signatures as Bedrock does, with a clock that differs this much from the machine's. */
 const atTime =
   (aheadMs: () => number, answer: Script): Script =>
   (request, response, raw) => {

@@ -87,7 +87,7 @@ async function usedBy(key: string) {
 
 const once = { tokens: 10_000, costUsd: expect.closeTo(0.016, 9) };
 
-test('a response in the background is booked to the first request that is told its usage, and to no other', async () => {
+test('a response in the background is booked to the first request that receives its usage, and to no other', async () => {
   await start();
   const created = await make();
   const { id } = (await created.clone().json()) as { id: string };
@@ -160,7 +160,7 @@ test('one whose stream breaks off is booked when it has ended, and is not estima
   expect(await usedBy('k1')).toEqual(once);
 });
 
-test('one whose client left before it was answered counts as much as it may cost, since it goes on unheard of', async () => {
+test('one whose client left before it was answered counts with its maximum cost, because its end is not seen', async () => {
   await start(15_000);
   upstream.answer(() => {});
   const leaving = new AbortController();
@@ -191,7 +191,7 @@ test('a response is booked once over restarts', async () => {
   expect(await usedBy('k1')).toEqual(once);
 });
 
-test('what another key of the group is told counts for the key that made it', async () => {
+test('usage that another key of the group receives counts for the key that created the response', async () => {
   await start();
   const id = await madeId();
   await recordOf(await look(id, { headers: { authorization: 'Bearer second' } }));
@@ -199,7 +199,7 @@ test('what another key of the group is told counts for the key that made it', as
   expect(await usedBy('k2')).toEqual({ tokens: 0, costUsd: 0 });
 });
 
-describe('one that tells no usage', () => {
+describe('one that reports no usage', () => {
   test('is estimated once it has ended', async () => {
     await start();
     const id = await madeId();
@@ -229,10 +229,10 @@ describe('one that tells no usage', () => {
   });
 });
 
-describe('Sluice itself asks', () => {
+describe('Sluice itself polls', () => {
   const minuteMs = 60_000;
 
-  test('for a response that nobody asks for, until it has ended', async () => {
+  test('a response that no client polls, until it has ended', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
     await start();
     state = running;

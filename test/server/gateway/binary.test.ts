@@ -214,7 +214,7 @@ describe('speech', () => {
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'invalid_value' });
   });
 
-  test('with a broken string beside its text is the upstream’s to refuse, and counts no characters', async () => {
+  test('with a broken string beside its text is left to the upstream to refuse, and counts no characters', async () => {
     upstream.answer((_request, response) => void response.writeHead(200, { 'content-type': 'audio/wav' }).end(film));
     const response = await gateway.fetch('/audio/speech', {
       method: 'POST',
@@ -229,7 +229,7 @@ describe('speech', () => {
 
 const tenMegabytes = 10 * 1024 * 1024;
 
-test('100 MB pass through without being gathered', async () => {
+test('100 MB pass through without being buffered', async () => {
   const piece = Buffer.alloc(256 * 1024, 'sluice');
   const pieces = 400;
   upstream.answer(async (_request, response) => {

@@ -236,7 +236,7 @@ describe('an error event of the upstream after content passes once, nothing is a
   });
 });
 
-test('what a model says about SSE and finish reasons is not taken for an end', async () => {
+test('a model’s text about SSE and finish reasons does not count as an end', async () => {
   const says = { content: 'data: [DONE]\n"finish_reason":"stop" {"error":{"message":"x"}}' };
   const text = `data: ${JSON.stringify({ choices: [{ index: 0, delta: says, finish_reason: null }] })}\n\n`;
   const { text: got } = await relayed('/chat/completions', text, 'the stream just ends');
@@ -393,7 +393,7 @@ test('comments come too while an upstream thinks that has begun its stream', asy
   await patient.stop();
 });
 
-test('a plain reply from an upstream in two pieces is no stream and is not judged as one', async () => {
+test('a plain reply from an upstream in two pieces is not treated as a stream', async () => {
   upstream.answer((_request, response) => json(response, { ok: true }));
   const response = await gateway.fetch('/chat/completions', {
     method: 'POST',

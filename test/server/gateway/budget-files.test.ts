@@ -72,7 +72,7 @@ function damage(name: string, inFolder = folder): void {
 
 const ledgerHealth = async () => (await gateway?.gateway.query({ type: 'status' }))?.ledger;
 
-test('a spent budget stays spent where the ledger is damaged, and that is told', async () => {
+test('a spent budget stays spent if the ledger is damaged, and the damage is reported', async () => {
   await start();
   await spend();
   await stop();
@@ -91,7 +91,7 @@ test('a spent budget stays spent where the ledger is removed', async () => {
   expect(await statusesOf()).toEqual(all(429));
 });
 
-test('sums that are lost are made anew from the ledger, as on the first start of a version that keeps them', async () => {
+test('lost sums are computed again from the ledger, as on the first start of a version that stores them', async () => {
   await start();
   await spend();
   await stop();
@@ -138,7 +138,7 @@ test('while neither file can be read, hard budgets let nothing pass', async () =
   expect(await statusesOf()).toEqual(all(503));
 });
 
-test('where both files are damaged budgets count from then on, and that is told', async () => {
+test('if both files are damaged, budgets count from then on, and that is reported', async () => {
   await start();
   await spend();
   await stop();

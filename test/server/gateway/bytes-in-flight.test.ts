@@ -84,7 +84,7 @@ test('a body without room waits for it, while small ones and those of other keys
   expect((await Promise.all([second, small, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-test('a key whose bodies lie about does not keep the one long body of another key out', async () => {
+test('a key whose bodies take much room does not block the one long body of another key', async () => {
   await start({ bytes: 1_000 * kilobyte, waitMs: 50 });
   const bodies = [ask(400 * kilobyte), ask(350 * kilobyte)];
   await waitFor(2);
@@ -95,7 +95,7 @@ test('a key whose bodies lie about does not keep the one long body of another ke
   expect((await Promise.all(bodies)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('who has waited too long for room is told to come again, and nothing reaches the provider', async () => {
+test('a request that has waited too long for room is refused with a retry time, and nothing reaches the provider', async () => {
   await start({ bytes: 1_000 * kilobyte, waitMs: 50 });
   const first = ask(600 * kilobyte);
   await waitFor(1);

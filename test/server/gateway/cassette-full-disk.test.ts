@@ -80,7 +80,7 @@ function told(): string[] {
 }
 
 test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Linux namespaces'))(
-  'a cassette on a disk that is full is told once, harms no request, and goes on when there is room',
+  'a cassette on a full disk is reported once, harms no request, and continues when there is room',
   async () => {
     await start();
     await serves();

@@ -162,7 +162,7 @@ test('a stream that broke off breaks off again at the same place', async () => {
   expect(suite.recordings()).toHaveLength(1);
 });
 
-test('a cassette that cannot be written any more is told, and the requests go on', async () => {
+test('a cassette that cannot be written any more is reported, and requests continue', async () => {
   suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   const { cassette, gateway } = await suite.open('record');
   rmSync(suite.folder, { recursive: true });
@@ -183,7 +183,7 @@ test('a request that Sluice refuses is not recorded', async () => {
   expect(suite.recordings()).toEqual([]);
 });
 
-test('what a crash has left of a recording is not taken for one', async () => {
+test('a partial recording left by a crash is not used', async () => {
   suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   const recorded = await suite.open('record');
   await ask(recorded.gateway, hello);

@@ -65,7 +65,7 @@ function lastSeen(): Json {
   return bodyOf(seen);
 }
 
-test('a chat is had with a provider that has Responses alone', async () => {
+test('a chat works with a provider that only serves Responses', async () => {
   answerWith([reasoningWith('Hm'), messageWith('Hello there')]);
   const { data, response } = await client.chat.completions
     .create({

@@ -158,7 +158,7 @@ describe('a cassette that cannot be used', () => {
     expect(suite.upstream.seen).toEqual([]);
   });
 
-  test('harms no request that should only be recorded, and is told once', async () => {
+  test('harms no request that should only be recorded, and is reported once', async () => {
     damage();
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
@@ -170,7 +170,7 @@ describe('a cassette that cannot be used', () => {
     expect(await viewOf(gateway)).toMatchObject({ recordings: null, problem: expect.stringContaining(reason()) });
   });
 
-  test('any more is told once until something is recorded again', async () => {
+  test('any more is reported once until something is recorded again', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
     const gateway = await start({ group: record() }, { log });

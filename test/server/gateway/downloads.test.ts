@@ -145,7 +145,7 @@ describe('a long film that breaks off', () => {
     ]);
   });
 
-  test('goes on after an answer to the second call that was none', async () => {
+  test('continues after a second call without a usable answer', async () => {
     let refused = 0;
     breaksOnce((request, response) =>
       refused++ === 0 ? json(response, { error: { message: 'Busy' } }, 503) : serve(request, response),
@@ -165,7 +165,7 @@ describe('a long film that breaks off', () => {
     ['is somewhere else', { headers: { 'content-range': `bytes 0-${film.length - brokenAt - 1}/${film.length}` } }],
     ['comes whole', (request, response) => serve({ ...request, headers: {} }, response)],
     ['is gone', (_request, response) => json(response, { error: { message: 'Expired' } }, 404)],
-  ])('breaks where the rest %s', async (_name, rest) => {
+  ])('breaks if the rest %s', async (_name, rest) => {
     breaksOnce((request, response) =>
       typeof rest === 'function' ? rest(request, response) : serveSo(rest, request, response),
     );
@@ -197,7 +197,7 @@ describe('a long film that breaks off', () => {
   });
 });
 
-test('a film that waits for its client goes on too, and nothing is lost of what is on its way', async () => {
+test('a film that waits for its client continues too, and nothing in transit is lost', async () => {
   breaksOnce(serve);
   const response = await gateway.fetch(path);
   const pieces: Uint8Array[] = [];

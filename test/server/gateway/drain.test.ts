@@ -41,7 +41,7 @@ async function chat(agent: http.Agent): Promise<IncomingMessage> {
 }
 
 describe('probes', () => {
-  test('are answered whatever the Host header says, and tell a stranger nothing', async () => {
+  test('are answered whatever the Host header is, and reveal nothing', async () => {
     for (const path of ['/livez', '/readyz']) {
       const response = await get(path, { headers: { host: '10.1.2.3:4810' } });
       expect([response.statusCode, await json(response)], path).toEqual([200, { status: 'ok' }]);
@@ -76,7 +76,7 @@ describe('a gateway that drains', () => {
     next.resume();
   });
 
-  test('cuts off nobody who asks again and again on one connection', async () => {
+  test('cuts off no client that sends request after request on one connection', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const first = chat(agent);
     // They wait in the agent for its only connection.

@@ -1,4 +1,4 @@
-/** Equal requests that arrive while the first one runs, in a group that shares its answer with them. */
+/** Equal requests that arrive while the first one is running, in a group that shares its answer among them. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { begun } from '../../support/begun.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const ask = (body: object) => askOf(sluice, body);
 
-/** What the provider does with each request, when it is let go. */
+/** Callbacks that let the provider answer each request. */
 let go: (() => void)[] = [];
 
 async function startHeld(more: Partial<ConfigInput> = {}): Promise<void> {
@@ -67,7 +67,7 @@ describe('an equal request for a stream', () => {
   const event = (delta: object, finish: string | null = null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 
-  /** Resolves with what the client got up to the first comment, and how to read the rest. */
+  /** Resolves with what the client received up to the first comment, and a function that reads the rest. */
   async function followed(leader: AbortSignal) {
     const first = begun(leave(leader, streamed));
     await eventually(async () => (upstream.seen.length === 1 ? true : null));

@@ -103,13 +103,13 @@ describe('a key', () => {
     expectRefusal(withKey(authorization), { status: 401, code: null, message: /Missing bearer authentication/ }),
   );
 
-  test('that nobody knows is 401, and only its ends are told', async () => {
+  test('that is unknown is 401, and only its ends are shown', async () => {
     const secret = 'sk-proj-abcdefghijklmnopqrstuvwxyz1234';
     const message = /^Incorrect API key provided: sk-\*+1234\. It is not a key of Sluice/;
     await expectRefusal(withKey(`Bearer ${secret}`), { status: 401, code: 'invalid_api_key', message });
   });
 
-  test('that is mistyped is told from one that was never there', async () => {
+  test('that is mistyped is distinguished from one that never existed', async () => {
     const secret = createKeySecret();
     const mistyped = `${secret.slice(0, 20)}${secret[20] === 'x' ? 'y' : 'x'}${secret.slice(21)}`;
     await expectRefusal(withKey(`Bearer ${mistyped}`), {
@@ -124,7 +124,7 @@ describe('a key', () => {
     });
   });
 
-  test('that is short is not told at all', () =>
+  test('that is short is not shown at all', () =>
     expectRefusal(withKey('Bearer hunter2'), {
       status: 401,
       code: 'invalid_api_key',
@@ -322,7 +322,7 @@ describe('a provider', () => {
     });
   });
 
-  test('that cannot be reached is asked three times, and the ledger says so', async () => {
+  test('that cannot be reached is called three times, and the ledger records it', async () => {
     // A provider that has just failed is called only once, so its health is reset.
     await gateway.gateway.execute({ type: 'provider.reset-health', id: 'gone' });
     const response = await post('/embeddings', '{"model":"gone-model"}');
@@ -409,7 +409,7 @@ describe('the official client', () => {
     await expect(host.models.list()).rejects.toThrow(OpenAI.PermissionDeniedError);
   });
 
-  test('tries again only where that can help', async () => {
+  test('retries only if that can help', async () => {
     const triesOf = async (model: string) => {
       let tries = 0;
       const client = gateway.client.withOptions({

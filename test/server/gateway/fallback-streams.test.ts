@@ -36,7 +36,7 @@ describe('a stream', () => {
     expect(record).toMatchObject({ outcome: 'ok', provider: 'two' });
   });
 
-  test('that is kept busy with comments does not count as answering', async () => {
+  test('that only consists of comments does not count as answering', async () => {
     both.one.answer((_request, response) => {
       eventStream(response);
       const timer = setInterval(() => response.write(': working\n\n'), 50);
@@ -70,7 +70,7 @@ describe('a stream', () => {
     expect(record.attempts).toMatchObject([{ droppedEvents: 1, failure: null }]);
   });
 
-  test('tells an error as an HTTP error where nobody does better', async () => {
+  test('becomes an HTTP error if no target does better', async () => {
     streams(both.one, [overloaded]);
     streams(both.two, [overloaded]);
     const { response, text } = await ask(both, chat());
@@ -89,7 +89,7 @@ describe('a stream', () => {
     expect(record).toMatchObject({ outcome: 'error', errorCode: 'bio_policy', attempts: [{ failure: 'rejected' }] });
   });
 
-  test('is kept alive with comments while nobody has answered, and ends with an error event if nobody does', async () => {
+  test('is kept alive with comments before any target has answered, and ends with an error event if none does', async () => {
     const patient = await startTwo(
       { ...policy, retries: 0 },
       {
@@ -180,7 +180,7 @@ describe('hedging', () => {
     both = await startTwo({ ...policy, hedgeAfterMs: 100, timeouts: {} });
   });
 
-  test('asks the next target too, takes the first that answers and gives the other up', async () => {
+  test('calls the next target too, takes the first that answers and cancels the other', async () => {
     const closed = Promise.withResolvers<void>();
     both.one.answer((_request, response) => void response.on('close', closed.resolve));
     both.two.answer(slow(20, 'two'));
@@ -194,7 +194,7 @@ describe('hedging', () => {
     ]);
   });
 
-  test('leaves the first its answer where that is faster after all', async () => {
+  test('keeps the first if its answer is faster after all', async () => {
     both.one.answer(slow(250, 'one'));
     both.two.answer(() => {});
     const { text, record } = await ask(both, chat());
@@ -202,7 +202,7 @@ describe('hedging', () => {
     expect(record).toMatchObject({ provider: 'one', attempts: [{ cause: 'first' }, { cause: 'hedge' }] });
   });
 
-  test('asks one target where that is fast', async () => {
+  test('calls a single target if that is fast', async () => {
     await both.stop();
     both = await startTwo({ ...policy, hedgeAfterMs: 5_000, timeouts: {} });
     both.one.answer(slow(0, 'one'));

@@ -19,7 +19,7 @@ const bytes =
   (_request, response) =>
     void response.writeHead(200, { 'content-length': body.length, ...headers }).end(body);
 
-describe('an answer that is none is had from the next target', () => {
+describe('an invalid answer is replaced by that of the next target', () => {
   const jsonType = { 'content-type': 'application/json' };
   test.each<[string, Script]>([
     ['a server error', (_request, response) => json(response, errorOf('server_error'), 500)],
@@ -61,7 +61,7 @@ describe('an answer that is none is had from the next target', () => {
     expect(both.one.seen.length).toBeLessThanOrEqual(2);
   });
 
-  test('sound whose compression is damaged is had from the next target', async () => {
+  test('sound with damaged compression is replaced by that of the next target', async () => {
     const damaged = damagedGzip(Buffer.alloc(4_000, 'sound'));
     both.one.answer(bytes(damaged, { 'content-type': 'audio/mpeg', 'content-encoding': 'gzip' }));
     both.two.answer(
@@ -127,7 +127,7 @@ describe('an answer about the account of the provider', () => {
     expect(record).toMatchObject({ status: 502, errorCode: code });
   });
 
-  test('is nothing to the client where another target answers', async () => {
+  test('is not seen by the client if another target answers', async () => {
     both.one.answer((_request, response) => json(response, { error: showsSecret }, 401));
     expect((await ask(both)).response.status).toBe(200);
   });
@@ -148,7 +148,7 @@ describe('an answer about the account of the provider', () => {
   });
 });
 
-test('when all fail, the most telling answer is relayed, and the ledger tells each attempt', async () => {
+test('if all fail, the most informative answer is relayed, and the ledger lists each attempt', async () => {
   const limited = errorOf('rate_limit_exceeded');
   both.one.answer((_request, response) =>
     json(response, limited, 429, { 'retry-after': '60', 'x-request-id': 'of one' }),
@@ -183,7 +183,7 @@ test('what Google tells in a list, and the wait in its midst, reaches SDKs too',
   expect([response.status, response.headers.get('retry-after'), JSON.parse(text)]).toEqual([429, '35', told]);
 });
 
-test('a wait that is told and short is kept', async () => {
+test('a short requested wait is observed', async () => {
   let first = 0;
   both.one.answer((_request, response) => {
     if (first === 0) {

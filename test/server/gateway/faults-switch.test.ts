@@ -83,7 +83,7 @@ describe('faults that are switched on', () => {
     expect(await run(6)).not.toEqual(first);
   });
 
-  test('leave lists of models and other paths that reach no provider alone', async () => {
+  test('do not affect lists of models and other paths that reach no provider', async () => {
     await start({ key: 'k1', rules: ['status;code=503'] });
     expect((await gateway.fetch('/models')).status).toBe(200);
     expect((await gateway.fetch('/usage')).status).toBe(200);
@@ -149,7 +149,7 @@ describe('a request that asks for a fault', () => {
     expect(upstream.seen).toHaveLength(asked);
   });
 
-  test('does not hand the header on', async () => {
+  test('does not pass on the header', async () => {
     upstream.seen.length = 0;
     await ask(openKey, fault('wrong-type'));
     expect(upstream.seen[0]?.headers).not.toHaveProperty('x-sluice-fault');

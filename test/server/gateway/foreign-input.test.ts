@@ -29,7 +29,7 @@ test.each([
   ['{"model":"denied","model":"gpt-x","messages":[]}', 'model'],
   ['{"model":"gpt-x","mod\\u0065l":"denied","messages":[]}', 'model'],
   ['{"model":"gpt-x","n":1,"N":50,"messages":[]}', 'n'],
-])('what servers may read in two ways is refused, and reaches none: %s', async (body, param) => {
+])('input that servers may interpret in two ways is refused, and reaches none: %s', async (body, param) => {
   const response = await ask(body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param } });
@@ -49,7 +49,7 @@ test('a body of many megabytes is read while others are served, and arrives as i
   expect(both.one.seen[0]?.body.toString() === body).toBe(true);
 });
 
-test('a stream of events without data is given up, and the next target asked', async () => {
+test('an endless stream of events without data is abandoned, and the next target called', async () => {
   streams(both.one, ['data:\n\n'.repeat(2_000)], 'stalls');
   streams(both.two, answer('two', 'Hel', 'lo'));
   const response = await both.gateway.fetch('/chat/completions', chat());
@@ -59,7 +59,7 @@ test('a stream of events without data is given up, and the next target asked', a
   expect(attempts[0]?.droppedEvents).toBe(1_000);
 });
 
-test('an event of 100 MB is given up before its end, and the next target asked', async () => {
+test('an event of 100 MB is abandoned before its end, and the next target called', async () => {
   const [, first = ''] = answer('one', 'Hel');
   const piece = 'A'.repeat(1024 * 1024);
   let sent = 0;
@@ -85,7 +85,7 @@ test('blocks without data and a byte order mark do not keep the SDK from a strea
   expect(text).toBe('Hello');
 });
 
-test('one that turns into such a stream after content is gone on with by the next', async () => {
+test('one that becomes such a stream after content is continued by the next target', async () => {
   streams(both.one, [...answer('one', 'Hel').slice(0, 2), 'data: x\n\n'.repeat(2_000)], 'stalls');
   streams(both.two, answer('two', 'Hel', 'lo'));
   const response = await both.gateway.fetch('/chat/completions', chat());

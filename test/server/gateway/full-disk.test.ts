@@ -67,7 +67,7 @@ async function ledgerHealth(): Promise<LedgerHealthView> {
 }
 
 test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Linux namespaces'))(
-  'a disk that is full delays what is recorded; uploads say so and leave nothing behind',
+  'a full disk delays what is recorded; uploads get an error and leave nothing behind',
   async () => {
     await start();
     await serves();

@@ -170,14 +170,14 @@ describe('where a hard budget in dollars holds', () => {
     expect((await post('/chat/completions', unknown)).status).toBe(200);
   });
 
-  test('a target without a known price is left out, and the others are asked', async () => {
+  test('a target without a known price is left out, and the others are used', async () => {
     answerChat(10);
     await startAlias();
     expect((await post('/chat/completions', { ...ask, model: 'any' })).status).toBe(200);
     expect(upstream.seen.map(({ body }) => JSON.parse(body.toString()).model)).toEqual(['gpt-x']);
   });
 
-  test('an answer that tells nothing of its length counts as much as was reserved for it, not nothing', async () => {
+  test('an answer that does not report its length counts with the reserved amount, not nothing', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).end('hello');
     });

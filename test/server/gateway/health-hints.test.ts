@@ -59,7 +59,7 @@ describe.runIf(hasValkey())('two gateways', () => {
   const stateOf = async ({ gateway }: TestGateway, id: string) =>
     (await gateway.query({ type: 'providers' })).find((provider) => provider.id === id)?.health.state;
 
-  test('leave a provider alone that has limited one of them, and ask it again once a person has reset it at one', async () => {
+  test('stop using a provider that has limited one of them, and use it again once a person has reset it at one', async () => {
     const [one, other] = await startTwo();
     retryAfter = '50';
     await ask(one);
@@ -74,7 +74,7 @@ describe.runIf(hasValkey())('two gateways', () => {
     expect(limited.seen.map((request) => bodyOf(request).model)).toEqual(['gpt-x', 'gpt-x']);
   });
 
-  test('ask a provider again as soon as it answers one of them', async () => {
+  test('use a provider again as soon as it answers one of them', async () => {
     const [one, other] = await startTwo();
     retryAfter = '1';
     await ask(one);
@@ -88,7 +88,7 @@ describe.runIf(hasValkey())('two gateways', () => {
     await eventually(async () => (await stateOf(other, 'limited')) === 'ok');
   });
 
-  test('learn each for itself what cannot be reached', async () => {
+  test('find out separately what cannot be reached', async () => {
     const unreachable = mainProvider(`http://127.0.0.1:${await freePort()}/v1`, { id: 'unreachable' });
     const [one, other] = await startTwo([unreachable]);
     await eventually(async () => {
@@ -102,7 +102,7 @@ describe.runIf(hasValkey())('two gateways', () => {
     expect(await stateOf(other, 'unreachable')).toBe('ok');
   });
 
-  test('serve on where Valkey does not let them exchange what they learn', async () => {
+  test('continue to serve if Valkey does not let them exchange what they learn', async () => {
     await valkey.command('ACL', 'SETUSER', 'sluice', 'on', '>top-secret', '~*', '+@all', '-publish', '-subscribe');
     const url = valkey.url.replace('valkey://', 'valkey://sluice:top-secret@');
     const openLimits = async (options: SharedOptions) => openReplicaLimits(await connectValkey(url), options);

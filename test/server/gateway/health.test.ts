@@ -61,7 +61,7 @@ const healthOf = async (id: string) =>
 const credentialsUsed = ({ seen }: ScriptedUpstream) => seen.map(({ headers }) => headers.authorization);
 
 describe('a primary that is down', () => {
-  test('is left alone after three failures, and answers again once it is well', async () => {
+  test('is not used after three failures, and answers again once it has recovered', async () => {
     await start();
     one.answer(fail(500));
     for (let count = 0; count < 10; count++) expect(await ask()).toBe('two');
@@ -75,7 +75,7 @@ describe('a primary that is down', () => {
     expect(await healthOf('one')).toMatchObject({ state: 'ok', firstByteMs: expect.any(Number), errorRate: 0 });
   });
 
-  test('is tried by one request of many, and by all again once a stream of it has begun', async () => {
+  test('is tried by one request of many, and used by all again once a stream of it has begun', async () => {
     await start();
     one.answer(fail(500));
     for (let count = 0; count < 3; count++) await ask();
@@ -101,7 +101,7 @@ describe('a primary that is down', () => {
     response.end('data: [DONE]\n\n');
   });
 
-  test('and silent costs no client the whole limit once that is known', async () => {
+  test('and silent costs no client the whole timeout once that is known', async () => {
     const group = (firstByteMs: number) =>
       ({ id: 'default', policy: { retries: 0, timeouts: { firstByteMs } } }) as const;
     await start({ timeouts: { firstByteMs: 300 } });
@@ -125,7 +125,7 @@ describe('a primary that is down', () => {
     await expect.poll(() => ask(), { timeout: 15_000 }).toBe('one');
   });
 
-  test('is not asked twice in one request while it is left alone', async () => {
+  test('is not called twice in one request while it is in cooldown', async () => {
     await start({ retries: 2 });
     one.answer(fail(500));
     await ask();
@@ -133,7 +133,7 @@ describe('a primary that is down', () => {
     expect(one.seen).toHaveLength(3);
   });
 
-  test('stays left alone through changes of the configuration that do not concern it, and not after a reset', async () => {
+  test('stays in cooldown through unrelated changes of the configuration, and not after a reset', async () => {
     await start();
     one.answer(fail(500));
     for (let count = 0; count < 3; count++) await ask();
@@ -145,7 +145,7 @@ describe('a primary that is down', () => {
     expect(await ask()).toBe('one');
   });
 
-  test('is told of, and shown where a route is explained', async () => {
+  test('is reported, and shown if a route is explained', async () => {
     await start();
     const told: ControlEvent[] = [];
     const stop = sluice.gateway.onEvent(({ event }) => told.push(event));
@@ -167,8 +167,8 @@ describe('a primary that is down', () => {
   });
 });
 
-describe('where no target is well', () => {
-  test('one is asked nevertheless, and its answer is the client’s', async () => {
+describe('if no target is healthy', () => {
+  test('one is called nevertheless, and its answer is the client’s', async () => {
     await start();
     one.answer(fail(500));
     two.answer(fail(503));
@@ -237,7 +237,7 @@ describe('a credential', () => {
     expect(await ask()).toBe('one');
   });
 
-  test('at its limit is left alone as long as it was told, and the other one is used', async () => {
+  test('at its limit is not used for as long as requested, and the other one is used', async () => {
     await start({ retries: 1 });
     one.answer((request, response) =>
       request.headers.authorization === 'Bearer s-one/c1'

@@ -160,7 +160,7 @@ describe('who serves what', () => {
   });
 });
 
-test('the nearest name that is told is one the key may use', async () => {
+test('the suggested nearest name is one that the key may use', async () => {
   const messageFor = async (key: string, model: string) => {
     const response = await fetch(`${gateway.baseUrl}/embeddings`, {
       method: 'POST',
@@ -188,7 +188,7 @@ test('the order of targets holds where the first is gone', async () => {
   ]);
 });
 
-test('two keys with one secret are told at the start, and the first is meant', async () => {
+test('two keys with one secret are reported at the start, and the first is used', async () => {
   const notices: string[] = [];
   const keys = [
     { id: 'first', group: 'narrow', hash: hashOf('one secret') },

@@ -358,7 +358,7 @@ describe('a stored response', () => {
   const ask = (model: string, more: object = {}) =>
     gateway.client.responses.create({ model, input: 'Hi', ...more }) as Promise<OpenAI.Responses.Response>;
 
-  test('is gone on from at the provider and credential that store it, also after a restart', async () => {
+  test('is continued at the provider and credential that store it, also after a restart', async () => {
     const first = await ask('chat-two');
     const credentials = [{ id: 'b' }, { id: 'a' }];
     const { providers = [] } = config();
@@ -404,7 +404,7 @@ describe('a stored response', () => {
     expect(one.seen).toHaveLength(before);
   });
 
-  test('of another group cannot be gone on from', async () => {
+  test('of another group cannot be continued', async () => {
     const { id } = await ask('chat-one');
     const other = gateway.client.withOptions({ apiKey: otherKey });
     await expect(other.responses.create({ model: 'chat-one', previous_response_id: id })).rejects.toMatchObject({
@@ -415,7 +415,7 @@ describe('a stored response', () => {
     await expect(other.responses.delete(id)).rejects.toThrow(OpenAI.NotFoundError);
   });
 
-  test('is gone on from under the alias that made it', async () => {
+  test('is continued under the alias that made it', async () => {
     await restart({
       config: config({ aliases: [{ name: 'smart', targets: [{ provider: 'two', model: 'chat-two' }] }] }),
     });
@@ -424,7 +424,7 @@ describe('a stored response', () => {
     expect(bodyAt(two)).toMatchObject({ model: 'chat-two', previous_response_id: id });
   });
 
-  test('is gone on from with its own model, where an alias leads elsewhere now', async () => {
+  test('is continued with its own model if an alias leads elsewhere now', async () => {
     const { id } = await ask('chat-two');
     await restart({
       config: config({ aliases: [{ name: 'smart', targets: [{ provider: 'one', model: 'chat-one' }] }] }),
@@ -433,7 +433,7 @@ describe('a stored response', () => {
     expect(bodyAt(two)).toMatchObject({ model: 'chat-two', previous_response_id: id });
   });
 
-  test('is gone on from without a model at its owner, who chooses', async () => {
+  test('is continued without a model at its owner, who chooses', async () => {
     const { id } = await ask('chat-two');
     const body = JSON.stringify({ previous_response_id: id, input: 'And?' });
     expect((await gateway.fetch('/responses', { method: 'POST', body })).status).toBe(200);
@@ -441,7 +441,7 @@ describe('a stored response', () => {
     expect(bodyAt(two)).toEqual(JSON.parse(body));
   });
 
-  test('is gone on from without a model with the group’s default, or not at all where its models are limited', async () => {
+  test('is continued without a model with the group’s default, or not at all if its models are limited', async () => {
     const { id } = await ask('chat-two');
     const goOn = () =>
       gateway.fetch('/responses', { method: 'POST', body: JSON.stringify({ previous_response_id: id }) });
@@ -454,7 +454,7 @@ describe('a stored response', () => {
     expect((await goOn()).status).toBe(400);
   });
 
-  test('is not gone on from at a provider that the group may not use any more', async () => {
+  test('is not continued at a provider that the group may not use any more', async () => {
     const { id } = await ask('chat-two');
     await restart({ config: config({ groups: [{ id: 'default', providers: ['one'] }, { id: 'other' }] }) });
     const before = two.seen.length;

@@ -60,7 +60,7 @@ test('an object that was uploaded leads to its account, and is not another group
   await expect(asOther.files.retrieve('file-1')).rejects.toMatchObject({ status: 404 });
 });
 
-test('a response made by translation is gone on from, referred to, retrieved and deleted', async () => {
+test('a response made by translation is continued, referred to, retrieved and deleted', async () => {
   upstream.answer(
     strictChat((body, response) => json(response, completion({ content: `Answer to ${lengthOf(body.messages)}` }))),
   );

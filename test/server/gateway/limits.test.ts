@@ -160,7 +160,7 @@ describe('a limit', () => {
     expect(await statusOf(ask(gateway))).toBe(200);
   });
 
-  test('leaves nothing behind of a request that is refused', async () => {
+  test('keeps nothing of a request that is refused', async () => {
     const gateway = await start({ key: { requestsPerMinute: 5 }, group: { requestsPerMinute: 1 } });
     expect(await statusOf(ask(gateway))).toBe(200);
     expect(await statuses(10, () => ask(gateway))).toEqual({ 429: 10 });
@@ -259,7 +259,7 @@ describe('a budget', () => {
 });
 
 describe('a client', () => {
-  test('of OpenAI is told by RateLimitError, and waits as long as it is told before it tries again', async () => {
+  test('of OpenAI gets RateLimitError, and waits as long as requested before it retries', async () => {
     const gateway = await start({ key: { concurrent: 1 } });
     let release = () => {};
     upstream.answer(async (_request, response) => {
@@ -284,7 +284,7 @@ describe('a client', () => {
     expect(performance.now() - startedMs).toBeGreaterThan(900);
   });
 
-  test('does not try again where a budget is spent', async () => {
+  test('does not retry if a budget is spent', async () => {
     const gateway = await start({ key: { budgets: [{ unit: 'tokens', amount: 1, per: 'total', hard: true }] } });
     expect(await statusOf(ask(gateway))).toBe(200);
     const eager = new OpenAI({ baseURL: gateway.baseUrl, apiKey: testKey, maxRetries: 3 });
@@ -309,7 +309,7 @@ describe('a client', () => {
     expect(free.headers.get('x-ratelimit-remaining-tokens')).toBe('7');
   });
 
-  test('is told after how long to come back', async () => {
+  test('is informed when to come back', async () => {
     const gateway = await start({ key: { requestsPerMinute: 1 } });
     await statusOf(ask(gateway));
     const refused = await ask(gateway);

@@ -37,7 +37,7 @@ async function ask(body: object, headers: Record<string, string> = {}) {
   };
 }
 
-test('a group that refuses losses answers with the field and the reason, and asks nobody', async () => {
+test('a group that refuses losses answers with the field and the reason, and calls no provider', async () => {
   const asked = chat.seen.length;
   const { response, body } = await ask(lossy);
   expect(response.status).toBe(400);
@@ -46,7 +46,7 @@ test('a group that refuses losses answers with the field and the reason, and ask
   expect(chat.seen.length).toBe(asked);
 });
 
-test('a request that only wants to be told overrides its group, and its record says what was lost', async () => {
+test('a request that only wants losses reported overrides its group, and its record contains them', async () => {
   const { response, record } = await ask(lossy, { 'x-sluice-lossy': 'tell' });
   expect(response.status).toBe(200);
   expect(response.headers.get('x-sluice-dropped')).toBe('top_k;why=no-equal');

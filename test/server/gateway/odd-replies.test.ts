@@ -29,7 +29,7 @@ test.each(wrongTypes)('JSON that is called %s is told as JSON, and its usage is 
   expect((await both.gateway.record()).usage).toEqual({ inputTokens: 3, outputTokens: 4 });
 });
 
-test.each([...wrongTypes, 'application/json'])('a stream that is called %s is read as one', async (type) => {
+test.each([...wrongTypes, 'application/json'])('a stream with the content type %s is read as one', async (type) => {
   both.one.answer(called(type, answer('one', 'Hel', 'lo').join('')));
   const response = await both.gateway.fetch('/chat/completions', chat());
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);

@@ -57,7 +57,7 @@ function ask(key = testKey, model = 'gpt-x'): Promise<Response> {
 
 const waitFor = (asked: number) => eventually(() => upstream.seen.length >= asked);
 
-test('what is more than may run waits, and its row says how long', async () => {
+test('a request beyond those that may run waits, and its row records for how long', async () => {
   await start({ running: 1, waiting: 10 });
   const first = ask();
   await waitFor(1);
@@ -76,7 +76,7 @@ test('what is more than may run waits, and its row says how long', async () => {
   expect(row.queueMs).toBeLessThanOrEqual(row.totalMs ?? 0);
 });
 
-test('beyond the line a request is refused at once, in OpenAI’s shape, and nothing reaches the provider', async () => {
+test('beyond the queue a request is refused at once, in OpenAI’s format, and nothing reaches the provider', async () => {
   await start({ running: 1, waiting: 0 });
   const first = ask();
   await waitFor(1);
@@ -102,7 +102,7 @@ test('beyond the line a request is refused at once, in OpenAI’s shape, and not
   expect((await first).status).toBe(200);
 });
 
-test('the body of a request that is refused is never asked for', async () => {
+test('the body of a refused request is never requested', async () => {
   await start({ running: 1, waiting: 0 });
   const first = ask();
   await waitFor(1);
@@ -123,7 +123,7 @@ test('the body of a request that is refused is never asked for', async () => {
   await first;
 });
 
-test('who has waited too long is refused', async () => {
+test('a request that has waited too long is refused', async () => {
   await start({ running: 1, waiting: 10, waitMs: 30 });
   const first = ask();
   await waitFor(1);
@@ -133,7 +133,7 @@ test('who has waited too long is refused', async () => {
   await first;
 });
 
-test('a client that leaves while it waits leaves the line', async () => {
+test('a client that disconnects while it waits leaves the queue', async () => {
   await start({ running: 1, waiting: 1 });
   const first = ask();
   await waitFor(1);
@@ -190,7 +190,7 @@ test('streams of one key leave places for the other keys of its group', async ()
   expect(statuses.filter((status) => status === 429)).toHaveLength(3);
 });
 
-test('in a full line the flood makes room, and the other group is served next', async () => {
+test('in a full queue the flood makes room, and the other group is served next', async () => {
   await start({ running: 1, waiting: 20 });
   const flood = Array.from({ length: 40 }, () => ask(testKey, 'flood'));
   const refused = flood.map(async (reply) => (await reply).status);

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => both.stop());
 
-test('a whole answer is had from the next target long before the client gives up, and the last one may take its time', async () => {
+test('a whole answer comes from the next target long before the client gives up, and the last one may take its time', async () => {
   both.two.answer((_request, response) => void setTimeout(() => json(response, { choices: [] }), 400));
   const response = await both.gateway.fetch('/chat/completions', chat({ stream: false }));
   expect([response.status, await response.json()]).toEqual([200, { choices: [] }]);
@@ -40,7 +40,7 @@ test('a whole answer is had from the next target long before the client gives up
   ]);
 });
 
-test('a stream of which nothing comes is had from the next target even sooner', async () => {
+test('a stream without any data comes from the next target even sooner', async () => {
   streams(both.two, answer('two', 'Hello'));
   const response = await both.gateway.fetch('/chat/completions', chat());
   expect(textOf(await response.text())).toBe('Hello');

@@ -55,7 +55,7 @@ describe('a realtime session', () => {
     expect(await eventually(() => session.closed)).toEqual({ code: 1005, reason: '' });
   });
 
-  test('whose client vanishes is left at once', async () => {
+  test('whose client vanishes is ended at once', async () => {
     const { gateway, client, session } = await start();
     client.socket.terminate();
     expect(await eventually(() => session.closed)).toEqual({ code: 1001, reason: '' });
@@ -75,7 +75,7 @@ describe('a realtime session', () => {
     expect(await gateway.record()).toMatchObject({ outcome, errorCode, status: 101 });
   });
 
-  test('does not tell the client the provider’s credential in a farewell', async () => {
+  test('does not pass on the provider’s credential in a close reason', async () => {
     const { client, session } = await start();
     session.socket.close(4001, 'bad key upstream-secret');
     expect(await client.ended()).toEqual({ code: 4001, reason: 'bad key [redacted]' });
@@ -94,7 +94,7 @@ describe('a realtime session', () => {
     expect(await gateway.record()).toMatchObject({ outcome: 'stream-broken', errorCode: 'upstream_stream_broken' });
   });
 
-  test('passes on what was sent just before the farewell', async () => {
+  test('passes on what was sent just before the close', async () => {
     const { client, session } = await start();
     const long = Buffer.alloc(4 * mebibyte, 'x');
     session.socket.send(long);
@@ -136,7 +136,7 @@ describe('a realtime session', () => {
   });
 });
 
-describe('who reads slowly', () => {
+describe('a peer that reads slowly', () => {
   const count = 64;
 
   /** The number of bytes waiting at the sender once they no longer move. */
@@ -151,7 +151,7 @@ describe('who reads slowly', () => {
     return last;
   }
 
-  test.each(['client', 'upstream'] as const)('as %s holds the other side up, and loses nothing', async (slow) => {
+  test.each(['client', 'upstream'] as const)('as %s slows down the other side, and loses nothing', async (slow) => {
     const { client, session } = await start();
     const [reader, sender] = slow === 'client' ? [client, session] : [session, client];
     reader.socket.pause();

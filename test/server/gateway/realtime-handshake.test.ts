@@ -136,7 +136,7 @@ describe('the handshake of a realtime session', () => {
       'sec-websocket-version': '13',
       'sec-websocket-key': Buffer.alloc(16).toString('base64'),
     };
-    // `ws` would not send such an address.
+    // `ws` refuses to send such an address.
     const request = http.get(`${gateway.origin}/`, { path: '/v1/realtime?intent=a#b', headers: handshake });
     const [response, socket] = await once(request, 'upgrade');
     expect(response.statusCode).toBe(101);

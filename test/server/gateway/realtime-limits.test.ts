@@ -138,7 +138,7 @@ describe('the ledger', () => {
     client.socket.close();
   });
 
-  test('says of a response that was cut that its cost is unknown', async () => {
+  test('reports the cost of a response that was cut as unknown', async () => {
     const started = await start();
     const { client, session } = await open(started);
     session.socket.send(created('r1'));

@@ -249,7 +249,7 @@ test('each request has exactly one row', () => {
   expect(new Set(rows.map(({ id }) => id)).size).toBe(requests);
 });
 
-test('what the upstream told of its usage stands in the ledger to the last token, with whom it concerns', () => {
+test('usage that the upstream reported is in the ledger to the last token, with the right owner', () => {
   // Estimates of text are compared separately. Estimates for pictures, speech and videos follow from the request
   // itself.
   const isTextEstimate = new Set(
@@ -262,7 +262,7 @@ test('what the upstream told of its usage stands in the ledger to the last token
 
 const isUncharged = ({ usage, failure }: Attempt) => usage === null && failure !== null;
 
-test('what could not be told is estimated from the text that went in and out', () => {
+test('what could not be reported is estimated from the text that went in and out', () => {
   const estimates = rows
     .filter(isText)
     .flatMap(({ attempts }) => attempts.filter(({ usageCertainty }) => usageCertainty === 'estimated'));

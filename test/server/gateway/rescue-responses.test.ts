@@ -209,7 +209,7 @@ describe('nothing is rescued', () => {
     expect(both.two.seen).toHaveLength(asked);
   };
 
-  test('where the next says something else, and an official SDK hears of it', async () => {
+  test('if the next sends something else, and an official SDK gets an error', async () => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     streams(both.two, answer('two', ['There was.']));
     await expectBroken({}, 1);
@@ -220,7 +220,7 @@ describe('nothing is rescued', () => {
   test.each([
     ['less', ['Once ']],
     ['a call first', whole, [call('two')]],
-  ] as const)('where the next says %s', async (_name, pieces, before: readonly Item[] = []) => {
+  ] as const)('if the next sends %s', async (_name, pieces, before: readonly Item[] = []) => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     streams(both.two, answer('two', pieces, [...before]));
     await expectBroken({}, 1);

@@ -24,7 +24,7 @@ const noUsage = { stream_options: { include_usage: false } };
 
 describe('a chat stream that breaks after content', () => {
   test.each(['breaks', 'stalls', 'ends'] as const)(
-    '(%s) goes on with what the next target says beyond it',
+    '(%s) continues with what the next target sends beyond it',
     async (how) => {
       streams(both.one, broken(2), how);
       streams(both.two, answer('two', 'On', 'ce upon a', ' time', '.'));
@@ -47,7 +47,7 @@ describe('a chat stream that breaks after content', () => {
     },
   );
 
-  test('is asked for once more where there is no other target', async () => {
+  test('is requested once more if there is no other target', async () => {
     const alone = await startTwo({ ...policy, fallbacks: 0 });
     let asked = 0;
     const [start, rest] = [broken(1).join(''), answer('again', ...whole).join('')];
@@ -70,7 +70,7 @@ describe('a chat stream that breaks after content', () => {
     expect(both.two.seen).toHaveLength(0);
   });
 
-  test('because of an error event goes on, and the error is not seen', async () => {
+  test('because of an error event continues, and the error is not seen', async () => {
     streams(both.one, [...broken(1), data({ error: { message: 'Overloaded', code: 'server_is_overloaded' } })]);
     streams(both.two, answer('two', ...whole));
     const { text, record } = await ask(noUsage);
@@ -114,7 +114,7 @@ describe('a legacy completion that breaks', () => {
     return await (await both.gateway.fetch('/completions', init)).text();
   };
 
-  test('goes on with what the next target says beyond it', async () => {
+  test('continues with what the next target sends beyond it', async () => {
     streams(both.one, [piece(' up'), piece('on a \u{1F30D}')], 'breaks');
     streams(both.two, [piece(' upon '), piece('a \u{1F30D} time'), piece('.'), piece('', 'stop'), done]);
     const text = await complete();
@@ -122,7 +122,7 @@ describe('a legacy completion that breaks', () => {
     expect(text.endsWith(done)).toBe(true);
   });
 
-  test('ends with the error event where the next says something else, whatever it could do for a chat', async () => {
+  test('ends with the error event if the next target sends something else, whatever it could do for a chat', async () => {
     streams(both.one, [piece(' upon')], 'breaks');
     streams(both.two, [piece(' more'), piece('', 'stop'), done]);
     expect(chunksOf(await complete()).at(-1)).toHaveProperty('error');
@@ -130,7 +130,7 @@ describe('a legacy completion that breaks', () => {
   });
 
   test.each([{ logprobs: 1 }, { echo: true }, { suffix: 'end' }, { prompt: ['a', 'b'] }])(
-    'is not gone on with for %j',
+    'is not continued for %j',
     async (more) => {
       streams(both.one, [piece(' upon')], 'breaks');
       expect(chunksOf(await complete(more)).at(-1)).toHaveProperty('error');
@@ -140,7 +140,7 @@ describe('a legacy completion that breaks', () => {
 });
 
 describe('a second answer that differs', () => {
-  test('is gone on from where the target can do that', async () => {
+  test('is continued if the target supports that', async () => {
     streams(both.one, broken(2), 'breaks');
     both.two.answer((request, response) => {
       const { messages } = JSON.parse(request.body.toString());
@@ -210,7 +210,7 @@ describe('nothing is rescued', () => {
     expect(both.two.seen).toHaveLength(0);
   });
 
-  test('where the group does not want it', async () => {
+  test('if the group has turned it off', async () => {
     const off = await startTwo({ ...policy, rescue: 'off' });
     streams(off.one, broken(1), 'breaks');
     const { record } = await ask(noUsage, off);

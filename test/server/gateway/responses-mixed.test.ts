@@ -48,7 +48,7 @@ test('what is of no use in a chat goes on to the next provider as it came', asyn
   expect(responses.seen[0]?.body.toString()).toBe(body);
 });
 
-test('a translated stream that breaks is not gone on with in another API’s words', async () => {
+test('a translated stream that breaks is not continued in another API’s format', async () => {
   chats.answer((_request, response) => {
     eventStream(response);
     response.write(chunk({ content: 'Hel' }), () => response.destroy());

@@ -57,7 +57,7 @@ function lastSeen(): Json {
   return bodyOf(seen);
 }
 
-test('a response comes from a provider that has chats alone', async () => {
+test('a response comes from a provider that only serves chats', async () => {
   answerWith({ content: 'Hello there' });
   const { data, response } = await client.responses
     .create({ ...hello, instructions: 'Be brief.', metadata: { a: 'b' }, max_output_tokens: 50 })
@@ -211,7 +211,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('that only OpenAI runs are dropped and told, or refused where the client wants nothing lost', async () => {
+  test('that only OpenAI runs are dropped and reported, or refused if the client accepts no losses', async () => {
     answerWith({ content: 'Hello' });
     const asked = { ...hello, tools: [{ type: 'web_search' as const }, weather] };
     const { response } = await client.responses.create(asked).withResponse();
@@ -367,7 +367,7 @@ describe('errors', () => {
   });
 });
 
-test('a hint without equal is dropped and told, and what means nothing elsewhere is not', async () => {
+test('a hint without an equivalent is dropped and reported, and a meaningless one is not', async () => {
   answerWith({ content: 'Hello' });
   const { response } = await client.responses
     .create({ ...hello, store: true, truncation: 'auto', include: ['reasoning.encrypted_content'], max_tool_calls: 3 })
@@ -375,7 +375,7 @@ test('a hint without equal is dropped and told, and what means nothing elsewhere
   expect(response.headers.get('x-sluice-dropped')).toBe('truncation;why=no-equal, max_tool_calls;why=no-equal');
 });
 
-test('what Codex and the SDK tell OpenAI of the installation stays here', async () => {
+test('what Codex and the SDK send to OpenAI about the installation stays here', async () => {
   upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
   const own = { 'x-codex-turn-metadata': '{"installation_id":"i1"}', 'session-id': 's1', originator: 'codex_exec' };
   await client.responses.create(hello, { headers: { ...own, 'thread-id': 't1', 'x-tenant': 'a' } });

@@ -136,7 +136,7 @@ describe('a web page', () => {
     expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, page]);
   });
 
-  test('that is allowed to call has no business with the rest', async () => {
+  test('that is allowed to call cannot reach anything else', async () => {
     const healthz = await ask('/healthz', { origin: page });
     expect(healthz.headers['access-control-allow-origin']).toBeUndefined();
   });
@@ -172,7 +172,7 @@ describe('secrets', () => {
   });
 });
 
-describe('a request that goes round in circles', () => {
+describe('a request that goes in circles', () => {
   test('ends with 508', async () => {
     let rounds = 0;
     upstream.answer((request, response) => {
@@ -195,7 +195,7 @@ describe('a request that goes round in circles', () => {
     expect(rounds).toBe(4);
   });
 
-  test('is told not to come again', async () => {
+  test('is marked as not worth a retry', async () => {
     const reply = await ask('/v1/models', { authorization, 'x-sluice-hops': '4' });
     expect([reply.status, reply.headers['x-should-retry']]).toEqual([508, 'false']);
     expect((await ask('/v1/models', { authorization, 'x-sluice-hops': '3' })).status).toBe(200);

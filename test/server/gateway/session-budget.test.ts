@@ -99,7 +99,7 @@ test('the refusal says in the shape of each API what to do, and no client tries 
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('each amount is told once, also over a restart', async () => {
+test('each amount is reported once, also over a restart', async () => {
   await start({ notifyAtUsd: 3, stopAtUsd: 6 });
   await ask();
   expect(notices).toEqual([]);
@@ -144,7 +144,7 @@ test('a budget that is raised holds at once', async () => {
   expect([await ask(), await ask()]).toEqual([200, 400]);
 });
 
-test('a budget that is switched off refuses and tells nothing', async () => {
+test('a budget that is switched off refuses and reports nothing', async () => {
   await start({ notifyAtUsd: 3, stopAtUsd: 4 });
   await ask();
   const off = { notifyAtUsd: null, stopAtUsd: null };

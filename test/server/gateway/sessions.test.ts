@@ -167,7 +167,7 @@ describe('requests belong together', () => {
   });
 });
 
-test('a session tells its turns', async () => {
+test('a session shows its turns', async () => {
   const run = codex('turns');
   const first = run.body.input as object[];
   const inputs = [
@@ -231,7 +231,7 @@ describe('a stopped session', () => {
       .toMatchObject({ requests: 5, errors: 4 });
   });
 
-  test('leaves the others of its key alone', async () => {
+  test('does not affect other sessions of its key', async () => {
     await send({ ...chat(asks('Hi')), headers: { 'x-sluice-session': 'other' } });
     await send(chat(asks('Hi')));
   });
@@ -245,7 +245,7 @@ describe('a stopped session', () => {
     await expect(again()).resolves.toMatchObject({ object: 'chat.completion' });
   });
 
-  test('is none that is not there', async () => {
+  test('must be a known one', async () => {
     const unknown = { type: 'session.stop', id: 'ses_0000000000000000' } as const;
     await expect(gateway.gateway.execute(unknown)).rejects.toMatchObject({ code: 'not_found' });
     await expect(gateway.gateway.execute({ type: 'session.stop', id: 'x' })).rejects.toMatchObject({

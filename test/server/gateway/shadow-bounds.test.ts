@@ -73,7 +73,7 @@ test('a request that failed or was answered from the cache gets none', async () 
   expect(targets.two.seen).toHaveLength(1);
 });
 
-test('a target that cannot be used now is told', async () => {
+test('a target that cannot be used now is reported', async () => {
   targets = await startTargets({ providers: ['one'] });
   await ask();
   expect(await reasons()).toEqual({ unavailable: 1 });

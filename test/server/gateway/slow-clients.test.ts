@@ -28,12 +28,12 @@ async function begin(path: string, type: string, first: string, length: number):
   });
   request.on('error', () => {});
   await new Promise<void>((resolve) => request.write(first, () => resolve()));
-  // By then the gateway has begun to read it.
+  // By now the gateway has begun to read the request.
   await fetch(`${gateway.origin}/healthz`);
   return request;
 }
 
-/** What the gateway's watch does in so many of its looks, with a little of the body before each. */
+/** Simulates this many checks of the gateway's watch, each preceded by a little of the body. */
 async function send(request: ClientRequest, looks: number, piece: string): Promise<void> {
   for (let look = 0; look < looks; look++) {
     await new Promise<void>((resolve) => request.write(piece, () => resolve()));
@@ -47,7 +47,7 @@ const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.wa
 test.each([
   ['JSON', '/chat/completions', 'application/json', '{"model":"'],
   ['a form', '/audio/transcriptions', 'multipart/form-data; boundary=b', form],
-])('a sender of %s that drips is cut off after half a minute, and told why', async (_what, path, type, first) => {
+])('a sender of %s that drips is cut off after half a minute, with the reason', async (_what, path, type, first) => {
   const request = await begin(path, type, first, 1_000_000);
   const replied = once(request, 'response') as Promise<[IncomingMessage]>;
   await send(request, 3, 'x');

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a request that keeps the loop from turning is named in the log meanwhile, and in the status afterwards', async () => {
+test('a request that blocks the event loop is named in the log during the block, and in the status afterwards', async () => {
   const logPath = join(folder, 'sluice.log');
   const pause = new Int32Array(new SharedArrayBuffer(4));
   gateway = await startGateway({

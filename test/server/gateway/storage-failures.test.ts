@@ -56,7 +56,7 @@ function rowsOnDisk(): number {
 const setAside = () => readdirSync(folder).filter((name) => /set-aside-[\dT-]+$/.test(name));
 
 describe('a database that is damaged while requests are served', () => {
-  test('is set aside, a new one is begun, and the window is told', async () => {
+  test('is set aside, a new one is created, and the window is notified', async () => {
     await start();
     await serves();
     await gateway.record();
@@ -77,7 +77,7 @@ describe('a database that is damaged while requests are served', () => {
     database.close();
   });
 
-  test('at the start is set aside, and that is told', async () => {
+  test('at the start is set aside, and that is reported', async () => {
     writeFileSync(file, 'damaged '.repeat(10_000));
     await start();
     await isRecording();
@@ -86,7 +86,7 @@ describe('a database that is damaged while requests are served', () => {
   });
 });
 
-test('a database that is removed while requests are served is begun anew', async () => {
+test('a database that is removed while requests are served is created again', async () => {
   await start();
   await serves();
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });

@@ -131,13 +131,13 @@ describe.each<[keyof typeof clients, Dialect, Dialect, string]>([
   });
 });
 
-test('a response that went on is kept under the id that the client has', async () => {
+test('a response that was continued is kept under the id that the client has', async () => {
   await start(['openai', 'openai'], [beginning('openai', pieces.slice(0, 2)), eventsOf('openai', pieces)]);
   const { id } = await gateway.client.responses.stream({ model: 'm', input: 'Tell' }).finalResponse();
   expect((await gateway.client.responses.retrieve(id)).output_text).toBe('Once upon a time.');
 });
 
-describe('no other provider is asked', () => {
+describe('no other provider is called', () => {
   const [text, blocks] = [claude.blockEvents(0, claude.text('Let me look.')), claude.blockEvents];
   const openCall = claude.event({
     type: 'content_block_start',

@@ -48,7 +48,7 @@ function breakDown(run: FakeRun, how: { isAnswer?: boolean } = {}): void {
   for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', ...how });
 }
 
-describe('what an upstream says to one replica', () => {
+describe('what one replica learns from an upstream', () => {
   test.each([
     ['a limit, with a time', { failure: 'rate-limit', retryAfterMs: 30_000 } as const, 30_000],
     ['a limit, with a time that is too long', { failure: 'rate-limit', retryAfterMs: 3_600_000 } as const, 60_000],
@@ -56,7 +56,7 @@ describe('what an upstream says to one replica', () => {
     ['that it does not know the credential', { failure: 'credential' } as const, 60_000],
     ['that it does not have the model', { failure: 'model-unavailable' } as const, 5_000],
     ['that the credential may not use the model', { failure: 'model-unavailable', isDenied: true } as const, 5_000],
-  ])('holds at others: %s', (_name, how, forMs) => {
+  ])('applies at others: %s', (_name, how, forMs) => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', how);
     deliver();
@@ -65,7 +65,7 @@ describe('what an upstream says to one replica', () => {
     expect(other.order()).toEqual(['a', 'b']);
   });
 
-  test('holds as soon as it has failed there so often that it cools down', () => {
+  test('applies as soon as it has failed there often enough to cool down', () => {
     const { one, other, deliver, texts } = twoReplicas();
     breakDown(one);
     deliver();
@@ -74,7 +74,7 @@ describe('what an upstream says to one replica', () => {
   });
 
   test.each(['rate-limit', 'credential', 'quota'] as const)(
-    'is told once where many requests fail together: %s',
+    'is sent once if many requests fail together: %s',
     (failure) => {
       const { one, texts, pass } = twoReplicas();
       for (let count = 0; count < 100; count++) one.picker.began(one.target('a'), 'c1');
@@ -100,7 +100,7 @@ describe('what an upstream says to one replica', () => {
     expect(other.book.provider('a')?.hasTroubledCredential('m')).toBe(false);
   });
 
-  test('is over once a person has said so at one of them', () => {
+  test('is over once a person has reset it at one of them', () => {
     const { one, other, deliver } = twoReplicas();
     one.attempt('a', { failure: 'credential' });
     other.attempt('a', { failure: 'credential' });
@@ -113,7 +113,7 @@ describe('what an upstream says to one replica', () => {
     ]);
   });
 
-  test('does not keep from asking where nothing else is left', () => {
+  test('does not prevent a call if nothing else is left', () => {
     const { one, other, deliver } = twoReplicas();
     for (const id of ['a', 'b']) one.attempt(id, { failure: 'rate-limit', retryAfterMs: 10_000 });
     deliver();
@@ -122,8 +122,8 @@ describe('what an upstream says to one replica', () => {
   });
 });
 
-describe('what one replica alone has trouble with', () => {
-  test('is not told: that it cannot reach an upstream, or gets no answer', () => {
+describe('a problem that only one replica has', () => {
+  test('is not sent: that it cannot reach an upstream, or gets no answer', () => {
     const { one, texts } = twoReplicas();
     breakDown(one, { isAnswer: false });
     one.attempt('b', { failure: 'silent', isAnswer: false });
@@ -133,7 +133,7 @@ describe('what one replica alone has trouble with', () => {
     expect(texts).toEqual([]);
   });
 
-  test('keeps others off it once, and no longer when it answers them', () => {
+  test('keeps others from using it once, and no longer when it answers them', () => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 10_000 });
     deliver();
@@ -161,7 +161,7 @@ describe('what one replica alone has trouble with', () => {
   test.each([
     ['another secret', { secretOf: (name: string) => `other ${name}` }],
     ['another address', { counts: { a: 1, b: 1 }, host: 'elsewhere.example' }],
-  ])('is not heeded with %s', (_name, options) => {
+  ])('is ignored with %s', (_name, options) => {
     const { one, other, deliver } = twoReplicas({ other: options });
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 10_000 });
     deliver();
@@ -170,7 +170,7 @@ describe('what one replica alone has trouble with', () => {
 });
 
 describe('what a replica has seen itself', () => {
-  test('counts more than what it hears: how long it leaves a target alone', () => {
+  test('has priority over hints: the length of a cooldown', () => {
     const { one, other, deliver } = twoReplicas();
     other.attempt('a', { failure: 'rate-limit', retryAfterMs: 5_000 });
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 30_000 });
@@ -179,7 +179,7 @@ describe('what a replica has seen itself', () => {
     expect(cooldownMs(one)).toBe(30_000);
   });
 
-  test('counts more than what it hears: that a target fails', () => {
+  test('has priority over hints: that a target fails', () => {
     const { one, other, deliver } = twoReplicas();
     one.attempt('a', { failure: 'credential' });
     other.attempt('a', { failure: 'credential' });
@@ -188,7 +188,7 @@ describe('what a replica has seen itself', () => {
     expect(other.order()).toEqual(['b', 'a']);
   });
 
-  test('counts more than a hint that comes late', () => {
+  test('has priority over a hint that arrives late', () => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 30_000 });
     pass(5_000);
@@ -197,7 +197,7 @@ describe('what a replica has seen itself', () => {
     expect(other.order()).toEqual(['a', 'b']);
   });
 
-  test('takes the place of what it heard', () => {
+  test('replaces the hints it received', () => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 1_000 });
     deliver();
@@ -210,7 +210,7 @@ describe('what a replica has seen itself', () => {
 });
 
 describe('a hint', () => {
-  test('that comes late holds for the rest of the time', () => {
+  test('that arrives late applies for the rest of the time', () => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', { failure: 'rate-limit', retryAfterMs: 30_000 });
     pass(20_000);
@@ -245,7 +245,7 @@ describe('a hint', () => {
     expect(other.told).toEqual([]);
   });
 
-  test('about what the configuration does not have changes nothing', () => {
+  test('about something that is not configured changes nothing', () => {
     const { one, other, deliver } = twoReplicas({ one: { counts: { a: 2, c: 1 } } });
     one.attempt('a', { failure: 'credential', credential: 'c2' });
     one.attempt('c', { failure: 'credential' });

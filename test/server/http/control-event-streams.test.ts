@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { EventMessage } from '../../../server/contract/events.ts';
@@ -20,7 +20,12 @@ const streams = () =>
   });
 let mayHear = true;
 let opened = streams();
-const server = createServer((_request, response) => opened.open(response, () => mayHear));
+/** What a request waits for before its stream is opened. */
+let admitted: (response: ServerResponse) => Promise<void> = async () => {};
+const server = createServer(async (_request, response) => {
+  await admitted(response);
+  opened.open(response, () => mayHear);
+});
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -51,6 +56,22 @@ test('an event is sent with its revision as the id, a comment every 15 seconds k
   vi.advanceTimersByTime(15_000);
   expect(await nextPiece(response)).toBe(':\n\n');
   response.destroy();
+});
+
+test('who has left before the stream is opened leaves nothing behind', async () => {
+  const left = Promise.withResolvers<void>();
+  admitted = async (response) => {
+    request.destroy();
+    await once(response, 'close');
+    left.resolve();
+  };
+  const address = server.address();
+  const request = get({ port: typeof address === 'object' ? address?.port : undefined, agent: false });
+  request.on('error', () => {});
+  await left.promise;
+  admitted = async () => {};
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([listeners.size, vi.getTimerCount()]).toEqual([0, 0]);
 });
 
 test('who leaves is told no more, and leaves no timer behind', async () => {

@@ -34,20 +34,20 @@ test('groups take turns, and in a group its keys; of one key the first to come g
   expect(queue.size).toBe(0);
 });
 
-test('a group that may not go is passed over and keeps its turn', () => {
+test('a group that may not run is skipped and keeps its turn', () => {
   const queue = queueOf(item('a', '1'), item('b', '2'));
   expect(queue.take(({ owner }) => owner.group !== 'a')?.name).toBe('b/2');
   expect(queue.take(({ owner }) => owner.group !== 'a')).toBeUndefined();
   expect(queue.take(anyone)?.name).toBe('a/1');
 });
 
-test('a key that may not go keeps its turn, and another key of its group goes', () => {
+test('a key that may not run keeps its turn, and another key of its group runs', () => {
   const queue = queueOf(item('a', '1'), item('a', '2'));
   expect(queue.take(({ owner }) => owner.key !== '1')?.name).toBe('a/2');
   expect(queue.take(anyone)?.name).toBe('a/1');
 });
 
-test('who leaves the line is not taken any more', () => {
+test('a request that leaves the queue is not started any more', () => {
   const leaving = item('a', '1', 'leaving');
   const queue = queueOf(item('a', '1', 'first'), leaving, item('a', '1', 'last'));
   queue.remove(leaving);

@@ -63,3 +63,13 @@ test('a file that is gone is answered by an error that can be read', async () =>
     expect(JSON.parse(text)).toHaveProperty('error');
   }
 });
+
+test('a folder that could not be read for the first page is read for the next', async () => {
+  const later = join(folder, 'later');
+  const other = await startGateway({ ports: { windowFolder: later } });
+  expect((await fetch(`${other.origin}/`)).status).toBe(500);
+  mkdirSync(later);
+  writeFileSync(join(later, 'index.html'), '<!doctype html>');
+  expect((await fetch(`${other.origin}/`)).status).toBe(200);
+  await other.stop();
+});

@@ -40,7 +40,7 @@ test('an API token counts as a bearer, and not in a cookie; a session not as a b
   await expect(check({ authorization: 'Bearer of-a-session' })).rejects.toMatchObject(refused);
 });
 
-test('the admin token counts by the name of this machine alone', async () => {
+test('the admin token is valid under this machine’s own name only', async () => {
   expect(await check({ authorization: 'Bearer admin', host: 'localhost:4810' })).toBeUndefined();
   const byPublicName = check({ authorization: 'Bearer admin', host: 'gateway.example' });
   await expect(byPublicName).rejects.toMatchObject({ code: 'host_refused' });

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { listen } from '../../../server/http/server.ts';
 
 const anywhere = { host: '127.0.0.1', port: 0 };
 
-/** A server that leaves its requests open for the test to answer. */
+/** A server that leaves its requests open, so that the test answers them. */
 async function open() {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = await listen((_request, response) => arrived.resolve(response), anywhere);
@@ -62,7 +62,7 @@ test('a client that leaves is no longer counted', async () => {
 });
 
 describe('what is no HTTP', () => {
-  /** Resolves with all that the client got, once the connection is closed. */
+  /** Resolves with everything that the client received, once the connection is closed. */
   async function talk(serve: http.RequestListener, begun: string, garbage: string): Promise<string> {
     const server = await listen(serve, anywhere);
     const socket = connect(server.port, '127.0.0.1');
@@ -91,6 +91,23 @@ describe('what is no HTTP', () => {
     const got = await talk(begin, 'begun\r\n', 'no HTTP\r\n\r\n');
     expect(got).toMatch(/^HTTP\/1\.1 200 .*begun\r\n$/s);
   });
+});
+
+test('a client that asks for a tunnel and resets its connection ends nothing but that', async () => {
+  const crashed = vi.fn();
+  process.on('uncaughtException', crashed);
+  const server = await listen((_request, response) => response.end('served'), anywhere);
+  for (let count = 0; count < 20; count++) {
+    const socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('CONNECT api.example:443 HTTP/1.1\r\nhost: x\r\n\r\n', () => socket.resetAndDestroy());
+    await once(socket, 'close');
+    const [reply] = await once(http.get({ port: server.port, host: '127.0.0.1', agent: false }), 'response');
+    expect(reply.resume().statusCode).toBe(200);
+  }
+  await server.stop(0);
+  process.off('uncaughtException', crashed);
+  expect(crashed).not.toHaveBeenCalled();
 });
 
 test('a port that is taken is the system’s error', async () => {

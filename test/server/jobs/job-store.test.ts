@@ -181,7 +181,7 @@ test('jobs are listed by time, in pages, in both directions', () => {
   expect(list('desc', 'unknown')).toEqual(['', false]);
 });
 
-test('a job is forgotten when nobody has asked for it for so long, and in memory too', async () => {
+test('a job is forgotten when it has not been used for long enough, and in memory too', async () => {
   const day = 86_400_000;
   let now = 1_000 * day;
   const sweepClock = clockAt(() => now);
@@ -223,7 +223,7 @@ test('a clock that is a year ahead or behind for a while forgets no job', async 
   expect(store.find('video', 'video_2', 'default')).toMatchObject({ id: 'video_2' });
 });
 
-test('asking for a job again and again writes nothing until a day has passed', () => {
+test('polling a job writes nothing until a day has passed', () => {
   store.remember(job('video_1'), { durable: true });
   const write = vi.spyOn(database, 'transaction');
   for (let index = 0; index < 100; index += 1) store.find('video', 'video_1', 'default');

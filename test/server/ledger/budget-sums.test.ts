@@ -40,7 +40,7 @@ test('a sum comes back as it was kept last, its endless period too, and is of no
   expect([sums.find(owner), sums.isEmpty]).toEqual([null, true]);
 });
 
-test('sums that could not be written are told of, and written once they can be', () => {
+test('sums that could not be written are reported, and written once that is possible', () => {
   database.exec('PRAGMA query_only = ON');
   sums.keep(owner, sum(1));
   sums.flush();

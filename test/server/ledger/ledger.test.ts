@@ -158,7 +158,7 @@ test('while writing fails no more than 10,000 rows wait, and the oldest are drop
   expect(database.prepare('SELECT id FROM requests ORDER BY seq LIMIT 1').get()).toEqual({ id: 'req_5' });
 });
 
-test('rows that can never be written do not stand in the way of those that can', () => {
+test('rows that can never be written do not block those that can', () => {
   vi.spyOn(database, 'transaction').mockImplementationOnce(() => {
     throw new TypeError('a defect');
   });
@@ -171,7 +171,7 @@ test('rows that can never be written do not stand in the way of those that can',
   expect(countRows()).toBe(1);
 });
 
-test('closing writes what waits', () => {
+test('closing writes the waiting rows', () => {
   ledger.finished(finishedRow('req_1'));
   ledger.close();
   expect(countRows()).toBe(1);

@@ -139,7 +139,7 @@ test('a clock that is a year ahead for a while deletes neither requests nor sums
   fake.ledger.close();
 });
 
-test('what a clock dated that was ahead keeps what came before it from being deleted in its time no longer', async () => {
+test('data dated by a clock that was ahead delays the deletion of older data only for a limited time', async () => {
   const fake = openByClock();
   const { clock, record, ledger } = fake;
   record(2);
@@ -157,7 +157,7 @@ test('what a clock dated that was ahead keeps what came before it from being del
   ledger.close();
 });
 
-test('after a long time without Sluice what is old is deleted within hours', async () => {
+test('after a long time without Sluice, old data is deleted within hours', async () => {
   const fake = openByClock();
   fake.record(5);
   fake.clock.wallMs += 100 * day;

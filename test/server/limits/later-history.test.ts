@@ -25,7 +25,7 @@ describe('a budget of several replicas', () => {
     expect(used()).toBe(4);
   });
 
-  test('hears within seconds of what the others have spent, and counts its own once', async () => {
+  test('learns within seconds what other replicas have spent, and counts its own usage once', async () => {
     await faked.limiter.recall([tenDollars]);
     admit('one');
     faked.finish('one', { usd: 3, tokens: 0 });
@@ -46,7 +46,7 @@ describe('a budget of several replicas', () => {
     admit('one');
   });
 
-  test('is not told of as reached because a replica starts', async () => {
+  test('is not reported as reached because a replica starts', async () => {
     spendElsewhere(9);
     expect(() => admit('one')).toThrow();
     await setImmediate();
@@ -83,7 +83,7 @@ describe('a budget of several replicas', () => {
     expect(faked.told).toMatchObject([{ percent: 80, used: 9 }]);
   });
 
-  test('stays as it was while the ledger cannot be read', async () => {
+  test('stays unchanged while the ledger cannot be read', async () => {
     await faked.limiter.recall([tenDollars]);
     faked.state.isBroken = true;
     faked.pass(5_000);
@@ -94,7 +94,7 @@ describe('a budget of several replicas', () => {
   });
 });
 
-test('a limit per minute counts what another replica has served of late', async () => {
+test('a limit per minute counts what another replica has recently served', async () => {
   const faked = fakeLimiter(undefined, { isLater: true });
   const two = limited({ requestsPerMinute: 2 });
   faked.rows.push({

@@ -1,4 +1,4 @@
-/** Keys and groups with limits, and what their requests come to. */
+/** Keys and groups with limits, and the usage of their requests. */
 import { afterEach, beforeEach } from 'vitest';
 import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
@@ -26,7 +26,7 @@ export const budget = (amount: number, per: Budget['per'], more: Partial<Budget>
 
 export type Fake = ReturnType<typeof fakeLimiter>;
 
-/** Periods begin by Berlin's clock. Registers the hooks. */
+/** Periods begin by Berlin's time. Registers the hooks. */
 export function liveInBerlin(): void {
   const zone = process.env.TZ;
   beforeEach(() => {
@@ -40,7 +40,7 @@ export function liveInBerlin(): void {
 
 let count = 0;
 
-/** Whether a request is admitted; if so it ends at once, having used what it says. */
+/** Whether a request is admitted. If so, it ends at once with the given usage. */
 export function passes(fake: Fake, subject: Limited, used = cent): boolean {
   const id = `r${count++}`;
   try {
@@ -53,7 +53,7 @@ export function passes(fake: Fake, subject: Limited, used = cent): boolean {
   return true;
 }
 
-/** Throws if the request is admitted. */
+/** Returns the error of the refusal. Throws if the request is admitted. */
 export function refusalOf(fake: Fake, subjects: Limited[]): GatewayError {
   try {
     fake.limiter.admit(`r${count++}`, subjects, exactly(none));
@@ -63,6 +63,6 @@ export function refusalOf(fake: Fake, subjects: Limited[]): GatewayError {
   throw new Error('It was admitted.');
 }
 
-/** How many of so many requests are admitted. */
+/** Returns how many of these requests are admitted. */
 export const spend = (fake: Fake, subject: Limited, times: number) =>
   Array.from({ length: times }, () => passes(fake, subject)).filter(Boolean).length;

@@ -15,7 +15,7 @@ import {
 
 liveInBerlin();
 
-test('what nobody knows the cost of is told beside a budget in money, over a restart and until the next period', () => {
+test('requests of unknown cost are reported beside a budget in money, over a restart and until the next period', () => {
   const fake = fakeLimiter();
   const subject = limited({
     budgets: [
@@ -142,7 +142,7 @@ describe('a budget of a day', () => {
     expect(spend(fake, subject, 5)).toBe(2);
   });
 
-  test('lets nothing pass while neither ledger nor kept sum can be read, if it is hard', () => {
+  test('blocks everything while neither ledger nor stored sum can be read, if it is hard', () => {
     const fake = fakeLimiter();
     const subject = budget(0.02, 'day');
     expect(spend(fake, subject, 5)).toBe(2);

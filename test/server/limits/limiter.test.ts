@@ -138,7 +138,7 @@ describe('what runs', () => {
     expect(refusalOf(fake, [hard])).toMatchObject({ code: 'request_limit_reached', retryAfterSeconds: 1 });
   });
 
-  test('is waited for where it may need what is left, which is not said to be spent', () => {
+  test('may reserve the rest of a budget, which later requests wait for and which does not count as spent', () => {
     const fake = fakeLimiter();
     const hard = budget(2, 'day');
     fake.limiter.admit('a', [hard], guess);
@@ -180,7 +180,7 @@ describe('a limit by the minute', () => {
     expect(spend(fake, subject, 5)).toBe(2);
   });
 
-  test('takes the place of the estimate by what was used, and lets no request in that is over it', () => {
+  test('replaces the estimate by the real usage, and admits no request that exceeds it', () => {
     const fake = fakeLimiter();
     const subject = limited({ tokensPerMinute: 1_000 });
     fake.limiter.admit('a', [subject], exactly({ usd: 0, tokens: 990 }));
@@ -205,7 +205,7 @@ describe('a limit by the minute', () => {
     expect(fake.limiter.meters(key)).toEqual(before);
   });
 
-  test('holds nothing of a request once it has ended, however it ended', () => {
+  test('keeps nothing of a request once it has ended in any way', () => {
     const fake = fakeLimiter();
     const subject = limited({ concurrent: 3, tokensPerMinute: 100, budgets: [{ unit: 'usd', amount: 1, per: 'day' }] });
     for (const outcome of ['ok', 'error', 'client-gone', 'stream-broken'] as const) {

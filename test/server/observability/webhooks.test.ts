@@ -82,7 +82,7 @@ describe('webhooks of a gateway', () => {
       })
       .then((response) => response.text());
 
-  test('tell that a provider is down, and that it is up again, without what was said', async () => {
+  test('report that a provider is down, and that it is up again, without its messages', async () => {
     await start({});
     upstream.answer((_request, response) =>
       json(response, { error: { message: 'planted reason' } }, 429, { 'retry-after': '60' }),
@@ -250,7 +250,7 @@ describe('the delivery of webhooks', () => {
     expect(log.join()).not.toContain('planted');
   });
 
-  test('holds at most a hundred events for an address', async () => {
+  test('queues at most a hundred events per address', async () => {
     const delivery = startDelivery();
     for (let number = 0; number < 105; number++) delivery.onEvent(budget(String(number)));
     expect(log.length).toBe(5);

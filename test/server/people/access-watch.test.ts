@@ -42,7 +42,7 @@ test('any number of streams costs one question, and none costs nothing', async (
   ]);
 });
 
-test('who is let in no more is told once, at the next question or when something was ended', async () => {
+test('a stream whose access was revoked is notified once, at the next query or after a revocation', async () => {
   const [one, other, gone] = [vi.fn(), vi.fn(), vi.fn()];
   watch.add(caller('ses_1'), one);
   watch.add(caller('ses_2'), other);
@@ -55,7 +55,7 @@ test('who is let in no more is told once, at the next question or when something
   expect([one, other, gone].map((each) => each.mock.calls.length)).toEqual([1, 1, 0]);
 });
 
-test('who may see other things is told, and so are all while nobody can say', async () => {
+test('a stream with changed rights is notified, and so are all if the rights cannot be read', async () => {
   const [changed, other] = [vi.fn(), vi.fn()];
   watch.add(caller('ses_1'), changed);
   watch.add(caller('ses_2'), other);
@@ -70,7 +70,7 @@ test('who may see other things is told, and so are all while nobody can say', as
   away.close();
 });
 
-test('what was ended while a question is answered is asked for again', async () => {
+test('a revocation during a query causes another query', async () => {
   const answer = Promise.withResolvers<void>();
   const refused = vi.fn();
   let questions = 0;

@@ -27,13 +27,13 @@ test('a key that a member makes is theirs, with an id that says nothing of other
   expect((await give<'key.rotate'>({ type: 'key.rotate', id: key.id }, member)).secret).not.toBe(secret);
 });
 
-test('a member makes no key that is nobody’s own, and none that captures', async () => {
+test('a member cannot create a key without an owner, or one that captures', async () => {
   for (const more of [{ own: false }, { capture: true }, { faults: true }]) {
     await expect(give({ type: 'key.create', group: 'ours', ...more }, member)).rejects.toMatchObject(forbidden);
   }
 });
 
-test('a manager makes keys that are nobody’s own, unless they say so', async () => {
+test('a manager creates keys without an owner, unless they choose otherwise', async () => {
   const service = await give<'key.create'>({ type: 'key.create', group: 'ours' }, manager);
   const own = await give<'key.create'>({ type: 'key.create', group: 'ours', own: true }, manager);
   expect([service.key.owner, own.key.owner]).toEqual([null, manager.id]);
@@ -61,7 +61,7 @@ test('a manager restricts and revokes the key of a member, but never learns its 
   expect(await sluice.configText()).not.toContain(key.id);
 });
 
-test('whoever left a group may revoke the key there, and no longer learns its secret', async () => {
+test('a person who has left a group may revoke the key there, but no longer sees its secret', async () => {
   const { key } = await give<'key.create'>({ type: 'key.create', group: 'ours' }, member);
   const left = { ...member, memberOf: [] };
   await expect(give({ type: 'key.reveal', id: key.id }, left)).rejects.toMatchObject(forbidden);
@@ -74,7 +74,7 @@ test('an administrator moves a key and sees its secret', async () => {
   expect(await give({ type: 'key.reveal', id: key.id }, admin)).toEqual({ secret });
 });
 
-test('nobody who is signed in gets an address that lets others in, or changes files of the machine', async () => {
+test('no signed-in person gets an address that lets others in, or changes files of the machine', async () => {
   await expect(give({ type: 'window.create-address' }, admin)).rejects.toMatchObject(forbidden);
   const undo = give({ type: 'connect.undo', client: 'codex', fingerprint: 'any' }, admin);
   await expect(undo).rejects.toMatchObject(forbidden);
@@ -127,7 +127,7 @@ test('a person is somebody else at another identity provider', () => {
   expect(personIdOf('https://a.example', 'x')).toMatch(/^prs_[0-9a-f]{24}$/);
 });
 
-test('a member hears of their key and group, and finds them, however many others there are', async () => {
+test('a member is notified of changes to their key and group, and finds them, however many others there are', async () => {
   const others = Array.from({ length: maxReported + 100 }, (_, index) => ({
     ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
   }));

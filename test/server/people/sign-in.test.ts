@@ -39,7 +39,7 @@ describe('signing in', () => {
     });
   });
 
-  test('lets in nobody who has no role', async () => {
+  test('refuses a person without a role', async () => {
     expect(await team.signIn('nobody')).toBe(`${pendingName()}=`);
     expect(JSON.stringify(await team.sluice.gateway.query({ type: 'people' }))).not.toContain('nobody');
   });
@@ -106,7 +106,7 @@ describe('a session', () => {
     expect((await query({ cookie: ada })).status).toBe(200);
   });
 
-  test('has the rights of the mapping in force, and none of them once it names the person no more', async () => {
+  test('has the rights of the current mapping, and none once that no longer names the person', async () => {
     const cookie = await team.signIn('mo');
     const { settings } = await team.sluice.gateway.query({ type: 'status' });
     const { people } = settings;
@@ -135,8 +135,8 @@ describe('a session', () => {
   });
 });
 
-describe('the way of the laptop', () => {
-  test('is shut for browsers: no address opens the window', async () => {
+describe('local access', () => {
+  test('is closed to browsers: no address opens the window', async () => {
     expect(team.sluice.gateway.createAdminUrl()).toBe(team.sluice.origin);
     const response = await fetch(`${team.sluice.origin}/control/session?token=any`, { redirect: 'manual' });
     expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);

@@ -74,7 +74,7 @@ describe.runIf(hasValkey())('replicas', () => {
     });
   });
 
-  test('count what a request really used if its replica was only thought dead', async () => {
+  test('count what a request really used if its replica was wrongly considered dead', async () => {
     const subject = budget(1, 'day');
     // Its heartbeats are too rare to renew the lease that the command below ends.
     const frozen = await open({ timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
@@ -88,7 +88,7 @@ describe.runIf(hasValkey())('replicas', () => {
     expect(frozen.limiter.meters(subject)[0]?.used).toBeCloseTo(0.01, 12);
   });
 
-  test('go on with equal shares while Valkey is away, and together again when it is back', async () => {
+  test('continue with equal shares while Valkey is unavailable, and together again when it is back', async () => {
     const three = await openThree();
     const perMinute = limited({ requestsPerMinute: 30 });
     const running = { ...limited({ concurrent: 3 }), id: 'k2' };
@@ -111,7 +111,7 @@ describe.runIf(hasValkey())('replicas', () => {
     expect(told.filter((message) => message.startsWith('limits are counted together'))).toHaveLength(2);
   });
 
-  test('refuse what has a hard budget while Valkey is away, or spend their share of the rest', async () => {
+  test('refuse hard budgets while Valkey is unavailable, or spend their share of the rest', async () => {
     const settings: SharedCountsSettings = { hardBudgets: 'closed' };
     const three = await openThree({ settings });
     const subject = budget(10, 'day');
@@ -134,7 +134,7 @@ describe.runIf(hasValkey())('replicas', () => {
   test.each([
     ['a common ledger', true],
     ['a ledger each', false],
-  ])('with %s know what was spent when Valkey has lost everything', async (_what, isCommon) => {
+  ])('with %s know what was spent after Valkey has lost everything', async (_what, isCommon) => {
     const three = await openThree(isCommon ? { rows: [] } : {});
     const subject = budget(5, 'day');
     for (const replica of three) {
@@ -181,7 +181,7 @@ describe.runIf(hasValkey())('replicas', () => {
     await until([replica], true);
   });
 
-  test('that start while Valkey is away keep to the share of the last start', async () => {
+  test('that start while Valkey is unavailable use the share of the last start', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'sluice-replica-'));
     const first = await open({ dataDir });
     await open();

@@ -92,7 +92,7 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
       () => valkey.command('CONFIG', 'SET', 'maxmemory', '1'),
       () => valkey.command('CONFIG', 'SET', 'maxmemory', '0'),
     ],
-  ])('budgets are what the ledger has after Valkey %s', async (_what, begin, end) => {
+  ])('budgets equal the ledger after Valkey %s', async (_what, begin, end) => {
     await underLoad(async () => {
       await moreRequests(50);
       await begin();
@@ -117,7 +117,7 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
   }
 });
 
-describe.runIf(hasValkey())('what counts against a budget', () => {
+describe.runIf(hasValkey())('the amount counted against a budget', () => {
   let valkey: ValkeyServer;
   let opened: Replica[];
   let rows: LedgerRow[];
@@ -157,7 +157,7 @@ describe.runIf(hasValkey())('what counts against a budget', () => {
   /** Waits until no replica compares the sums any more. */
   const atRest = () => sleep(laterMs);
 
-  test('has a request once whose end is told again', async () => {
+  test('contains a request once even if its end is reported again', async () => {
     // It does not compare before everything is written.
     const replica = await open(3_600_000);
     const { id } = await admits(replica.limiter, [subject], exactly(dollar));
@@ -183,7 +183,7 @@ describe.runIf(hasValkey())('what counts against a budget', () => {
     expect([...seen]).toEqual(['2']);
   });
 
-  test('comes back once if all replicas bring it back', async () => {
+  test('is restored once if all replicas restore it', async () => {
     const three = [await open(), await open(), await open()];
     for (const replica of three) await spendAt(replica);
     for (let time = 0; time < 10; time++) {
@@ -194,7 +194,7 @@ describe.runIf(hasValkey())('what counts against a budget', () => {
     }
   });
 
-  test('is corrected after Valkey has begun again from an old copy of its data', async () => {
+  test('is corrected after Valkey has started from an old copy of its data', async () => {
     const replica = await open();
     await spendAt(replica);
     await atRest();

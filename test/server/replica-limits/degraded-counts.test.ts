@@ -1,4 +1,4 @@
-/** What a replica takes for spent while it counts alone. */
+/** The amounts that a replica counts as spent while it counts alone. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Account } from '../../../server/limits/account.ts';

@@ -56,7 +56,7 @@ describe.runIf(hasValkey())('messages of replicas', () => {
     expect(heard.get(elsewhere)).toEqual([]);
   });
 
-  test('are heard again after Valkey was away, and not sent meanwhile', async () => {
+  test('are received again after Valkey was unavailable, and not sent in the meantime', async () => {
     const [one, two] = [await open(), await open()];
     await listening(2);
     await valkey.kill();
@@ -90,7 +90,7 @@ describe.runIf(hasValkey())('messages of replicas', () => {
     expect([one.view.problem, one.logged.filter(({ message }) => message.includes('Valkey'))]).toEqual([null, []]);
   });
 
-  test('that the user may not exchange are told once in the log, and harm nothing else', async () => {
+  test('that the user may not exchange are logged once, and affect nothing else', async () => {
     await valkey.command('ACL', 'SETUSER', 'sluice', 'on', '>top-secret', '~*', '+@all', 'resetchannels');
     const replica = await open(valkey.url.replace('valkey://', 'valkey://sluice:top-secret@'));
     const warnings = () => replica.logged.filter(({ message }) => message.includes('+publish'));

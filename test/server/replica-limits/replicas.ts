@@ -1,4 +1,4 @@
-/** Replicas that count together, without gateways around them. */
+/** Replicas that count together, without gateways. */
 
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
@@ -25,7 +25,7 @@ export interface LedgerRow {
 }
 
 export interface Replica extends ReplicaLimits {
-  /** To its ledger, in which it is at once or a little later. */
+  /** Writes to its ledger, which contains the row at once or a little later. */
   write(row: LedgerRow): void;
   readonly logged: { fields: object; message: string }[];
 }
@@ -33,12 +33,12 @@ export interface Replica extends ReplicaLimits {
 const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 
 export interface ReplicaOptions {
-  /** The ledger, if it is to be that of several replicas. */
+  /** The rows of a ledger that several replicas share. */
   rows?: LedgerRow[];
-  /** Instead of that ledger. */
+  /** A usage history to use instead of that ledger. */
   history?: UsageHistory;
   wallMs?(): number;
-  /** After how long a request is in the ledger. */
+  /** The delay until a request is in the ledger. */
   writeMs?(): number;
   told?: LimitReached[];
   settings?: SharedCountsSettings;
@@ -93,7 +93,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
   };
 }
 
-/** To the replica's ledger first, as the gateway does. */
+/** Writes to the replica's ledger first, as the gateway does. */
 export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
   const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
   const { keyId: key, groupId: group, startedAt } = record;
@@ -110,7 +110,7 @@ export function togetherOf(replicas: readonly [Replica, Replica, Replica], told:
       const replica = replicas.find((each) => each.limiter === limiter);
       if (replica) finishAt(replica, id, used, more);
     },
-    // Commands of a connection are carried out in order.
+    // Commands on one connection are executed in order.
     async settled() {
       await Promise.all(replicas.map(({ limiter }) => limiter.refresh([anyParty])));
     },
@@ -126,7 +126,7 @@ const anyParty: Limited = {
   sinceMs: 0,
 };
 
-/** As of a server: what is read stays the same until the work is done, and comes later. */
+/** Like a database server: the data read stays the same until the work is done, and arrives asynchronously. */
 function commonHistoryOf(rows: readonly LedgerRow[]): UsageHistory {
   return {
     ...historyOf(rows),

@@ -74,13 +74,13 @@ describe('another target is left', () => {
 });
 
 describe('a request that is refused', () => {
-  test('goes to nobody else, if the fault is its own', () => {
+  test('is not sent to another target if the request is at fault', () => {
     const plan = planOf();
     const first = plan.first();
     expect(first && plan.after(first, rejected)).toBeNull();
   });
 
-  test('goes to the next target, if only this one cannot be asked it', () => {
+  test('is sent to the next target if only this one cannot serve it', () => {
     const plan = planOf();
     const asked: string[] = [];
     for (let next = plan.first(); next; next = plan.after(next, { ...rejected, isOnlyHere: true }))
@@ -88,7 +88,7 @@ describe('a request that is refused', () => {
     expect(asked).toEqual(['one', 'two', 'three']);
   });
 
-  test('there is told only if no other target has failed in a way that may pass', () => {
+  test('reports that refusal only if no other target has failed temporarily', () => {
     const failed = (failure: Failure): FailedAttempt => ({
       kind: 'failed',
       failure,

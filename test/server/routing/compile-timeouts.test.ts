@@ -18,7 +18,7 @@ describe('the beginning of an answer', () => {
     ]);
   });
 
-  test('is all that takes less time while another target is left', () => {
+  test('is the only part with a shorter timeout while another target is left', () => {
     const { last, stream, whole } = compileTimeouts({ idleMs: 7_000, totalMs: 9_000 });
     for (const early of [stream, whole]) {
       expect({ ...early, firstByteMs: 0, firstContentMs: 0 }).toEqual({ ...last, firstByteMs: 0, firstContentMs: 0 });

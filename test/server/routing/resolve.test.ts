@@ -103,7 +103,7 @@ describe('`provider/model`', () => {
     expect(away.refusal('d/new')).toContain('provider "d": it is switched off');
   });
 
-  test('gives way to a model that is really called so', () => {
+  test('gives way to a model with exactly that name', () => {
     const { call } = asking({ providers: [provider('a', ['m']), provider('router', ['a/m'])] });
     expect(call('a/m')).toEqual(['router:a/m']);
   });
@@ -143,7 +143,7 @@ describe('an alias', () => {
     expect(list()).toEqual(['big', 'fast', 'small']);
   });
 
-  test('goes before a model of the same name', () => {
+  test('takes precedence over a model of the same name', () => {
     const { call } = asking({
       providers: [provider('a', ['fast']), provider('b', ['big'])],
       aliases: [{ name: 'fast', targets }],
@@ -205,7 +205,7 @@ describe('a request without a model', () => {
     expect(asking({ providers, keys }).callDefault('videos')).toBe('model_missing');
   });
 
-  test('is told why it has to name one', () => {
+  test('gets an error that says why it must name one', () => {
     const providers = [provider('a', ['v', 'w'])];
     const groups = [{ id: 'g', models: ['v'] }];
     const advice = 'are limited, so name one or set a default for videos in the group.';

@@ -8,7 +8,7 @@ import { attemptRecord } from '../../support/attempt-record.ts';
 import { plainPicker } from '../../support/plain-picker.ts';
 import { limited, run, silent, targets, transient, withOneCredential } from './scripted-attempts.ts';
 
-describe('how long is waited', () => {
+describe('the wait before a retry', () => {
   test('is a random part of a time that doubles', async () => {
     const { waits } = await run([transient], { policy: { retries: 6, fallbacks: 0 } });
     expect(waits).toEqual([125, 250, 500, 1_000, 2_000, 2_000]);
@@ -27,7 +27,7 @@ describe('how long is waited', () => {
     });
   });
 
-  test('is up to ten seconds where nobody else is left, and not a moment where that is not enough', async () => {
+  test('is up to ten seconds if no other target is left, and none if that is not enough', async () => {
     const policy = { retries: 2, fallbacks: 0 };
     const only = { policy, credentialId: 'c1' };
     expect(await run([limited(8_000), 'answers'], only)).toMatchObject({
@@ -60,7 +60,7 @@ describe('the time budget', () => {
     }
   });
 
-  test('begins anew where an answer breaks off that flowed for longer', async () => {
+  test('restarts if an answer breaks off that was received for longer', async () => {
     const { log } = await run(['breaks', 'answers'], { policy: { budgetMs, fallbacks: 0 }, takesMs: 600_000 });
     expect(log).toEqual(['one/c1 first', 'one/c1 rescue']);
   });
@@ -72,7 +72,7 @@ describe('the time budget', () => {
   });
 });
 
-describe('a target that is on trial for its silence', () => {
+describe('a target that is on trial because it was silent', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -116,7 +116,7 @@ describe('a target that is on trial for its silence', () => {
     return { log, reports, outcome };
   }
 
-  test('has another asked beside it after a while, and was silent once more if that one answers first', async () => {
+  test('has another called beside it after a while, and counts as silent again if that one answers first', async () => {
     const { log, reports, outcome } = onTrial();
     await vi.advanceTimersByTimeAsync(999);
     expect(log).toEqual(['one first']);
@@ -129,19 +129,19 @@ describe('a target that is on trial for its silence', () => {
     ]);
   });
 
-  test('is alone where it answers in that time', async () => {
+  test('is the only one called if it answers in that time', async () => {
     const { log, reports, outcome } = onTrial({}, 900);
     await vi.advanceTimersByTimeAsync(5_000);
     expect([log, reports, await outcome]).toEqual([['one first'], [['one', null]], { kind: 'answered' }]);
   });
 
-  test('is nobody’s fault where the client leaves', async () => {
+  test('is not blamed if the client disconnects', async () => {
     const { log, reports } = onTrial({}, 60_000, 500);
     await vi.advanceTimersByTimeAsync(5_000);
     expect([log, reports]).toEqual([['one first'], [['one', 'client-gone']]]);
   });
 
-  test('takes the other from the fallbacks', async () => {
+  test('uses one of the fallbacks for the other', async () => {
     const { log } = onTrial({ fallbacks: 0 });
     await vi.advanceTimersByTimeAsync(5_000);
     expect(log).toEqual(['one first']);

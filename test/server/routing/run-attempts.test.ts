@@ -16,7 +16,7 @@ const told = (outcome: Awaited<ReturnType<typeof run>>['outcome']) =>
 const quota = { class: 'quota', retryable: false } as const;
 const refused = { class: 'credential', retryable: false } as const;
 
-describe('who is asked next', () => {
+describe('the next target', () => {
   test.each<[string, Step[], string[]]>([
     ['nobody after an answer', ['answers'], ['one/c1 first']],
     ['the same target once more after a fleeting failure', [transient, 'answers'], ['one/c1 first', 'one/c1 retry']],
@@ -91,7 +91,7 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c2 first']);
   });
 
-  test('is the best target even where the picker would rather ask none', async () => {
+  test('is the best target even if the picker advises against all', async () => {
     const { log } = await run(['answers'], { picker: { credentials: () => [] } });
     expect(log).toEqual(['one/c1 first']);
   });
@@ -109,20 +109,20 @@ describe('who is asked next', () => {
     expect((await run([transient, 'answers'], { picker })).log).toEqual(['one/c1 first', 'two/c1 fallback']);
   });
 
-  test('is nobody twice of those that were in bad health before this request, and were asked for want of others', async () => {
+  test('is never called twice if it was unhealthy before this request and only called because no other was left', async () => {
     const picker = { mayBeAsked: () => false };
     const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 1 } });
     expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
   });
 
-  test('is, where nobody else is left, a target that this request alone brought into bad health', async () => {
+  test('can be one that only this request has made unhealthy, if no other is left', async () => {
     let failures = 0;
     const picker = { mayBeAsked: () => failures === 0, report: () => void failures++ };
     const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 0 } });
     expect(log).toHaveLength(6);
   });
 
-  test('is a target in bad health once more where it broke off in mid-answer', async () => {
+  test('can be an unhealthy one once more if it broke off in the middle of an answer', async () => {
     const picker = { mayBeAsked: () => false };
     const { log } = await run(['breaks', 'answers'], { picker, policy: { fallbacks: 0 } });
     expect(log).toEqual(['one/c1 first', 'one/c1 rescue']);
@@ -182,7 +182,7 @@ describe('who is asked next', () => {
   });
 });
 
-describe('what is told when nobody answers', () => {
+describe('the error if no target answers', () => {
   test.each<[string, Step[], string]>([
     ['a rate limit over a failure of the next', [limited(60_000), limited(60_000), transient], 'rate-limit 2'],
     ['what a client may mend over all', [transient, { class: 'too-large', retryable: false }], 'too-large 2'],

@@ -68,7 +68,7 @@ describe('a store with a key file', () => {
     expect(await store.list()).toEqual(['provider/main/c1']);
   });
 
-  test('names that objects know by themselves are names like any other', async () => {
+  test('names of built-in object members are names like any other', async () => {
     const store = await openEncryptedFile(dataDir);
     expect(await store.get('constructor')).toBeUndefined();
     await store.set('__proto__', 'value');
@@ -126,7 +126,7 @@ describe('a store with a key file', () => {
     },
   );
 
-  test('damage that comes while the program runs stops a change instead of being written over', async () => {
+  test('damage while the program runs stops a change instead of being overwritten', async () => {
     const store = await openEncryptedFile(dataDir);
     await store.set('key/k1', planted);
     await writeFile(path, 'damaged');

@@ -100,7 +100,7 @@ describe('without an answering keychain', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  test('a keychain that accepts the call but never answers holds up neither the start nor the end of the program', async () => {
+  test('a keychain that accepts the call but never answers delays neither the start nor the end of the program', async () => {
     const bus = createServer((socket) => socket.resume().on('error', () => {}));
     const address = join(dataDir, 'bus');
     await new Promise<void>((resolve) => bus.listen(address, resolve));
@@ -112,7 +112,7 @@ describe('without an answering keychain', () => {
     expect(opened.processMs).toBeLessThan(20_000);
   });
 
-  test('a keychain that holds the secrets but is away is kept, and one line says so', async () => {
+  test('a keychain that holds the secrets but is unavailable stays in use, and one line reports it', async () => {
     await writeFile(join(dataDir, keychainMarkerName), '');
     const opened = await openWithBus('unix:path=/nonexistent/bus');
     expect(opened.kind).toBe('keychain');

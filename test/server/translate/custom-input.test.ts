@@ -5,7 +5,7 @@ import { CustomInputReader, customInput, isCutInput } from '../../../server/tran
 import { dataOf, type Json, streamed, streamOf, translate } from './translating.ts';
 
 describe('the input of a custom tool', () => {
-  test('is the same however its arguments are divided, and no half of a character is told', () => {
+  test('is the same however its arguments are divided, and never contains half a character', () => {
     const pieces = fc.tuple(fc.string({ unit: 'binary' }), fc.boolean(), fc.array(fc.nat(40)));
     fc.assert(
       fc.property(pieces, ([input, isEscaped, lengths]) => {

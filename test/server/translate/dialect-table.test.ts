@@ -28,7 +28,7 @@ describe('a cell', () => {
     ...(mark === undefined ? {} : { mark }),
   });
 
-  test('says what did not arrive, and was told by no loss', () => {
+  test('reports what did not arrive and was not reported as a loss', () => {
     if (!chat) throw new Error('There is no upstream.');
     expect(cellOf(row('Hello'), 'anthropic-messages', chat)).toMatchObject({ word: 'carried', defects: [] });
     const lost = cellOf(row('Goodbye'), 'anthropic-messages', chat);
@@ -37,6 +37,6 @@ describe('a cell', () => {
   });
 });
 
-test('docs/dialects.md is what is observed', async () => {
+test('docs/dialects.md matches the observations', async () => {
   await expect(pageOf(preface)).toMatchFileSnapshot('../../../docs/dialects.md');
 });

@@ -40,7 +40,7 @@ describe.each(pairs)('a history of %s for %s', (client, upstream) => {
     expect(await leastMs(client, upstream, longHistory(client, 200 * kilobyte, 60))).toBeLessThan(15);
   });
 
-  test('of twice the length takes about twice as long', async () => {
+  test('takes about twice as long with twice the length', async () => {
     const once = await leastMs(client, upstream, longHistory(client, 400 * kilobyte, 120));
     const twice = await leastMs(client, upstream, longHistory(client, 800 * kilobyte, 240));
     expect(twice / once).toBeLessThan(3.5);

@@ -295,7 +295,7 @@ test('a picture that a model draws in a stream arrives', () => {
   expect(streamed(request, [streamOf(events, false)])).toContain('![](data:image/png;base64,AAAA)');
 });
 
-test('how closely a picture is to be looked at is told, where the upstream has no such choice', () => {
+test('the requested detail of a picture is reported as a loss if the upstream has no such choice', () => {
   const image = (detail: string) => ({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail } });
   const messages = [{ role: 'user', content: [image('high'), image('auto')] }];
   for (const to of ['anthropic-messages', 'gemini-generate'] as const) {

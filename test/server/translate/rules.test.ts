@@ -35,7 +35,7 @@ describe('an id of a call', () => {
     expect(assign()[2]).not.toBe('b');
   });
 
-  test('of a place is another for each place', () => {
+  test('of a place differs from that of every other place', () => {
     expect(
       new Set([idOfPlace('1', 0, 'x'), idOfPlace('1', 1, 'x'), idOfPlace('2', 0, 'x'), idOfPlace('1', 0, 'y')]).size,
     ).toBe(4);
@@ -91,7 +91,9 @@ describe('an envelope', () => {
     [{ provider: 'q' }, false],
     [{ model: 'n' }, false],
     [{ account: 'b' }, false],
-  ])('opens for who has sealed it: %j', (other, opens) => expect(opensFor(seal, { ...origin, ...other })).toBe(opens));
+  ])('opens only for the account that sealed it: %j', (other, opens) =>
+    expect(opensFor(seal, { ...origin, ...other })).toBe(opens),
+  );
 
   test('that came bare opens for nobody', () => expect(opensFor({ kind: 'signature', data: 'x' }, origin)).toBe(false));
 });

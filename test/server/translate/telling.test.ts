@@ -22,7 +22,7 @@ describe('losses', () => {
     expect(lossHeaders([])).toEqual({});
   });
 
-  test('that are many are counted in the end', () => {
+  test('are only counted if there are too many', () => {
     const value = lossHeaders(Array.from({ length: 200 }, (_, index) => dropped(`messages[${index}]`)))[
       'x-sluice-dropped'
     ];
@@ -35,7 +35,7 @@ describe('losses', () => {
     expect(lossHeaders([dropped(field)])['x-sluice-dropped']).toMatch(/^[\x21-\x7e]{1,220}$/);
   });
 
-  test('are noted once a place, with how often, for the record', () => {
+  test('are recorded once per place, with their number', () => {
     const marks = [0, 1, 2].map((turn) => dropped(`messages[${turn}].content[${turn + 9}].cache_control`));
     expect(
       noteLosses([dropped('top_k'), ...marks, { fate: 'emulated', field: 'x', code: 'in-prompt' }], 'dropped'),
@@ -70,7 +70,7 @@ describe('losses', () => {
     ]);
   });
 
-  test('are a refusal for a client that takes none', () => {
+  test('are a refusal for a client that accepts none', () => {
     expect(refusalOf([dropped('top_k')])).toMatchObject({ code: 'invalid_value', param: 'top_k' });
     expect(refusalOf([{ fate: 'carried', field: 'x', code: 'renamed' }])).toBeNull();
   });

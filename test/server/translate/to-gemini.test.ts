@@ -30,7 +30,7 @@ const loop = [
 ];
 
 describe('a request to a Gemini', () => {
-  test('tells the name of a PDF in front of it, unless it tells nothing', () => {
+  test('includes the name of a PDF as text in front of it, unless the name has no meaning', () => {
     const file = (filename: string) => ({
       model: 'm',
       messages: [
@@ -48,7 +48,7 @@ describe('a request to a Gemini', () => {
     expect(sent(fromChat, file('document.pdf')).contents).toEqual([{ role: 'user', parts: [pdf] }]);
   });
 
-  test('tells that calls need not keep to the schema of a strict tool', () => {
+  test('reports that calls need not match the schema of a strict tool', () => {
     const [tool] = tools;
     const strict = [{ ...tool, function: { ...tool?.function, strict: true } }];
     expect(lossesOf(fromChat, { model: 'm', messages: [user], tools: strict })).toEqual([

@@ -17,7 +17,7 @@ function watch() {
   };
 }
 
-test('a change of the surroundings is told once', () => {
+test('a change of the network is reported once', () => {
   const { changed, stop, move } = watch();
   vi.advanceTimersByTime(60_000);
   expect(changed).not.toHaveBeenCalled();
@@ -30,7 +30,7 @@ test('a change of the surroundings is told once', () => {
   expect(changed).toHaveBeenCalledOnce();
 });
 
-test('a machine that slept is noticed by its clock, in the same place too', () => {
+test('a sleep of the machine is noticed by its clock, even on the same network', () => {
   const { changed, stop } = watch();
   vi.advanceTimersByTime(10_000);
   vi.setSystemTime(Date.now() + 600_000);

@@ -35,7 +35,8 @@ describe('chooseProxy', () => {
     ['never takes the system’s for 127.x', 'system', 'https://127.1.2.3', settings, null],
     ['never takes the system’s for [::1]', 'system', 'http://[::1]:9', settings, null],
   ])('%s', (_what, choice, origin, proxies, expected) => {
-    expect(chooseProxy(choice, origin, proxies)?.host ?? null).toBe(expected);
+    const [proxy] = chooseProxy(choice, origin, proxies).hops;
+    expect(proxy?.host ?? null).toBe(expected);
   });
 
   test.each<[string, string, boolean]>([
@@ -60,7 +61,7 @@ describe('chooseProxy', () => {
     ['', 'https://a.example', false],
     [' , ', 'https://a.example', false],
   ])('with NO_PROXY=%j %s is exempt: %s', (noProxy, origin, exempt) => {
-    expect(chooseProxy('system', origin, { ...settings, noProxy }) === null).toBe(exempt);
+    expect(chooseProxy('system', origin, { ...settings, noProxy }).hops[0] === null).toBe(exempt);
   });
 });
 
@@ -206,7 +207,7 @@ describe('a request through a proxy', () => {
       expect(proxy.asked).toHaveLength(1);
     });
 
-    test('is asked for anew after a change of the network', async () => {
+    test('is queried again after a change of the network', async () => {
       const [first, second] = [
         await startProxy(await startUpstream(true)),
         await startProxy(await startUpstream(true)),
@@ -221,14 +222,14 @@ describe('a request through a proxy', () => {
       expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
     });
 
-    test('and is a SOCKS proxy, is told as such', async () => {
+    test('and is a SOCKS proxy, is reported as such', async () => {
       const request = requestTo('https://api.example', { proxy: 'system' });
       const error = await failureOf(asking('SOCKS5 socks.example:1080'), request);
       expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
       expect(error.message).toContain('SOCKS5 socks.example:1080');
     });
 
-    test('is not asked any more where the request was given up meanwhile', async () => {
+    test('is not called any more if the request was aborted in the meantime', async () => {
       const answer = Promise.withResolvers<string>();
       const transport = transportWith({ proxies: { askSystem: () => answer.promise } });
       const { exchange, outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
@@ -239,7 +240,7 @@ describe('a request through a proxy', () => {
     });
   });
 
-  test('tells the proxy, and only the proxy, the name and password in its URL', async () => {
+  test('sends the name and password in its URL to the proxy, and only there', async () => {
     const expected = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
     for (const secure of [false, true]) {
       const proxy = await startProxy(await startUpstream(secure));
@@ -250,7 +251,7 @@ describe('a request through a proxy', () => {
     }
   });
 
-  test('goes past it for what NO_PROXY names, and for loopback', async () => {
+  test('is bypassed for what NO_PROXY names, and for loopback', async () => {
     const port = await startUpstream(false);
     const proxy = await startProxy(port);
     const transport = transportWith({ proxies: { httpProxy: `http://${proxy.host}` } });
@@ -285,6 +286,23 @@ describe('a request through a proxy', () => {
       const proxy = await listenRaw((socket) => socket.write(`${line}\r\n\r\n`));
       servers.push(proxy);
       expect(await through(`127.0.0.1:${proxy.port}`, 'https://api.example')).toContain(message);
+    });
+
+    test.each([
+      ['http', 'HTTP_PROXY'],
+      ['https', 'HTTPS_PROXY'],
+    ])('where the environment names one for %s that is not a URL', async (scheme, variable) => {
+      const proxy = 'http://me:hu#sh@proxy.example:3128';
+      const transport = transportWith({ proxies: { httpProxy: proxy, httpsProxy: proxy } });
+      const to = { origin: `${scheme}://api.example`, proxy: 'system' };
+      const error = await failureOf(transport, requestTo(to.origin, to));
+      expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
+      expect(error.message).toContain(`an ${variable} that is not a URL`);
+      expect(await transport.chainTo(to.origin, to.proxy)).toEqual({
+        hops: [],
+        unusable: [`an ${variable} that is not a URL`],
+        by: 'environment',
+      });
     });
 
     test('where it asks for a password for a plain request', async () => {

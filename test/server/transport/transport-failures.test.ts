@@ -60,7 +60,7 @@ describe('a failure after the connection stands', () => {
     expect(isInTime).toBe(true);
   });
 
-  test('is none while a long upload is still on its way', async () => {
+  test('does not occur while a long upload is in progress', async () => {
     const upstream = await serve((request, response) => request.resume().on('end', () => response.end('ok')));
     const body = Readable.from(slowly(['a', 'b', 'c', 'd'], 100));
     const timeouts = { ...limits, firstByteMs: 250 };
@@ -68,7 +68,7 @@ describe('a failure after the connection stands', () => {
     expect(await outcome).toMatchObject({ status: 200, body: 'ok', error: null });
   });
 
-  test('is none while the reader itself is slow', async () => {
+  test('does not occur while the reader itself is slow', async () => {
     const upstream = await serve((_request, response) => response.end('x'.repeat(200_000)));
     const silent = await serve((_request, response) => response.write('half'));
     const timeouts = { ...limits, idleMs: 100 };
@@ -155,7 +155,7 @@ describe('a failure after the connection stands', () => {
     expect(error).toMatchObject({ fault: 'malformed', phase: 'body' });
   });
 
-  test('is told for a request that cannot be sent at all', async () => {
+  test('is reported for a request that cannot be sent at all', async () => {
     const error = await failureOf(transport, requestTo('http://127.0.0.1:1', { headers: { 'x-a': 'line\nbreak' } }));
     expect(error).toMatchObject({ fault: 'malformed' });
   });
@@ -183,7 +183,7 @@ describe('abort', () => {
     await closed;
   });
 
-  test('before the connection stands is told at once, and nothing is sent later', async () => {
+  test('before the connection is established is reported at once, and nothing is sent later', async () => {
     const upstream = await serve((_request, response) => response.end('ok'));
     const { exchange, outcome } = observe(transport, requestTo(upstream.origin, { path: '/aborted' }));
     exchange.abort();

@@ -42,7 +42,7 @@ describe('a reply', () => {
   const chunked = (count: number) =>
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'2\r\nab\r\n'.repeat(count)}`;
 
-  test('of many chunks goes on in as many pieces as it was read in, not in as many as it has chunks', async () => {
+  test('of many chunks is passed on in as many pieces as were read, not one per chunk', async () => {
     const upstream = await raw((socket) => socket.end(`${chunked(500)}0\r\n\r\n`));
     const { outcome } = observe(transport, requestTo(upstream.origin));
     const { body, pieces, error } = await outcome;
@@ -50,13 +50,13 @@ describe('a reply', () => {
     expect(pieces).toBeLessThan(20);
   });
 
-  test('that breaks off is told up to its last whole chunk', async () => {
+  test('that breaks off is passed on up to its last whole chunk', async () => {
     const upstream = await raw((socket) => socket.end(chunked(50)));
     const { body, error } = await observe(transport, requestTo(upstream.origin)).outcome;
     expect({ body, fault: error?.fault }).toEqual({ body: 'ab'.repeat(50), fault: 'reset' });
   });
 
-  test('goes on after its connections were left, and the next request opens a new one', async () => {
+  test('continues after its connections were dropped, and the next request opens a new one', async () => {
     const ports: (number | undefined)[] = [];
     const finish: (() => void)[] = [];
     const upstream = await serve((request, response) => {
@@ -83,7 +83,7 @@ describe('a reply', () => {
     await own.close();
   });
 
-  test('breaks off at once what runs over a network that is gone, and nothing else', async ({ skip }) => {
+  test('is aborted at once if its network is gone, and no other one is', async ({ skip }) => {
     const outside = Object.values(os.networkInterfaces()).flatMap((list) =>
       (list ?? []).filter(({ internal, family }) => !internal && family === 'IPv4'),
     )[0];
@@ -117,7 +117,7 @@ describe('a reply', () => {
     server.close();
   });
 
-  test('closes its connection ten minutes after the last request, when there is a request to another place', async () => {
+  test('closes its connection ten minutes after the last request, at a request to another upstream', async () => {
     const own = createTransport();
     const serveOk = () => serve((_request, response) => response.end('ok'));
     const [idle, other, third] = [await serveOk(), await serveOk(), await serveOk()];
@@ -221,7 +221,7 @@ describe('readResponse', () => {
   });
 });
 
-test('close ends what is under way as `aborted`, which nobody asks again', async () => {
+test('close ends running calls as `aborted`, which are not retried', async () => {
   const own = createTransport();
   const upstream = await serve((_request, response) => response.write('half'));
   const observed = observe(own, requestTo(upstream.origin));

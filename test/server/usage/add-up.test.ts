@@ -8,7 +8,7 @@ const part = (usageCertainty: Accounting['usageCertainty'], costUsd: number | nu
 });
 const failed = part('none', 0);
 
-test('nobody who was asked costs nothing, and one attempt is all there is', () => {
+test('a request without attempts costs nothing, and one with a single attempt costs what that costs', () => {
   expect(addUp([])).toEqual({ usage: null, usageCertainty: 'none', costUsd: 0 });
   const only = part('reported', 0.25, 7);
   expect(addUp([only])).toEqual(only);

@@ -169,7 +169,7 @@ test('a long context without a price for its cached tokens has an unknown cost',
   expect(prices.cost('main', 'gpt-5.4-pro', usage)).toBeNull();
 });
 
-test('an override takes the place of the entry, for one provider before for all', () => {
+test('an override replaces the entry, one for a provider before one for all', () => {
   const own = createPriceTable({
     'gpt-4o': { input: 1, output: 1 },
     'cheap/gpt-4o': { input: 0.5, output: 0.5 },
@@ -196,7 +196,7 @@ test('a provider is priced as the service it was made from, whatever it is calle
   expect(named.cost('plain', 'llama-3.1-8b-instant', usage)).toBeNull();
 });
 
-test('names without end do not fill the memory, and are answered as before', () => {
+test('an unlimited number of names does not fill the memory, and the answers stay the same', () => {
   for (let index = 0; index < 2_500; index += 1) expect(prices.cost('main', `made-up-${index}`, null)).toBeNull();
   expect(prices.cost('main', 'gpt-4o', { inputTokens: million, outputTokens: 0 })).toBe(2.5);
 });

@@ -15,7 +15,7 @@ test('a conversation is the same from turn to turn', () => {
   expect(of({ instructions: 'x', input: [user, ...more] })).toBe(of({ instructions: 'x', input: [user] }));
 });
 
-test('one that begins otherwise is another', () => {
+test('a conversation with another beginning is another one', () => {
   const all = [
     { messages: [system, user] },
     { messages: [user] },
@@ -29,15 +29,15 @@ test('one that begins otherwise is another', () => {
   expect(of({ model: 'x' })).toBeNull();
 });
 
-test('without a message of the user the first one tells', () => {
+test('without a message of the user the first message identifies it', () => {
   expect(of({ messages: [system, more[0]] })).toBe(of({ messages: [system] }));
 });
 
-test('the name that the client gives it counts first', () => {
+test('the client’s own name for it has priority', () => {
   expect(of({ prompt_cache_key: 'mine', messages: [user] })).toBe('mine');
 });
 
-test('of a long one the beginning tells', () => {
+test('a long one is identified by its beginning', () => {
   const long = { role: 'system', content: 'x'.repeat(300_000) };
   expect(of({ messages: [long, user] })).toBe(of({ messages: [long, user, ...more] }));
   expect(of({ messages: [long, user] })).not.toBe(of({ messages: [system, user] }));

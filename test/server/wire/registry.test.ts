@@ -20,7 +20,7 @@ test.each([
   expect(registry.locate(url)).toMatchObject({ path, query, isKnown: true });
 });
 
-test('no header changes whose a URL is that one of the APIs has a route for', () => {
+test('no header changes the API of a URL for which one of the APIs has a route', () => {
   const all = new Registry(servedApis);
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-client': 'genai' };
   const urls = servedApis

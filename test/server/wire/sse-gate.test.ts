@@ -117,7 +117,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
     );
   });
 
-  test('keeps back an event that has not ended, and hands it over when asked', () => {
+  test('holds back an event that has not ended, and returns it on request', () => {
     fc.assert(
       fc.property(events, fc.array(fc.nat(), { maxLength: 6 }), (list, places) => {
         const tail = 'data: {"half":';
@@ -131,7 +131,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
     );
   });
 
-  test('lets an event of any size through unchanged, and says when it stands inside one', () => {
+  test('passes an event of any size unchanged, and reports when it is inside one', () => {
     const sizes = fc.integer({ min: 60 * 1024, max: 300 * 1024 });
     fc.assert(
       fc.property(
@@ -233,7 +233,7 @@ describe('a filter', () => {
   });
 });
 
-test('what is known is not shown to the filter, and goes out without what is cut from it', () => {
+test('events of a known shape are not shown to the filter, and are sent without what is cut from them', () => {
   const usual = 'data: {"a":"x"}\n\n';
   const known = {
     find({ bytes }: ComparedBytes, from: number) {

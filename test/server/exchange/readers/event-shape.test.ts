@@ -92,7 +92,7 @@ describe('an event of a shape', () => {
     expect(matches).toBeGreaterThan(100);
   });
 
-  test('is not found before it is whole', () => {
+  test('is not found before it is complete', () => {
     const event = Buffer.from(delta('one \u{1F30D} "quoted"', 12));
     const shape = mustShape(delta('two', 4), 'two');
     for (let end = 0; end < event.length; end++)

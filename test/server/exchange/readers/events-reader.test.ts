@@ -189,7 +189,7 @@ test.each<[string, StreamName, number]>([
   expect(outcomeOf(reader.read(Buffer.from(`${event}\n\n`))).alive).toBe(wanted);
 });
 
-test('so it is in the rest of a response that another target goes on with', () => {
+test('and the same holds for the rest of a response that another target continues', () => {
   const text = new ResponseText();
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();

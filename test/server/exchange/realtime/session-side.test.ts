@@ -27,7 +27,7 @@ async function pair(autoPong: boolean): Promise<{ side: SessionSide; peer: WebSo
 
 const beatMs = 30_000;
 
-test('a peer that answers no ping for three minutes is gone', async () => {
+test('a peer that answers no ping for three minutes counts as gone', async () => {
   const { side, peer } = await pair(false);
   vi.advanceTimersByTime(6 * beatMs);
   expect(side.socket.readyState).toBe(WebSocket.OPEN);
@@ -48,7 +48,7 @@ test('a peer that answers stays', async () => {
   await side.closed;
 });
 
-test('nothing is expected of a peer that is not read', async () => {
+test('no answer is expected from a peer that is not being read', async () => {
   const { side, peer } = await pair(false);
   side.hold();
   vi.advanceTimersByTime(20 * beatMs);

@@ -12,7 +12,7 @@ function begun(passedBytes = 40): Download {
 }
 
 describe('a download', () => {
-  test('asks for nothing besides while the client has nothing of it', () => {
+  test('adds nothing to the request while the client has received nothing', () => {
     expect(begun(0).restHeaders()).toBeUndefined();
     expect(begun(0).continues({ status: 206, headers: { ...headers, 'content-range': 'bytes 0-99/100' } })).toBe(false);
   });
@@ -33,7 +33,7 @@ describe('a download', () => {
     ['has a weak tag', { ...headers, etag: 'W/"a"' }],
     ['is packed', { ...headers, 'content-encoding': 'gzip' }],
     ['was changed in the second of its reply', { ...headers, etag: undefined, ...dates(0) }],
-  ])('is none that can be gone on with where the reply %s', (_name, odd) => {
+  ])('cannot be continued if the reply %s', (_name, odd) => {
     expect(new Download().begins({ status: 200, headers: odd }, 10)).toBe(false);
   });
 

@@ -33,7 +33,7 @@ const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'a', 
 const deltas = [{ reasoning_content: 'Hm' }, { content: 'Grüße ' }, { content: '🌍' }, { tool_calls: [call] }];
 const stream = Buffer.from(`: hello\n\n${streamOf(deltas, 'tool_calls')}`);
 
-test('a stream says the same wherever it is cut', () => {
+test('a stream has the same content wherever it is cut', () => {
   const whole = translated([stream]);
   expect(whole).toMatch(/^event: message_start\n.*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/s);
   for (let at = 1; at < stream.length; at++) {
@@ -45,7 +45,7 @@ test('a stream whose last event lacks its blank line is as complete', () => {
   expect(translated([stream.subarray(0, -2)])).toBe(translated([stream]));
 });
 
-test('what is told of a break comes once, and never after the end', () => {
+test('a break is reported once, and never after the end', () => {
   const error = { message: 'Broken', type: 'server_error', param: null, code: null };
   const broken = translation();
   broken.push(Buffer.from(chunk({ content: 'Once' })));

@@ -16,7 +16,7 @@ interface Question {
   body?: object;
 }
 
-/** The wire on which such a request goes out. */
+/** The wire on which the request is sent. */
 async function wireOf({ path, provider, model = 'm', body = {} }: Question): Promise<string> {
   const target: Target = {
     provider: compiledProvider({ baseUrl: 'https://example.com/v1', ...provider }),

@@ -77,7 +77,7 @@ function parsesOf(work: () => void): number {
 describe.each(translatedConversations)('$said for a client of $client, at an upstream of $upstream', (conversation) => {
   const { client, upstream, said } = conversation;
 
-  test('is told as if each event had been parsed, wherever the stream is cut', () => {
+  test('is the same as if each event had been parsed, wherever the stream is cut', () => {
     const expected = withoutClock(slowly(conversation));
     const stream = bytesOf(upstream, said);
     for (const size of [50, 1_000, stream.length]) {
@@ -125,7 +125,7 @@ describe.each(upstreamWires)('the stream of an upstream of %s', (upstream) => {
   });
 });
 
-test('the last count of tokens is told, though its event was not parsed and no other has one', () => {
+test('the last token count is passed on, although its event was not parsed and no other has one', () => {
   const chunk = (index: number) => ({
     candidates: [{ content: { role: 'model', parts: [{ text: `word ${index}` }] }, index: 0 }],
     usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 1 + index, totalTokenCount: 31 + index },

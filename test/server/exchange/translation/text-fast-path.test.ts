@@ -1,4 +1,4 @@
-/** Texts that are translated without being parsed become what they would have become otherwise. */
+/** Texts translated without being parsed must give the same result as parsed ones. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
@@ -88,7 +88,7 @@ function slowly(client: WireName, upstream: Upstream, stream: Buffer): string {
   return Buffer.concat([...told, events.end()]).toString();
 }
 
-/** The client's events without what the clock has said. */
+/** The client's events without times. */
 const parsed = (text: string) => text.replaceAll(/"created(?:_at)?":\d+/g, '').split(/\r?\n\r?\n/);
 
 const pieceOf = fc.oneof(
@@ -100,7 +100,7 @@ const pieceOf = fc.oneof(
 );
 
 describe.each(pairs)('for a client of %s, at an upstream of %s', (client, upstream) => {
-  test('texts that are not parsed are told like those that are', () => {
+  test('texts that are not parsed give the same result as those that are', () => {
     fc.assert(
       fc.property(fc.array(pieceOf, { maxLength: 30 }), fc.integer({ min: 40, max: 4_000 }), (pieces, size) => {
         const stream = Buffer.from(deltas[upstream](pieces));

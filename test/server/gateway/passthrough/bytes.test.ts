@@ -293,7 +293,7 @@ describe('an answer', () => {
     await closed.promise;
   });
 
-  test('that never comes is had again where that is only read, and never where it may change something', async () => {
+  test('that never comes is retried if it is only read, and never if it may change something', async () => {
     const calls = { GET: 0, POST: 0, DELETE: 0 };
     upstream.answer(({ method }, response) => {
       const count = ++calls[method as keyof typeof calls];
@@ -308,7 +308,7 @@ describe('an answer', () => {
     expect(calls).toEqual({ GET: 2, POST: 1, DELETE: 1 });
   });
 
-  test('that is an error is relayed as it came, and leaves nobody alone', async () => {
+  test('that is an error is relayed unchanged, and causes no cooldown', async () => {
     const answers: [number, string][] = [
       [
         404,

@@ -48,11 +48,11 @@ function expectWhole(actual: Buffer): void {
   expect(actual.equals(expected)).toBe(true);
 }
 
-test('one who keeps what he gets finds it unchanged', async () => {
+test('a reader that keeps the pieces finds them unchanged', async () => {
   expectWhole(await buffer(new SpoolReader(path, segments)));
 });
 
-test('one who listens and never pauses finds it unchanged', async () => {
+test('a reader that never pauses finds them unchanged', async () => {
   const pieces: Buffer[] = [];
   const reader = new SpoolReader(path, segments);
   reader.on('data', (piece: Buffer) => pieces.push(piece));
@@ -60,7 +60,7 @@ test('one who listens and never pauses finds it unchanged', async () => {
   expectWhole(Buffer.concat(pieces));
 });
 
-test('one who pauses until each piece is dealt with gets all of them in one buffer', async () => {
+test('a reader that pauses for each piece gets all of them in one buffer', async () => {
   const range = [{ start: 0, end: bytes.length }];
   const memory = new Set<ArrayBufferLike>();
   const copies: Buffer[] = [];

@@ -38,7 +38,7 @@ async function send(port: number, head: string, [first, repeated, last]: [Buffer
   return reply();
 }
 
-test('what an upload came in does not wait for the garbage collector, nor what it is read into', async () => {
+test('the buffers of an upload do not wait for the garbage collector, nor do those into which it is read', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-memory-'));
   const app = express();
   const sizes: number[] = [];
@@ -71,7 +71,7 @@ test('what an upload came in does not wait for the garbage collector, nor what i
 test.each([
   ['of less than a megabyte', 12],
   ['of many', 640],
-])('what a JSON body came in does not wait either: one %s', async (_what, times) => {
+])('the buffers of a JSON body do not wait either: one %s', async (_what, times) => {
   const piece = randomBytes(64 * 1024);
   let isWhole = false;
   const growth = await growthDuring(async (look) => {

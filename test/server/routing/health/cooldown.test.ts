@@ -41,7 +41,7 @@ describe('a cooldown', () => {
     expect(run.order()).toEqual(['a', 'b']);
   });
 
-  test('grows from trial to trial, and no further than 20 s', () => {
+  test('grows from trial to trial, up to 20 s', () => {
     const run = fakeRun();
     failUntilCooling(run, 'transient');
     const lengths = Array.from({ length: 7 }, () => {
@@ -52,7 +52,7 @@ describe('a cooldown', () => {
     expect(lengths).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000]);
   });
 
-  test('lasts as long as the upstream told, and no longer than an hour', () => {
+  test('lasts as long as the upstream requested, and at most an hour', () => {
     const run = fakeRun();
     run.attempt('a', { failure: 'rate-limit', retryAfterMs: 42_000 });
     expect(cooldownMs(run)).toBe(42_000);
@@ -60,7 +60,7 @@ describe('a cooldown', () => {
     expect(cooldownMs(run)).toBe(3_600_000);
   });
 
-  test('of a broken target heeds what is told only up to 20 s', () => {
+  test('of a broken target follows the upstream’s request only up to 20 s', () => {
     const run = fakeRun();
     run.attempt('a', { failure: 'transient', retryAfterMs: 600_000 });
     expect(cooldownMs(run)).toBe(20_000);
@@ -119,7 +119,7 @@ describe('a trial', () => {
     expect(run.order()).toEqual(['a', 'b']);
   });
 
-  test('that is silent makes room for the next after 20 s', () => {
+  test('that gets no answer allows the next one after 20 s', () => {
     const run = fakeRun();
     failUntilCooling(run, 'silent');
     run.pass(1_000);
@@ -165,7 +165,7 @@ describe('a trial', () => {
     expect(cooldownMs(run)).toBe(2_000);
   });
 
-  test('is not what an old request says that ends well during the cooldown', () => {
+  test('does not include an older request that succeeds during the cooldown', () => {
     const run = fakeRun();
     run.book.began(run.target('a'), 'c1');
     failUntilCooling(run, 'transient');
@@ -224,7 +224,7 @@ describe('under steady traffic', () => {
     expect(failures).toBeLessThan(3_600 / 20 + 10);
   });
 
-  test('one that is up for a second and down for five is left alone the more', () => {
+  test('one that is up for a second and down for five is used less and less', () => {
     const run = fakeRun();
     const early = traffic(run, 60, (second) => second % 6 < 1);
     const late = traffic(run, 60, (second) => second % 6 < 1);
@@ -233,7 +233,7 @@ describe('under steady traffic', () => {
     expect(late.failures).toBeLessThan(15);
   });
 
-  test('one that decays slowly is left once half of its answers fail, and used again when it is well', () => {
+  test('one that degrades slowly is no longer used once half of its answers fail, and used again when it has recovered', () => {
     const run = fakeRun();
     let seed = 1;
     const random = () => {

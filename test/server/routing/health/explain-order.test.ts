@@ -15,7 +15,7 @@ const places = (...[run, ...how]: Parameters<typeof explain>) =>
   explain(run, ...how).map(({ target, place }) => [target.provider.id, place]);
 
 describe('an explained order', () => {
-  test('says nothing of targets that are well and ordered by priority', () => {
+  test('has no reasons for healthy targets ordered by priority', () => {
     expect(places(fakeRun())).toEqual([
       ['a', null],
       ['b', null],
@@ -40,7 +40,7 @@ describe('an explained order', () => {
     ]);
   });
 
-  test('names the credentials that are left alone, and a target as such only once none is left', () => {
+  test('names the credentials in cooldown, and the target itself only if none is left', () => {
     const run = fakeRun({ counts: { a: 2, b: 1 } });
     run.attempt('a', { failure: 'credential', credential: 'c2' });
     const [first] = explain(run);
@@ -53,7 +53,7 @@ describe('an explained order', () => {
     expect(places(run)[1]).toEqual(['a', expect.stringMatching(/^not asked: it refused the credential/)]);
   });
 
-  test('tells the measurement or the price by which the strategy decides', () => {
+  test('includes the measurement or price by which the strategy decides', () => {
     const run = fakeRun();
     run.attempt('b', { firstByteMs: 123.4 });
     expect(places(run, 'lowest-latency')).toEqual([
@@ -66,7 +66,7 @@ describe('an explained order', () => {
     ]);
   });
 
-  test('agrees with what a request would do, and changes nothing', () => {
+  test('agrees with a real request, and changes nothing', () => {
     const run = fakeRun({ counts: { a: 1, b: 1, c: 1 } });
     run.attempt('a', { failure: 'rate-limit', retryAfterMs: 5_000 });
     run.attempt('b', { failure: 'quota' });

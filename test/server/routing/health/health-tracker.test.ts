@@ -8,8 +8,8 @@ function breakDown(run: FakeRun, id: string): void {
   for (let count = 0; count < 3; count++) run.attempt(id, { failure: 'transient' });
 }
 
-describe('where every target is to be left alone', () => {
-  test('the one whose cooldown ends first is asked first', () => {
+describe('if every target is in cooldown', () => {
+  test('the one whose cooldown ends first is called first', () => {
     const run = fakeRun({ counts: { a: 1, b: 1, c: 1 } });
     run.attempt('a', { failure: 'rate-limit', retryAfterMs: 30_000 });
     run.attempt('b', { failure: 'rate-limit', retryAfterMs: 10_000 });
@@ -18,7 +18,7 @@ describe('where every target is to be left alone', () => {
     expect(run.credentials('b')).toEqual(['c1']);
   });
 
-  test('one that answers nevertheless is well again', () => {
+  test('one that answers nevertheless is healthy again', () => {
     const run = fakeRun();
     run.attempt('a', { failure: 'quota' });
     run.attempt('b', { failure: 'quota' });
@@ -36,7 +36,7 @@ describe('where every target is to be left alone', () => {
 });
 
 describe('a credential', () => {
-  test('that is limited is limited for that model alone, and others of the provider go on', () => {
+  test('that is limited is limited for that model only, and others of the provider are used', () => {
     const run = fakeRun({ counts: { a: 2, b: 1 } });
     run.attempt('a', { failure: 'rate-limit', credential: 'c1' });
     expect(run.credentials('a')).toEqual(['c2']);
@@ -45,7 +45,7 @@ describe('a credential', () => {
     expect(run.book.provider('a')?.mayBeAsked('other', 'c1', run.nowMs())).toBe(true);
   });
 
-  test('without quota is left alone for all models', () => {
+  test('without quota is not used for any model', () => {
     const run = fakeRun({ counts: { a: 2, b: 1 } });
     run.attempt('a', { failure: 'quota', credential: 'c1' });
     expect(run.book.provider('a')?.mayBeAsked('other', 'c1', run.nowMs())).toBe(false);
@@ -62,7 +62,7 @@ describe('a credential', () => {
     expect(run.credentials('a')).toEqual(['c2']);
   });
 
-  test('is remembered no longer than it is in trouble', () => {
+  test('is forgotten once its problem has ended', () => {
     const run = fakeRun();
     run.attempt('a', { failure: 'quota' });
     run.attempt('a', { failure: 'rate-limit' });
@@ -73,7 +73,7 @@ describe('a credential', () => {
     expect(run.book.provider('a')?.hasTroubledCredential('m')).toBe(false);
   });
 
-  test('refused where none is configured keeps the provider from being asked', () => {
+  test('that is refused although none is configured stops calls to the provider', () => {
     const run = fakeRun({ counts: { a: 0, b: 1 } });
     expect(run.credentials('a')).toEqual(['none']);
     run.attempt('a', { failure: 'credential' });
@@ -83,7 +83,7 @@ describe('a credential', () => {
 });
 
 describe('after a change of the configuration', () => {
-  test('what it did not concern is as before', () => {
+  test('unaffected state is kept', () => {
     const run = fakeRun({ counts: { a: 1, b: 1 } });
     breakDown(run, 'a');
     run.attempt('b', { failure: 'credential' });
@@ -92,7 +92,7 @@ describe('after a change of the configuration', () => {
     expect(run.credentials('b')).toEqual([]);
   });
 
-  test('a credential with another secret begins anew, and the others do not', () => {
+  test('a credential with another secret starts afresh, and the others do not', () => {
     const run = fakeRun({ counts: { a: 2 } });
     run.attempt('a', { failure: 'credential', credential: 'c1' });
     run.attempt('a', { failure: 'credential', credential: 'c2' });
@@ -100,7 +100,7 @@ describe('after a change of the configuration', () => {
     expect(run.credentials('a')).toEqual(['c1']);
   });
 
-  test('a credential that signs requests begins anew with another secret, and only then', () => {
+  test('a credential that signs requests starts afresh with another secret, and only then', () => {
     const book = new HealthTracker({ nowMs: () => 1 });
     const signedWith = (secret: string) =>
       snapshotOf(
@@ -124,7 +124,7 @@ describe('after a change of the configuration', () => {
     expect(run.book.provider('a')?.isRefused('')).toBe(false);
   });
 
-  test('what is gone is forgotten, also when one of its requests ends later', () => {
+  test('removed entries are forgotten, even if one of their requests ends later', () => {
     const run = fakeRun();
     breakDown(run, 'a');
     run.book.follow(providersWith({ b: 1 }));
@@ -135,7 +135,7 @@ describe('after a change of the configuration', () => {
   });
 });
 
-test('a reset makes a provider, or one credential of it, begin anew', () => {
+test('a reset of a provider, or of one credential, makes it start afresh', () => {
   const run = fakeRun();
   breakDown(run, 'a');
   run.attempt('b', { failure: 'credential' });
@@ -145,7 +145,7 @@ test('a reset makes a provider, or one credential of it, begin anew', () => {
   expect(run.credentials('b')).toEqual(['c1']);
 });
 
-test('another network says nothing about targets, and nothing new about a refused credential', () => {
+test('a change of network resets targets, but not refused credentials', () => {
   const run = fakeRun();
   breakDown(run, 'a');
   run.attempt('b', { failure: 'credential' });
@@ -154,7 +154,7 @@ test('another network says nothing about targets, and nothing new about a refuse
   expect(run.credentials('b')).toEqual([]);
 });
 
-test('model names that clients invent do not fill the memory, and do not displace one in trouble', () => {
+test('model names that clients invent do not fill the memory, and do not displace one with a problem', () => {
   const run = fakeRun();
   breakDown(run, 'a');
   for (let count = 0; count < 10_000; count++) {
@@ -176,7 +176,7 @@ test('listeners hear of each attempt, and whether more than a measurement change
   expect(run.told.map(({ isState }) => isState)).toEqual([false, true, true]);
 });
 
-describe('the patience with a target on trial', () => {
+describe('the timeout for a target on trial', () => {
   const patienceMs = (run: FakeRun, capability: PickRequest['capability'] = 'chat') =>
     run.picker.trialPatienceMs(run.target('a'), { ...pickRequest(), capability });
   function fallSilent(run: FakeRun): void {
@@ -184,7 +184,7 @@ describe('the patience with a target on trial', () => {
     run.attempt('a', { failure: 'silent' });
   }
 
-  test('is that with any other while it is well, and once it is well again', () => {
+  test('is the usual one while the target is healthy, and once it has recovered', () => {
     const run = fakeRun();
     expect(patienceMs(run)).toBe(0);
     run.attempt('a', { failure: 'silent' });
@@ -206,7 +206,7 @@ describe('the patience with a target on trial', () => {
     expect(patienceMs(fast)).toBe(1_000);
   });
 
-  test('is as ever with one that failed otherwise, which tells soon, and for films, which would be made twice', () => {
+  test('is the usual one after another failure, which is reported soon, and for films, which would be made twice', () => {
     const run = fakeRun();
     breakDown(run, 'a');
     expect(patienceMs(run)).toBe(0);

@@ -31,7 +31,7 @@ describe('the strategy', () => {
     expect(first).toEqual(new Set(['a', 'b']));
   });
 
-  test('round-robin takes the credentials in turn, and leaves out one that is to wait', () => {
+  test('round-robin uses the credentials in turn, and leaves out one in cooldown', () => {
     const run = fakeRun({ counts: { a: 3 } });
     const turns = () =>
       [1, 2, 3, 4].map(() => {
@@ -45,7 +45,7 @@ describe('the strategy', () => {
     expect(new Set(turns())).toEqual(new Set(['c1', 'c3']));
   });
 
-  test('lowest-latency asks the fastest of late first', () => {
+  test('lowest-latency calls the recently fastest first', () => {
     const run = fakeRun({ counts: { a: 1, b: 1, c: 1 } });
     for (const [id, firstByteMs] of Object.entries({ a: 300, b: 50, c: 100 })) run.attempt(id, { firstByteMs });
     expect(run.order('lowest-latency')).toEqual(['b', 'c', 'a']);
@@ -53,7 +53,7 @@ describe('the strategy', () => {
     expect(run.order('lowest-latency')).toEqual(['c', 'a', 'b']);
   });
 
-  test('lowest-latency measures what it does not know, and does not flood it before it has answered', () => {
+  test('lowest-latency measures an unknown target, without flooding it before it has answered', () => {
     const run = fakeRun();
     run.attempt('a', { firstByteMs: 50 });
     expect([1, 2, 3].map(() => run.order('lowest-latency')[0])).toEqual(['b', 'a', 'a']);
@@ -61,7 +61,7 @@ describe('the strategy', () => {
     expect(run.order('lowest-latency')[0]).toBe('b');
   });
 
-  test('lowest-latency finds out that a target which was slow at first is fast now', () => {
+  test('lowest-latency notices that a target which was slow at first is fast now', () => {
     const run = fakeRun();
     run.attempt('a', { firstByteMs: 200 });
     run.attempt('b', { firstByteMs: 10_000 });
@@ -94,7 +94,7 @@ describe('the strategy', () => {
     expect(run.order('lowest-price')).toEqual(['c', 'b', 'd', 'a']);
   });
 
-  test('sticky sends a conversation to the same target with the same credential, and conversations to all of them', () => {
+  test('sticky sends a conversation to the same target with the same credential, and uses all of them', () => {
     const run = fakeRun({ counts: { a: 2, b: 2 }, place: { priority: 0 } });
     const choices = conversations.map((conversation) => {
       const [first = ''] = run.order('sticky', conversation);
@@ -118,7 +118,7 @@ describe('the strategy', () => {
     expect(ofA / conversations.length).toBeLessThan(0.82);
   });
 
-  test('sticky moves only the conversations of a target that fails, and takes them back', () => {
+  test('sticky moves only the conversations of a failing target, and returns them later', () => {
     const run = fakeRun({ counts: { a: 1, b: 1, c: 1 }, place: { priority: 0 } });
     const choices = () => conversations.map((conversation) => run.order('sticky', conversation)[0]);
     const before = choices();

@@ -36,11 +36,11 @@ describe('the address of a database', () => {
     ],
     ['postgres://u@db/t?sslmode=disable', 'postgres://u@db/t?sslmode=disable'],
     ['postgres://u@db/t?sslmode=require&uselibpqcompat=true', 'postgres://u@db/t?sslmode=require&uselibpqcompat=true'],
-  ])('%s verifies the certificate where it asks for TLS', async (url, used) => {
+  ])('%s verifies the certificate if it requests TLS', async (url, used) => {
     expect(await resolveAddress(url, {})).toBe(used);
   });
 
-  test('and its password may stand in variables', async () => {
+  test('and its password may be in variables', async () => {
     const env = { ADDRESS: ' postgres://u:env:PASSWORD@db/t?sslmode=require\n', PASSWORD: 'p@ss%' };
     expect(await resolveAddress('env:ADDRESS', env)).toBe('postgres://u:p%40ss%25@db/t?sslmode=verify-full');
     await expect(resolveAddress('env:NONE', env)).rejects.toMatchObject({ code: 'invalid_value' });

@@ -36,7 +36,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     expect(next.current).toEqual(config.current);
   });
 
-  test('follows what another replica commits, without waiting for its next look', async () => {
+  test('follows another replica’s commits without waiting for its next poll', async () => {
     const { config: one } = await openReplica();
     const { config: two } = await openReplica();
     const seen: number[] = [];
@@ -49,7 +49,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     expect(seen.at(-1)).toBe(revision);
   });
 
-  test('is changed by one of two at the same time, and the other is told', async () => {
+  test('is changed by one of two concurrent commits, and the other gets an error', async () => {
     const { config: one } = await openReplica();
     const { config: two } = await openReplica();
     const results = await Promise.allSettled([one.commit(withGroup('a'), 1), two.commit(withGroup('b'), 1)]);
@@ -77,7 +77,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     await expect(openReplica()).rejects.toThrow('Update Sluice');
   });
 
-  test('goes on while the database is away, refuses changes, and follows again afterwards', async () => {
+  test('stays in force while the database is unavailable, refuses changes, and is followed again afterwards', async () => {
     const { config: one } = await openReplica();
     const { config: two } = await openReplica();
     await one.commit(withGroup('team'));
@@ -90,7 +90,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     expect(groupsOf(two)).not.toContain('lost');
   });
 
-  test('refuses a change within five seconds while the database stands still, also behind others that wait for it', async () => {
+  test('refuses a change within five seconds while the database hangs, even behind other waiting changes', async () => {
     const { config, postgres } = await openReplica({ pollMs: 20 });
     await server.pause();
     const waiting = Array.from({ length: 6 }, () => postgres.ask('SELECT 1').catch(() => {}));
@@ -109,7 +109,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     expect(groupsOf(config)).not.toContain('refused');
   });
 
-  test('does not change later by what was refused while the database stood still', async () => {
+  test('is not changed later by a commit that was refused while the database hung', async () => {
     const { config, postgres } = await openReplica({ connections: 1, statementMs: 100, connectMs: 100 });
     const { rows } = await postgres.ask('SELECT pg_backend_pid() AS pid');
     await server.pause();

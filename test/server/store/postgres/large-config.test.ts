@@ -37,7 +37,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     keys: (current.keys ?? []).filter((key) => key.id !== id),
   });
 
-  test('stores what a change changes, and leaves all else as it is, here and at others', async () => {
+  test('stores the differences of a change, and leaves the rest unchanged, here and at other replicas', async () => {
     const { config: one, postgres } = await openReplica();
     const { config: two } = await openReplica();
     await one.commit(initial);
@@ -58,7 +58,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     for (const { patch } of rows.slice(1)) expect(Number(patch)).toBeLessThan(Number(rows[0]?.whole) / 20);
   });
 
-  test('is found by a start, from the whole of it and what has changed since', async () => {
+  test('is loaded at a start from the last whole revision and the changes since', async () => {
     const { config } = await openReplica();
     await config.commit(initial);
     for (const id of ['a', 'b', 'c']) await config.commit(withKey(id));
@@ -69,7 +69,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     await eventually(() => config.current.config.keys.at(-1)?.id === 'd');
   });
 
-  test('is stored as a whole now and then, so that older revisions can go', async () => {
+  test('is stored in full now and then, so that older revisions can be deleted', async () => {
     const { config, postgres } = await openReplica();
     await config.commit(initial);
     await postgres.ask('UPDATE config_revisions SET revision = 198');
@@ -87,7 +87,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     expect(next.current).toEqual(behind.current);
   });
 
-  test('is followed by one that has missed changes which are gone', async () => {
+  test('is followed by a replica that has missed changes which are deleted', async () => {
     const { config: one, postgres } = await openReplica();
     const { config: two } = await openReplica({ pollMs: 20 });
     await one.commit(initial);
@@ -99,7 +99,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     expect(two.current.config.keys.map(({ id }) => id)).toEqual(['only']);
   });
 
-  test('stays as it is where a change cannot be used by this version', async () => {
+  test('stays unchanged if this version cannot use a change', async () => {
     const { config, postgres } = await openReplica({ pollMs: 20 });
     await config.commit(initial);
     const before = config.current;

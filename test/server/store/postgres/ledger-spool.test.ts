@@ -56,7 +56,7 @@ test('batches come out in the order in which they went in, over restarts as well
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('captured texts make room for rows, the oldest first, and then no more is taken', async () => {
+test('captures make room for rows, the oldest first; after that nothing more is accepted', async () => {
   const spool = await open(6_000);
   const text = 'x'.repeat(1_000);
   expect(await spool.add(batch(1, text))).toBe(true);
@@ -76,7 +76,7 @@ test('captured texts make room for rows, the oldest first, and then no more is t
   expect(await spool.add(batch(99))).toBe(true);
 });
 
-test('a file that cannot be read is counted as lost, and does not hold up the others', async () => {
+test('a file that cannot be read counts as lost, and does not block the others', async () => {
   const before = await open();
   for (const number of [1, 2]) await before.add(batch(number));
   const [first = ''] = readdirSync(folder).sort();
@@ -95,7 +95,7 @@ test('what a killed run has half written is removed', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('where the folder cannot be made, nothing is taken, and that is told once', async () => {
+test('if the folder cannot be created, nothing is accepted, and that is logged once', async () => {
   writeFileSync(folder, 'a file in its place');
   chmodSync(folder, 0o600);
   const spool = await open();

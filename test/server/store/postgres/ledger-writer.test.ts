@@ -84,7 +84,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect((await rows()).map(({ id }) => id)).toEqual(['req_2']);
   });
 
-  test('of many replicas at the same time loses and doubles nothing', async () => {
+  test('loses and doubles nothing with many replicas at the same time', async () => {
     const writers = Array.from({ length: 6 }, (_, part) => openWriter(part % 3));
     const writes = writers.flatMap((writer, replica) =>
       Array.from({ length: 5 }, (_, turn) => {
@@ -136,7 +136,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
   });
 
-  test('takes names with characters that PostgreSQL cannot hold', async () => {
+  test('accepts names with characters that PostgreSQL cannot store', async () => {
     await openWriter().write(batch(finishedRow('req_1', { modelAsked: 'a\0b', client: '\ud800' })));
     expect((await rows())[0]).toMatchObject({ modelAsked: 'a\ufffdb' });
   });

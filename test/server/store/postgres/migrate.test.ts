@@ -74,7 +74,7 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
     await expect(migrate(postgres, counter)).rejects.toThrow('Update Sluice');
   });
 
-  test('are left as they were by a migration that fails', async () => {
+  test('are unchanged after a migration that fails', async () => {
     const postgres = open();
     const broken = [...counter, { name: 'broken', sql: 'ALTER TABLE nowhere ADD COLUMN m integer' }];
     await expect(migrate(postgres, broken)).rejects.toThrow('nowhere');

@@ -24,7 +24,7 @@ describe.runIf(hasPostgres())('people in PostgreSQL', () => {
   };
   peopleContract(open);
 
-  test('what one replica ends is ended on another', async () => {
+  test('what one replica revokes is revoked at another', async () => {
     const [one, other] = [await open(), await open()];
     expect((await other.find('h1'))?.person.name).toBe('Mia');
     const told = vi.fn();

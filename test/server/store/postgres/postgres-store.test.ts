@@ -65,7 +65,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
     });
   });
 
-  test('keeps the usage of a job booked, whatever a replica remembers that has not heard of it', async () => {
+  test('keeps the usage of a job booked, whatever a replica without that information remembers', async () => {
     const store = await subject.open(() => configSchema.parse({ version: 1 }).settings);
     const tables = await openTables(url);
     const made = job('resp_1', { kind: 'response', owed: { usage: {}, costUsd: 0.5 } });
@@ -110,7 +110,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
   describe('while the database is away', () => {
     const used = useStore(subject);
 
-    test('finds jobs of late in memory, says of others that it cannot look, and writes what was made meanwhile', async () => {
+    test('finds recent jobs in memory, reports that it cannot look up others, and writes new ones afterwards', async () => {
       const { jobs } = used.store;
       jobs.remember(job('video_1'));
       await jobs.flush();

@@ -99,7 +99,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       expect(await one.life.markInterrupted()).toBe(1);
     });
 
-    test('are left alone by one that has not seen the database for long itself', async () => {
+    test('are not marked by a replica that has itself not seen the database for long', async () => {
       const [other, one] = [openReplica(), openReplica()];
       await other.life.beat();
       await write(other, startedRow('req_runs'));
@@ -152,7 +152,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       expect(await left()).toHaveLength(3);
     });
 
-    test('waits for whoever reads a day, and holds up nobody meanwhile', async () => {
+    test('waits for readers of a day, and blocks no other query in the meantime', async () => {
       const replica = openReplica(nowMs);
       await write(replica, at(5), at(0));
       await postgres.transaction(async (queries) => {

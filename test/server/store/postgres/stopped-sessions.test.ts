@@ -64,7 +64,7 @@ describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
     expect(heard).toEqual([]);
   });
 
-  test('is heard of after the database was away', async () => {
+  test('is noticed after the database was unavailable', async () => {
     const [one, two] = [await openReplica(), await openReplica()];
     await server.kill();
     await expect(one.sessions.set('ses_1', noon)).rejects.toThrow();

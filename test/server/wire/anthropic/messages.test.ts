@@ -79,7 +79,7 @@ describe('usage', () => {
     });
   });
 
-  test('of a stream is what its last events say, key by key', () => {
+  test('of a stream is what its last events report, key by key', () => {
     const start = { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } };
     const text = event(start) + event({ type: 'message_delta', usage: { output_tokens: 30 } } as { type: string });
     const read = usage.read(kept(text, 'text/event-stream'), {});
@@ -146,14 +146,14 @@ describe('an error', () => {
     expect(failure.contextTokens).toBe(8192);
   });
 
-  test('of a limit that the owner of the account enforces is not asked again', () => {
+  test('of a limit that the account’s owner enforces is not retried', () => {
     const details = { error_code: 'enforced_spend_limit_reached' };
     const said = errorIn({ type: 'error', error: { type: 'rate_limit_error', message: 'x', details } });
     const failure = errors.classify({ status: 429, headers: {}, error: said, isAboutJob: false });
     expect(failure).toEqual({ class: 'quota', retryable: false, retryAfterMs: null });
   });
 
-  test('about an object that the path names is nobody else’s', () => {
+  test('about an object that the path names is not sent to another provider', () => {
     const said = error('not_found_error', 'model');
     expect(errors.classify({ status: 404, headers: {}, error: said, isAboutJob: true }).class).toBe('rejected');
     expect(errors.classify({ status: 409, headers: {}, error: null, isAboutJob: true }).class).toBe('rejected');

@@ -35,12 +35,12 @@ test('a model that the credential may not use may be used with another one', () 
   expect(classified(404, 'ResourceNotFoundException', 'Model not found')).not.toHaveProperty('isDenied');
 });
 
-test('a context that is too long says how long it may be', () => {
+test('a context that is too long reports the longest one', () => {
   const said = 'prompt is too long: 9001 tokens > 8192 maximum';
   expect(classified(400, 'ValidationException', said)).toMatchObject({ class: 'too-large', contextTokens: 8192 });
 });
 
-test('a rate says when it may be tried again', () => {
+test('a rate limit reports when to retry', () => {
   expect(classified(429, 'ThrottlingException', 'Later', { 'retry-after': '5' }).retryAfterMs).toBe(5_000);
 });
 

@@ -11,7 +11,7 @@ function classified(error: object, headers = {}) {
   return geminiErrors.classify({ status: 429, headers, error: errorIn(body), isAboutJob: false });
 }
 
-test('a rate says when it may be tried again', () => {
+test('a rate limit reports when to retry', () => {
   expect(classified({ details: [quota('RequestsPerMinutePerProject'), retry] })).toEqual({
     class: 'rate-limit',
     retryable: true,
@@ -22,7 +22,7 @@ test('a rate says when it may be tried again', () => {
   expect(classified({}).retryAfterMs).toBeNull();
 });
 
-test('a quota by the day is not over when the wait is that is told with it', () => {
+test('a daily quota lasts longer than the wait reported with it', () => {
   const found = classified({ details: [quota('GenerateRequestsPerDayPerProjectPerModel-FreeTier'), retry] });
   expect(found).toMatchObject({ class: 'rate-limit', retryAfterMs: 3_600_000 });
 });

@@ -188,7 +188,7 @@ describe('peekJson', () => {
     }
   });
 
-  test('lets others have their turn in the midst of a long body', async () => {
+  test('lets other work run in the middle of a long body', async () => {
     let turns = 0;
     let next = setImmediate(function count() {
       turns++;
@@ -227,7 +227,7 @@ describe('peekJson', () => {
     );
   });
 
-  test('judges damaged documents as JSON.parse does, faults inside strings aside', () => {
+  test('judges damaged documents like JSON.parse, except for faults inside strings', () => {
     const damage = fc.record({
       text: jsonObjectText,
       at: fc.nat(),

@@ -73,16 +73,16 @@ describe('usageEdits', () => {
     '{"stream_options":{"include_usage":null,"include_usage":false}}',
     '{"stream_options":"nonsense"}',
     '{"stream_options":[]}',
-  ])('leaves %s alone', (text) => {
+  ])('leaves %s unchanged', (text) => {
     expect(withUsage(text)).toBeNull();
   });
 
-  test('leaves a body alone that is not JSON', () => {
+  test('leaves a body unchanged that is not JSON', () => {
     const body = Buffer.from('{"a"');
     expect(usageEdits(body, peekJson(body, names))).toEqual([]);
   });
 
-  test('changes include_usage only where it was open, and nothing else', () => {
+  test('changes include_usage only if it was not set, and nothing else', () => {
     const options = fc.oneof(
       jsonObjectText,
       fc.constantFrom('null', '{}', '{"include_usage":null}', '{"include_usage":false}', '{"include_usage":true}'),

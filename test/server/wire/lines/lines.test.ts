@@ -91,7 +91,7 @@ test('an error in place of a stream of lines is an error of that API', async () 
   expect([response.status, await response.json()]).toEqual([400, { fail: 'No such voice', code: 'invalid_value' }]);
 });
 
-test('Sluice’s own errors are told as that API tells them', async () => {
+test('Sluice’s own errors are in the format of that API', async () => {
   const tell = async (response: Response) => [
     response.status,
     response.headers.get('x-lines-error'),

@@ -74,7 +74,7 @@ describe('a whole answer', () => {
     expect(read('/videos', JSON.stringify(failed))).toBe('answer');
   });
 
-  test('that ended with its connection is gone through to its end', () => {
+  test('that ended with its connection is read to its end', () => {
     const body = JSON.stringify({
       object: 'list',
       data: [{ embedding: Array.from({ length: 8_000 }, (_, index) => Math.sin(index)) }, {}],
@@ -110,7 +110,7 @@ describe('a whole answer', () => {
     expect(read('/videos/video_1', '{"error":{"code":"x"}}', { method: 'GET' })).toBe('error');
   });
 
-  test('of sound cannot be empty, a transcript of silence can', () => {
+  test('of sound cannot be empty, but a transcript of silence can', () => {
     expect(read('/audio/speech', '', { headers: { 'content-type': 'audio/wav' } })).toBe('damaged');
     const headers = { 'content-type': 'text/plain' };
     expect(read('/audio/transcriptions', '', { headers, isTextAsked: true })).toBe('answer');
@@ -216,7 +216,7 @@ describe('what a client has of a chat', () => {
     [{ audio: { data: 'x' } }, {}],
     [{ refusal: 'no' }, {}],
     [{ content: 'b' }, { index: 1 }],
-  ])('cannot be gone on with after %j %j', (delta, more) => {
+  ])('cannot be continued after %j %j', (delta, more) => {
     const text = new ChatText();
     takeAll(text, chunk({ content: 'a' }));
     takeAll(text, chunk(delta, more));

@@ -114,7 +114,7 @@ describe('a stream of typed events', () => {
   });
 });
 
-test('an event too large to be held ends a stream by its beginning', () => {
+test('an event too large to be held ends a stream if its beginning says so', () => {
   const watch = streams.images.watch(1);
   watch.note(readBeginning(Buffer.from(`data: {"type":"image_generation.completed","b64_json":"${'A'.repeat(1_000)}`)));
   expect(watch.ending('ended')).toBe('complete');

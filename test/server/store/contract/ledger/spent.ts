@@ -31,7 +31,7 @@ export function spentContract(subject: StoreSubject): void {
       });
     });
 
-    test('holds the number of requests whose cost nobody knows', async () => {
+    test('includes the number of requests whose cost is unknown', async () => {
       for (const startedAt of [noon - day, noon - hour]) add(String(startedAt), { startedAt, costUsd: null });
       add('priced');
       const both = { ...wholeDay, startMs: wholeDay.startMs - day };
@@ -103,7 +103,7 @@ export function spentContract(subject: StoreSubject): void {
       expect(await spent('group', shadowAccount('default'), wholeDay)).toMatchObject({ usd: 0.25 });
     });
 
-    test('of late is told by the requests that run or reached a provider, without shadows', async () => {
+    test('recently is read from requests that run or reached a provider, without shadows', async () => {
       const refused = { provider: null, attempts: [], usage: null };
       add('old', { startedAt: noon - 61_000 });
       add('late', { startedAt: noon - 30_000 });

@@ -39,7 +39,7 @@ export function usageContract(subject: StoreSubject): void {
       ]);
     });
 
-    test('does not count as unpriced what can cost nothing', async () => {
+    test('does not count as unpriced what cannot cost anything', async () => {
       used.add(
         ended('req_1', { method: 'GET', capability: 'videos', usage: null, costUsd: null }),
         ended('req_2', { capability: null, costUsd: null }),

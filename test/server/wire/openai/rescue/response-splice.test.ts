@@ -90,7 +90,7 @@ test.each([
   { type: 'response.content_part.added', ...at('one'), content_index: 1, part: { type: 'output_text', text: '' } },
   { type: 'response.content_part.added', ...at('one'), part: { type: 'refusal', refusal: '' } },
   { type: 'error', message: 'x' },
-])('cannot be gone on with after %j', (event) => {
+])('cannot be continued after %j', (event) => {
   const text = new ResponseText();
   takeAll(text, Buffer.from(eventsOf('one', ['Once']).slice(0, -1).map(toEvent).join('')));
   expect(text.read()?.text).toBe('Once');

@@ -80,7 +80,7 @@ test('sound, pictures and what was compressed are not read', () => {
   expect(estimateAnswer({ tail: gzip, bytes: 5, contentType: 'application/json' })).toBeNull();
 });
 
-test('nobody says more than a quarter of a million tokens', () => {
+test('no text is estimated at more than a quarter of a million tokens', () => {
   const tail = Buffer.from('a'.repeat(10_000));
   expect(estimateAnswer({ tail, bytes: 256 * 1024 * 1024, contentType: 'application/json' })).toBe(262_144);
 });

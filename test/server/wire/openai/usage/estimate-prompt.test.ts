@@ -59,14 +59,14 @@ test('a picture counts as a picture, however long its data', () => {
   expect(prompt({ messages: [{ role: 'user', content: [sound] }] })).toBeLessThan(10);
 });
 
-test('what is no prompt is unknown, not nothing', () => {
+test('what is not a prompt is unknown, not nothing', () => {
   expect(prompt({ model: 'gpt-x' })).toBeNull();
   expect(prompt([])).toBeNull();
   expect(estimatePrompt(Buffer.from('{"messages": "cut'))).toBeNull();
   expect(estimatePrompt(Buffer.from('{"input": "data:x;base64,never ended'))).toBeNull();
 });
 
-test('a nest without end is no trouble', () => {
+test('endless nesting causes no problem', () => {
   expect(estimatePrompt(Buffer.from(`{"input":${'['.repeat(5_000)}${']'.repeat(5_000)}}`))).toBeNull();
 });
 

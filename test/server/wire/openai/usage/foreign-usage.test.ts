@@ -37,7 +37,7 @@ test('space, braces in strings and escapes inside the object do no harm', () => 
   expect(extract('chat', reply).usage).toEqual({ inputTokens: 3, outputTokens: 4 });
 });
 
-test.each([-1, 1e300, -1e300, Number.MAX_SAFE_INTEGER + 2])('%j tokens are not believed', (value) => {
+test.each([-1, 1e300, -1e300, Number.MAX_SAFE_INTEGER + 2])('%j tokens are not accepted', (value) => {
   const told = extract('chat', { usage: { prompt_tokens: value, completion_tokens: 4 } });
   expect(told).toMatchObject({ usage: { outputTokens: 4 }, certainty: 'estimated' });
   expect(told.usage).not.toHaveProperty('inputTokens');
