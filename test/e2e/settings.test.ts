@@ -59,7 +59,7 @@ describe('the settings screen', () => {
   it('says that an address given at the start counts, and not the setting', async () => {
     const given = await open({ screen });
     const address = given.page.getByRole('region', { name: 'Address' });
-    await address.getByText('Started with --host, --port, which overrides the setting.').waitFor();
+    await address.getByText('Started with --host and --port, which overrides this setting.').waitFor();
     expect(await address.getByText('Takes effect after restart.').count()).toBe(0);
   });
 

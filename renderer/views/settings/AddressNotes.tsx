@@ -1,5 +1,5 @@
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './Settings.module.css';
 import { settingsParts } from './settings-fields.ts';
@@ -11,13 +11,19 @@ const none: readonly never[] = [];
 
 /** Explains the chosen address: who can reach Sluice there, and from when it applies. */
 export function AddressNotes({ form }: { form: SettingsForm }) {
-  const { settings: messages } = useMessages();
+  const { messages: texts, formats } = useLocalization();
+  const messages = texts.settings;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
   const given = useControlState((state) => state.views?.status.givenAddress ?? none);
   const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
   const isOpen = !loopback.test(values.get('host') ?? '');
-  const options = given.map((name) => `--${name}`).join(', ');
+  const options = given.map((name) => `--${name}`);
   const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
+  const notes = [
+    given.length < 2 && messages.nextStart,
+    options.length > 0 && messages.givenAtStart(options),
+    listensElsewhere && messages.listensAt(baseUrl),
+  ];
   return (
     <>
       {isOpen && (
@@ -28,10 +34,7 @@ export function AddressNotes({ form }: { form: SettingsForm }) {
       )}
       <p className={classes.note}>
         <IconInfoCircle className={classes.icon} size={16} aria-hidden />
-        <span>
-          {given.length < 2 && messages.nextStart} {options !== '' && messages.givenAtStart(options)}{' '}
-          {listensElsewhere && messages.listensAt(baseUrl)}
-        </span>
+        <span>{notes.filter((note) => note !== false).join(formats.gap)}</span>
       </p>
     </>
   );
