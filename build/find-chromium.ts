@@ -16,8 +16,8 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | nul
 }
 
 /**
- * The same for pages that nobody looks at: preferably the build of Chromium that can show no window (Debian's package
- * `chromium-headless-shell`), which takes a fifth less processor time for a page.
+ * The same for pages that need no visible window: preferably Chromium's headless shell (Debian's package
+ * `chromium-headless-shell`), which needs a fifth less CPU time for each page.
  */
 export function findHeadlessChromium(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env.CHROMIUM) return env.CHROMIUM;

@@ -1,4 +1,4 @@
-/** Chooses a key or a group: a plain menu of few, a field to search in of many. */
+/** Chooses a key or a group: a plain menu if there are few, a search field if there are many. */
 import { NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
@@ -12,15 +12,15 @@ import { type SearchOptions, SearchSelect } from './SearchSelect.tsx';
 
 interface FindSelectProps {
   kinds: readonly Kind[];
-  /** Null: nothing. */
+  /** Null if nothing is chosen. */
   chosen: Chosen | null;
   onChange(chosen: Chosen | null): void;
-  /** What stands for nothing, which can be chosen then. */
+  /** Label of the empty choice; if absent, there is none. */
   any?: string;
-  /** Leaves out others. */
+  /** Restricts the choices. */
   wanted?: Pick<Wanted, 'enabled' | 'ids'> | undefined;
   label: string;
-  /** The label is only read out. */
+  /** The label is invisible and for screen readers only. */
   isBare?: boolean;
   size?: 'xs' | 'sm';
   className?: string | undefined;
@@ -42,7 +42,7 @@ export function FindSelect(props: FindSelectProps) {
     return <SearchSelect {...shared} {...{ shownValue, any, groups }} onSearch={setSearch} onChange={change} />;
   }
   const options = groups.flatMap((group) => group.options);
-  // What is chosen may be gone, such as a key that was revoked.
+  // The chosen entry may no longer exist, such as a revoked key.
   const isGone = chosen !== null && !options.some((option) => option.value === value);
   return (
     <NativeSelect

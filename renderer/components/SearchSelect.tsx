@@ -17,24 +17,24 @@ interface SearchSelectProps {
   className?: string | undefined;
   disabled?: boolean;
   value: string;
-  /** What the chosen value is called. */
+  /** Label of the chosen value. */
   shownValue: string;
-  /** What the empty value is called; absent: it cannot be chosen. */
+  /** Label of the empty value; if absent, it cannot be chosen. */
   any?: string | undefined;
-  /** What was found. */
+  /** The matches. */
   groups: readonly SearchOptions[];
-  /** Null: nobody searches any more. */
+  /** Called with null when the menu closes. */
   onSearch(text: string | null): void;
   onChange(value: string): void;
 }
 
-/** In a landmark of the page. */
+/** Rendered inside the page's main landmark. */
 const inMain = { target: 'main' };
 
-/** A menu whose entries are found by typing. Opens with the first of all, whatever is chosen. */
+/** A menu whose entries are found by typing. When opened, it shows the first entries, whatever is chosen. */
 export function SearchSelect(props: SearchSelectProps) {
   const { value, shownValue, onSearch, onChange, any: _, groups: __, ...looks } = props;
-  // What was typed since it was opened; null: nothing.
+  // The text typed since the menu was opened; null if there is none.
   const [typed, setTyped] = useState<string | null>(null);
   const combobox = useCombobox({
     onDropdownOpen: () => onSearch(''),

@@ -1,10 +1,10 @@
-/** Asks for keys and groups by their ids, for all rows of a list at once. */
+/** Queries keys and groups by id; the requests of all rows of a list are combined into one query. */
 import type { GroupView, KeyView } from '../../server/contract/access-views.ts';
 import { maxReported } from '../../server/contract/find.ts';
 import type { QueryInputMap } from '../../server/contract/queries.ts';
 import type { ControlApi } from '../api.ts';
 
-/** What there may be very many of. */
+/** The kinds of entries of which there may be very many. */
 export type Kind = 'key' | 'group';
 
 export interface ViewOf {
@@ -14,7 +14,7 @@ export interface ViewOf {
 
 export interface FindQuestion extends Omit<QueryInputMap['find-keys'], 'type'> {}
 
-/** Null: there is none. Rejects with a `ControlError`. */
+/** Resolves with null if it does not exist. Rejects with a `ControlError`. */
 export type FindById = <K extends Kind>(kind: K, id: string) => Promise<ViewOf[K] | null>;
 
 interface Round {
@@ -22,7 +22,7 @@ interface Round {
   answer: Promise<{ found: { id: string }[] }>;
 }
 
-/** What is asked for in the same turn is one question. */
+/** Combines all calls in the same turn of the event loop into one query. */
 export function createFindById(query: ControlApi['query']): FindById {
   const open = new Map<Kind, Round>();
   const begin = (kind: Kind): Round => {

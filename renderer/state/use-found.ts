@@ -1,4 +1,4 @@
-/** Keys and groups of the engine: those that its events tell of, and of very many the others that are asked for. */
+/** Keys and groups of the engine: the reported ones, which its events contain, and others, which are queried on demand. */
 import { useEffect, useMemo, useState } from 'react';
 import type { GroupView, KeyView } from '../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../server/contract/events.ts';
@@ -9,28 +9,28 @@ import type { FindQuestion, Kind, ViewOf } from './find-by-id.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 import { useQuery } from './use-query.ts';
 
-/** How often those that no event tells of are asked for again, since their use changes. */
+/** How often keys and groups that are not reported are queried again, because their usage changes. */
 const usualAgainMs = 5_000;
 
 interface One<View> {
-  /** Null: there is none, or it is not known yet. */
+  /** Null if it does not exist, or is not known yet. */
   view: View | null;
   isKnown: boolean;
-  /** Why it could not be asked for. */
+  /** Why the query failed. */
   problem: ControlError | null;
 }
 
-/** Null: there is none, or it is not known yet. */
+/** Null if it does not exist, or is not known yet. */
 export function useKey(id: string | null): KeyView | null {
   return useOne('key', id).view;
 }
 
-/** Null: there is none, or it is not known yet. */
+/** Null if it does not exist, or is not known yet. */
 export function useGroup(id: string | null): GroupView | null {
   return useOne('group', id).view;
 }
 
-/** What a key or group is called; null: without one. */
+/** The name of a key or group, or its id if it has none; null without an id. */
 export function useNameOf(kind: Kind, id: string | null): string | null {
   return useOne(kind, id).view?.name ?? id;
 }
@@ -44,7 +44,7 @@ export function useOne<K extends Kind>(kind: K, id: string | null): One<ViewOf[K
   return { view: views.get(id) ?? null, isKnown: views.has(id), problem };
 }
 
-/** The names of many, by id. One that is not known is not there. */
+/** Names by id; without those that are not known. */
 export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<string, string> {
   const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
@@ -56,7 +56,7 @@ export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<stri
   }, [names, views]);
 }
 
-/** Those that fit. `found` is null while nothing is known, or asked for. */
+/** Finds matching keys or groups. `found` is null if nothing is known yet, or nothing is asked for. */
 export function useFound<K extends Kind>(
   kind: K,
   asked: FindQuestion | null,
@@ -74,14 +74,14 @@ export function useFound<K extends Kind>(
   const question = JSON.stringify(asked);
   return useMemo(() => {
     const here: FindQuestion | null = JSON.parse(question);
-    // Safe: the query is that of the kind.
+    // Safe, because the query belongs to the kind.
     if (isPartial || told === null || here === null) return { found: here && (answer as Found<ViewOf[K]>), problem };
     const fit = fitting<ViewOf[Kind]>(told, here) as ViewOf[K][];
     return { found: { found: fit.slice(0, here.limit), total: fit.length }, problem: null };
   }, [isPartial, told, question, answer, problem]);
 }
 
-/** All that events tell of, and of the others what fits. `left`: how many more fit. */
+/** All reported keys or groups, and those of the others that match. `left`: number of further matches. */
 export function useToldAnd<K extends Kind>(
   kind: K,
   asked: FindQuestion,
@@ -98,12 +98,12 @@ export function useToldAnd<K extends Kind>(
   }, [told, found]);
 }
 
-/** Whether there are some that no event tells of. */
+/** Whether there are more than are reported. */
 export function useIsPartial(kind: Kind): boolean {
   return useControlState(({ views }) => views !== null && countOf(views, kind) > toldOf(views, kind).length);
 }
 
-/** How many there are; null: not known yet. */
+/** Total number; null if not known yet. */
 export function useCount(kind: Kind): number | null {
   return useControlState(({ views }) => views && countOf(views, kind));
 }

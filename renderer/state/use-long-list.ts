@@ -5,7 +5,7 @@ import { pageLength, searchDelayMs } from '../components/LongList.tsx';
 import type { FindQuestion, Kind } from './find-by-id.ts';
 import { useFound } from './use-found.ts';
 
-/** What a screen of all keys or groups shows: the first that fit what is searched for, and more when asked. */
+/** The state of a screen that lists all keys or groups: a search, and a number of matches that can be increased. */
 export function useLongList<K extends Kind>(kind: K, wanted: Pick<FindQuestion, 'group'> = {}) {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageLength);

@@ -1,13 +1,13 @@
-/** Finding keys and groups among very many, for the queries `find-keys` and `find-groups` and for lists in the window. Pure. */
+/** Finds keys and groups, for the queries `find-keys` and `find-groups` and for lists in the window. Pure. */
 import { z } from 'zod';
 
-/** Events tell of so many keys and of so many groups, the first of the configuration. */
+/** Maximum number of keys, and of groups, that events contain: the first ones of the configuration. */
 export const maxReported = 500;
 
 export const findGroupsShape = {
   /** Each word of it is a part of the name, the id, the owner's id or the last characters of the secret, in any case. */
   search: z.string().max(200).default(''),
-  /** Only those with these ids. */
+  /** Restricts the result to these ids. */
   ids: z.array(z.string().max(200)).max(maxReported).optional(),
   /** Only those whose budget is nearly spent or cannot be counted; and keys that have expired or soon will. */
   needsAttention: z.boolean().default(false),
@@ -23,13 +23,13 @@ export const findKeysShape = {
 };
 
 export interface Found<View> {
-  /** In the configuration's order; first those that are called just what was searched for. */
+  /** In the configuration's order, after exact matches of the name or id. */
   found: View[];
-  /** How many fit, whatever the `limit`. */
+  /** Number of matches, regardless of `limit`. */
   total: number;
 }
 
-/** A key or a group. Absent: any. */
+/** Conditions for a key or group; an absent field matches any. */
 export interface Wanted {
   search?: string | undefined;
   ids?: readonly string[] | undefined;
@@ -43,7 +43,7 @@ type Searched = { [Field in 'name' | 'owner' | 'suffix']?: string | null | undef
   enabled?: boolean;
 };
 
-/** Those that are wanted, in their order; first those that are called just what is searched for. */
+/** Returns the matching entries in their order, after exact matches of the name or id. */
 export function fitting<Entry extends Searched>(entries: readonly Entry[], wanted: Wanted): Entry[] {
   const { search = '', ids, group, enabled } = wanted;
   const text = search.trim().toLowerCase();

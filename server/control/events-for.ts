@@ -1,4 +1,4 @@
-/** Tells each listener what they may see of the events, and can use. */
+/** Filters the events for each listener: what a person may see, and what a window keeps. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
 import { type ReportedViews, visibleEvent, withReportedLimits } from '../people/event-rules.ts';
@@ -10,7 +10,7 @@ interface Known {
   reported: ReportedViews;
 }
 
-/** `person`: null for the administrator of this machine. */
+/** @param person null for the administrator of this machine */
 export function listenerFor(person: Person | null, known: Known, listener: EventListener): EventListener {
   if (person && !person.isAdmin) return restrictedListener(person, known, listener);
   const toAdministrator: EventListener = ({ revision, event }) =>
@@ -18,7 +18,7 @@ export function listenerFor(person: Person | null, known: Known, listener: Event
   return person ? restrictedListener(person, known, toAdministrator) : toAdministrator;
 }
 
-/** Numbers the events anew, since one that is left out would look like one that was lost. */
+/** Renumbers the events, because a gap would look like a lost event. */
 function restrictedListener(person: Person, { config, reported }: Known, listener: EventListener): EventListener {
   const visibility = latestVisibility(person, config);
   let revision: number | null = null;

@@ -49,7 +49,7 @@ export interface Views {
   group(id: string): GroupView;
   groups(): GroupView[];
   findGroups(asked: Asked): Found<GroupView>;
-  /** Of all groups or those with these ids, what events tell. */
+  /** The groups that events contain: the first of all, or of those with these ids. */
   reportedGroups(ids?: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
   aliases(): AliasView[];
   /** Keys and groups with limits. */

@@ -28,7 +28,7 @@ export async function signed(
 export class CorrectedClocks {
   #credentials: Set<UpstreamCredential> | undefined;
 
-  /** Notes in the result of a refused call whether it can be signed anew, at most once with each credential. */
+  /** Marks the result of a refused call if it can be signed again, at most once with each credential. */
   noted(
     result: FailedAttempt,
     credential: UpstreamCredential | null,

@@ -25,7 +25,7 @@ export function createEventStreams(
   return {
     open(response, mayHear, by) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
-      // The client left while it was asked who it is, so `close` comes no more.
+      // The client disconnected while its sign-in was being checked, so `close` was emitted before.
       if (response.destroyed) return;
       open.set(response, mayHear);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });

@@ -125,7 +125,7 @@ function answerInvalid(server: Server, running: ReadonlySet<ServerResponse>): vo
     answerClientError(error, socket, isAnswered);
   });
   server.on('connect', (_request, socket) => {
-    // Node hears them no more, and an unheard one would end the process.
+    // Node has removed its error listener, and an error without a listener would end the process.
     socket.on('error', () => {});
     answerRaw(socket, noProxy());
   });

@@ -20,7 +20,7 @@ export class FirstByteSteps {
   readonly #named: FirstByteView['named'] = [];
   readonly #all: WeightedSample[] = [];
 
-  /** @param names told apart; absent: all */
+  /** @param names the names to distinguish; all if absent */
   constructor(by: UsageDimension, names?: readonly string[]) {
     this.#by = by;
     this.#names = names;

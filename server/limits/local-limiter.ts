@@ -22,14 +22,14 @@ export interface LocalLimiterPorts {
   history: UsageHistory;
   sums: LimiterSums;
   clocks: Clocks;
-  /** Null: nobody is told. */
+  /** Called when a budget reaches a level; null if such notices are sent elsewhere. */
   reached: ((notice: LimitReached) => void) | null;
   log: { warn(fields: object, message: string): void };
 }
 
 interface Watched {
   account: Account;
-  /** Null: nobody is told of budgets that are reached. */
+  /** Null if the notices are sent elsewhere. */
   budgets: BudgetWatch | null;
 }
 

@@ -88,7 +88,7 @@ function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<Config
   };
 }
 
-/** Of the limits that the events are about, an administrator's window holds those of the first keys and groups alone. */
+/** Keeps only the limits of the reported keys and groups, since an administrator's window has no others. */
 export function withReportedLimits(
   event: ControlEvent,
   { keys, groups }: Pick<Config, 'keys' | 'groups'>,

@@ -54,7 +54,7 @@ export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
   );
 }
 
-/** Of very many keys and groups, those that no event tells of are asked for. */
+/** Concerns about all keys and groups; those that are not reported are queried. */
 function useConcerns(nowMs: number): { concerns: Concern[]; left: number } {
   const views = useControlState((state) => state.views);
   const question = { needsAttention: true, limit: mostAsked };

@@ -32,7 +32,7 @@ export function usePaletteSections(search: string): PaletteSection[] {
   }, [entries, recentIds, search, messages]);
 }
 
-/** With the keys and groups that no event tells of, as far as they are searched for or were used last. */
+/** The views, with keys and groups that are not reported but match the search or were used recently. */
 function useViews(search: string, recentIds: readonly string[]): ConfigViews | null {
   const views = useControlState((state) => state.views);
   const keys = useKnown('key', search, recentIds);

@@ -2,7 +2,7 @@
 import { createDataLineReader } from './data-lines.ts';
 import { at, textAt } from './json-path.ts';
 
-/** `told`: an event reports an error. `cut`: the stream ended without its final event. */
+/** `told`: an event reported an error. `cut`: the stream ended without its final event. */
 export type StreamFault = { kind: 'told'; message: string } | { kind: 'cut' };
 
 export interface StreamWatch {

@@ -98,7 +98,7 @@ export class SessionSpending {
     const ended: RequestRecord[] = [];
     this.#ended.set(sessionId, ended);
     const usd = await reading;
-    // The session was forgotten meanwhile, and starts anew.
+    // The session was forgotten in the meantime and starts again.
     if (this.#ended.get(sessionId) !== ended) return;
     this.#ended.delete(sessionId);
     if (usd === null) return;
