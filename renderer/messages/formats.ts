@@ -27,6 +27,8 @@ export interface Formats {
   dayAndClock(moment: number): string;
   /** Date without the year. */
   shortDay(moment: number): string;
+  /** `a, b and c`. */
+  list(values: readonly string[]): string;
   /** Separator between two sentences, or after a colon; empty in Chinese. */
   readonly gap: string;
 }
@@ -43,6 +45,7 @@ export function createFormats(language: string, messages: Messages, region = lan
   const number = new Intl.NumberFormat(language);
   // Chinese counts by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+  const list = new Intl.ListFormat(region);
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const shortRelative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
   // Intl writes 2分钟前; all other texts of the window put a space between digits and Han characters.
@@ -105,6 +108,7 @@ export function createFormats(language: string, messages: Messages, region = lan
     clock: (moment) => clock.format(moment),
     dayAndClock: (moment) => dayAndTime.format(moment),
     shortDay: (moment) => shortDay.format(moment),
+    list: (values) => list.format(values),
     gap: language.startsWith('zh') ? '' : ' ',
   };
 }

@@ -150,7 +150,7 @@ export const settings = {
   noAmount: 'An amount above 0, or empty',
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
   nextStart: 'Takes effect after restart.',
-  givenAtStart: (options: string[]) => `Started with ${options.join(' and ')}, which overrides this setting.`,
+  givenAtStart: (options: string) => `Started with ${options}, which overrides this setting.`,
   network: {
     waysTitle: 'How providers are reached now',
     directly: 'directly',

@@ -131,7 +131,7 @@ export const settings: typeof english.settings = {
   noAmount: '请输入大于 0 的金额，或留空',
   range: (min, max) => `请输入 ${min} 到 ${max} 之间的数字`,
   nextStart: '重启后生效。',
-  givenAtStart: (options) => `启动时指定了 ${options.join('、')}，优先于此处的设置。`,
+  givenAtStart: (options) => `启动时指定了 ${options}，优先于此处的设置。`,
   network: {
     waysTitle: '目前如何访问各服务商',
     directly: '直接访问',

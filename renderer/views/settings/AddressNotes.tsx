@@ -21,7 +21,7 @@ export function AddressNotes({ form }: { form: SettingsForm }) {
   const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
   const notes = [
     given.length < 2 && messages.nextStart,
-    options.length > 0 && messages.givenAtStart(options),
+    options.length > 0 && messages.givenAtStart(formats.list(options)),
     listensElsewhere && messages.listensAt(baseUrl),
   ];
   return (
