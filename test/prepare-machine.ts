@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findChromium, findHeadlessChromium } from '../build/find-chromium.ts';
+import { findChromium } from '../build/find-chromium.ts';
 import { findPostgres } from './support/find-postgres.ts';
 import { findValkey } from './support/find-valkey.ts';
 import { hasNginxProgram } from './support/nginx.ts';
@@ -21,14 +21,11 @@ interface Need {
 
 const keychainTests = 'the tests against a real keychain';
 
-/** Most tests take any Chromium; this one takes the least processor time, but not every system has it. */
-const bestBrowser = 'chromium-headless-shell';
-
 const desktopNeeds: Need[] = [
   {
     name: 'chromium',
     isThere: () => findChromium() !== null,
-    skips: 'tests in a real browser',
+    skips: 'the tests in a real browser',
   },
   { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
   { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },
@@ -63,7 +60,6 @@ export function prepareMachine(root: string, { needsServers = false } = {}): boo
     console.log('Not on Linux: the tests against gnome-keyring are skipped.');
     return process.env.CI !== 'true';
   }
-  if (!process.env.CHROMIUM && !isOnPath(bestBrowser) && canInstall()) install([bestBrowser]);
   const needs = needsServers ? [...desktopNeeds, ...serverNeeds] : desktopNeeds;
   const missing = needs.filter((need) => !need.isThere());
   if (missing.length > 0 && canInstall()) install(missing.map((need) => need.name));
@@ -73,7 +69,6 @@ export function prepareMachine(root: string, { needsServers = false } = {}): boo
   if (!isKeytarThere) console.log(`keytar could not be built: ${keychainTests} are skipped.`);
   const isComplete = stillMissing.length === 0 && isKeytarThere;
   if (isComplete) console.log('Everything that the tests need is there.');
-  console.log(`Windows are opened in ${findHeadlessChromium() ?? 'no browser'}.`);
   return isComplete || process.env.CI !== 'true';
 }
 
@@ -87,7 +82,7 @@ function install(packages: string[]): void {
   const apt = (...parameters: string[]) =>
     spawnSync('apt-get', ['-qq', ...parameters], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   apt('update');
-  apt('install', '-y', '--no-install-recommends', '--no-remove', ...packages);
+  apt('install', '-y', '--no-install-recommends', ...packages);
 }
 
 /** Runs in its own process, because a module that failed to load once keeps failing in the same process. */

@@ -1,6 +1,5 @@
-import type { Browser, CDPSession, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectBrowser, hasChromium, hasDevices } from '../support/chromium.ts';
+import type { CDPSession, Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -19,46 +18,6 @@ function openPanel(panel: string, options: Partial<OpenWindowOptions> = {}): Pro
     begin: (gateway) => createKeptKey({ gateway }, 'try-out'),
   });
 }
-
-describe.runIf(hasDevices)('the playground in a browser with devices', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    if (hasChromium) browser = await connectBrowser({ asksForDevices: true });
-  });
-  afterAll(() => browser?.close());
-  const openWithDevices = (options: Partial<OpenWindowOptions> = {}) =>
-    openPanel('transcription', { ...options, browser, isNewPage: true });
-
-  it('records from the microphone once it is asked to, and sends what was said', async () => {
-    const upstream = await startUpstream((_request, response) => json(response, { text: 'What was said.' }));
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['whisper-1'] }];
-    const { page, context, complaints } = await openWithDevices({ config: { providers } });
-    await context.grantPermissions(['microphone']);
-    const transcription = page.getByRole('region', { name: 'Transcription' });
-    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
-    await expect.poll(() => transcription.getByRole('timer').textContent()).toMatch(/^[1-9]/);
-    await transcription.getByRole('button', { name: 'Stop recording' }).click();
-    await transcription.getByText('recording.webm').waitFor();
-    await transcription.getByLabel('Translate into English').check();
-    await transcription.getByRole('button', { name: 'Send' }).click();
-    await transcription.getByText('What was said.').waitFor();
-    expect(upstream.seen.at(-1)?.url).toBe('/v1/audio/translations');
-    expect(upstream.seen.at(-1)?.body.toString('latin1')).toContain('filename="recording.webm"');
-    expect(complaints).toEqual([]);
-    await upstream.stop();
-  });
-
-  it('says what to do where the microphone is not allowed', async () => {
-    const { page } = await openWithDevices();
-    const transcription = page.getByRole('region', { name: 'Transcription' });
-    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
-    await transcription
-      .getByRole('alert')
-      .getByText(/Microphone access was denied/)
-      .waitFor();
-    expect(await transcription.getByRole('timer').count()).toBe(0);
-  });
-});
 
 describe('the playground', () => {
   it('streams a chat, remembers what was said, and shows the exchange without the key', async () => {
@@ -250,6 +209,36 @@ describe('the playground', () => {
     await transcription.getByRole('button', { name: 'Send' }).click();
     await transcription.getByRole('button', { name: 'Copy Transcription' }).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  it('records from the microphone once it is asked to, and sends what was said', async () => {
+    const upstream = await startUpstream((_request, response) => json(response, { text: 'What was said.' }));
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['whisper-1'] }];
+    const { page, context, complaints } = await openPanel('transcription', { config: { providers } });
+    await context.grantPermissions(['microphone']);
+    const transcription = page.getByRole('region', { name: 'Transcription' });
+    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
+    await expect.poll(() => transcription.getByRole('timer').textContent()).toMatch(/^[1-9]/);
+    await transcription.getByRole('button', { name: 'Stop recording' }).click();
+    await transcription.getByText('recording.webm').waitFor();
+    await transcription.getByLabel('Translate into English').check();
+    await transcription.getByRole('button', { name: 'Send' }).click();
+    await transcription.getByText('What was said.').waitFor();
+    expect(upstream.seen.at(-1)?.url).toBe('/v1/audio/translations');
+    expect(upstream.seen.at(-1)?.body.toString('latin1')).toContain('filename="recording.webm"');
+    expect(complaints).toEqual([]);
+    await upstream.stop();
+  });
+
+  it('says what to do where the microphone is not allowed', async () => {
+    const { page } = await openPanel('transcription');
+    const transcription = page.getByRole('region', { name: 'Transcription' });
+    await transcription.getByRole('button', { name: 'Record', exact: true }).click();
+    await transcription
+      .getByRole('alert')
+      .getByText(/Microphone access was denied/)
+      .waitFor();
+    expect(await transcription.getByRole('timer').count()).toBe(0);
   });
 
   it('goes on with a text, and judges one', async () => {

@@ -28,21 +28,6 @@ interface KeptPage {
   port: number;
 }
 
-/**
- * Ends transitions and animations at once. Their frames are drawn in software, which was half of the cost of drawing, and
- * tests wait until they have ended. New pages keep them, as a person sees them.
- */
-const endsMotionAtOnce = `{
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(\`*, ::before, ::after {
-    transition-duration: 1ms !important;
-    transition-delay: 0s !important;
-    animation-duration: 1ms !important;
-    animation-iteration-count: 1 !important;
-  }\`);
-  document.adoptedStyleSheets.push(sheet);
-}`;
-
 /** By language. */
 const keptPages = new Map<string, KeptPage>();
 
@@ -73,7 +58,7 @@ export async function takePage(browser: Browser, look: PageLook = {}, isNew = fa
 
 async function openPage(browser: Browser, locale: string): Promise<KeptPage> {
   const context = await browser.newContext({ locale });
-  await context.addInitScript({ content: loadsNothingAhead + endsMotionAtOnce });
+  await context.addInitScript({ content: loadsNothingAhead });
   return { context, page: await context.newPage(), port: 0 };
 }
 

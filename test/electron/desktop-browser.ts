@@ -2,7 +2,7 @@
  * The Chromium that shows the windows of desktops. Only one desktop can use it at a time, because all windows are in
  * its default context.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,8 +31,6 @@ export async function startDesktopBrowser(...more: string[]): Promise<DesktopBro
   const profile = mkdtempSync(join(tmpdir(), 'sluice-chromium-'));
   const child = spawn(chromiumPath(), [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A group of its own: Debian's headless shell is begun by a script that stays its parent.
-    detached: process.platform !== 'win32',
   });
   const endpoint = await new Promise<string>((resolve, reject) => {
     let text = '';
@@ -47,19 +45,14 @@ export async function startDesktopBrowser(...more: string[]): Promise<DesktopBro
   return {
     endpoint,
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        killAll(child);
+      if (child.exitCode === null) {
+        child.kill('SIGKILL');
         await once(child, 'exit');
       }
       // Chromium's other processes end a little later, and write files until then.
       rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
-}
-
-function killAll(child: ChildProcess): void {
-  if (process.platform === 'win32' || child.pid === undefined) child.kill('SIGKILL');
-  else process.kill(-child.pid, 'SIGKILL');
 }
 
 /**

@@ -1,22 +1,17 @@
 import { type Browser, chromium } from 'playwright-core';
 import { beforeEach, inject } from 'vitest';
-import { findChromium, findHeadlessChromium } from '../../build/find-chromium.ts';
-import { chromiumPath } from './launch-browser.ts';
+import { findChromium } from '../../build/find-chromium.ts';
 import { onlyIf } from './only-if.ts';
+
+const found = findChromium();
 
 /**
  * False only if the tests are skipped because there is no Chromium, which is then printed. With CI=true they fail
  * instead.
  */
 export const hasChromium = onlyIf(
-  findHeadlessChromium() !== null || process.env.CI === 'true',
+  found !== null || process.env.CI === 'true',
   'there is no Chromium (CHROMIUM names one)',
-);
-
-/** The same for a Chromium in which pages can ask for the microphone. */
-export const hasDevices = onlyIf(
-  findChromium() !== null || process.env.CI === 'true',
-  'there is no Chromium but the headless shell (CHROMIUM names one)',
 );
 
 /** To be called in a file of browser tests. */
@@ -24,9 +19,9 @@ export function skipWithoutChromium(): void {
   beforeEach(({ skip }) => skip(!hasChromium));
 }
 
-/** Connects to the run's only browser of this kind. Everything opened through the connection ends with it. */
-export async function connectBrowser(kind: { asksForDevices?: boolean } = {}): Promise<Browser> {
-  const response = await fetch(`${inject('browserHost')}/?${encodeURIComponent(chromiumPath(kind))}`);
+/** Connects to the one browser of this run. Everything opened through the connection ends with it. */
+export async function connectBrowser(): Promise<Browser> {
+  const response = await fetch(inject('browserHost'));
   const said = await response.text();
   if (!response.ok) throw new Error(said);
   return chromium.connect(said);

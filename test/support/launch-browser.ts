@@ -1,5 +1,5 @@
 import { type BrowserServer, chromium } from 'playwright-core';
-import { findChromium, findHeadlessChromium } from '../../build/find-chromium.ts';
+import { findChromium } from '../../build/find-chromium.ts';
 
 /**
  * Chromium uses only the last list of features to disable. This list contains Playwright's own entries that concern a
@@ -30,10 +30,10 @@ const disabledFeatures = [
  */
 export const briefPrograms = '--js-flags=--no-opt --no-maglev --single-threaded-gc';
 
-/** Starts a Chromium without a window. Sound plays, and a fake microphone beeps. */
-export function launchBrowser(executablePath: string): Promise<BrowserServer> {
+/** Starts this machine's Chromium without a window. Sound plays, and a fake microphone beeps. */
+export function launchBrowser(): Promise<BrowserServer> {
   return chromium.launchServer({
-    executablePath,
+    executablePath: chromiumPath(),
     host: '127.0.0.1',
     args: [
       ...['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream'],
@@ -43,14 +43,9 @@ export function launchBrowser(executablePath: string): Promise<BrowserServer> {
   });
 }
 
-/**
- * The installed Chromium that needs the least CPU time. With `asksForDevices`, one in which pages can ask for the microphone,
- * which the headless shell always refuses.
- *
- * @throws if there is none
- */
-export function chromiumPath({ asksForDevices = false } = {}): string {
-  const found = asksForDevices ? findChromium() : findHeadlessChromium();
+/** @throws if there is none */
+export function chromiumPath(): string {
+  const found = findChromium();
   if (found === null) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');
   return found;
 }
