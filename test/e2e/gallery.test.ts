@@ -67,10 +67,10 @@ const shots: readonly Shot[] = [
     name: 'playground',
     path: '/playground/chat',
     async ready(page) {
-      await page
-        .getByLabel(/^(Model|模型)$/)
-        .first()
-        .fill('demo-chat');
+      const model = page.getByLabel(/^(Model|模型)$/).first();
+      // A suggestion that arrives while the field is being filled would be combined with the text.
+      await expect.poll(() => model.inputValue()).not.toBe('');
+      await model.fill('demo-chat');
       await page.locator('textarea').first().fill('Hello! What can I try here?');
       // Enabled once the key is known.
       await page.locator('button[type=submit]').click();
