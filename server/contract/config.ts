@@ -138,9 +138,7 @@ export const groupSchema = z.strictObject({
   deny: z.array(z.string().min(1).max(256)).default([]),
   /** Provider ids or patterns of them. */
   providers: z.array(z.string().min(1).max(64)).default(['*']),
-  /**
-   * The order of providers that serve the same model name. Providers not listed follow in the configuration's order.
-   */
+  /** The order of providers that serve the same model name. Others follow in the configuration's order. */
   order: z
     .array(
       z.strictObject({

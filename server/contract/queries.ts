@@ -124,9 +124,7 @@ export const querySchema = z.discriminatedUnion('type', [
   /** The cassettes of groups and keys. */
   z.strictObject({ type: z.literal('cassettes') }),
   z.strictObject({ type: z.literal('aliases') }),
-  /**
-   * The models that a key or a group may use. One of the two is required; with both, the key must belong to the group.
-   */
+  /** The models that a key or a group may use. With both, the key must belong to the group; one is required. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
   /** The prices of all models that providers are known to serve or that were used with them, except the demo's. */
   z.strictObject({ type: z.literal('prices') }),
@@ -174,10 +172,7 @@ export const querySchema = z.discriminatedUnion('type', [
     filter: requestFilterSchema.prefault({}),
     answer: z.enum(datasetAnswers).default('own'),
   }),
-  /**
-   * Requests without a valid key. They have no ledger rows; they are counted by reason and minute, in up to 10,000
-   * entries.
-   */
+  /** Requests without a valid key. They have no ledger rows, but up to 10,000 counts by reason and minute. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
@@ -223,10 +218,7 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('config') }),
   /** What `config.import` with this configuration would change. */
   z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
-  /**
-   * The changes that `team-preset.apply` would make; with `as: managed`, those that the preset would make as a policy
-   * or built in.
-   */
+  /** The changes that `team-preset.apply` would make; with `as: managed`, those of a policy or built-in preset. */
   z.strictObject({
     type: z.literal('team-preset-preview'),
     preset: writtenTeamPresetSchema,
@@ -265,9 +257,7 @@ export interface QueryResults {
   models: ModelView[];
   prices: PriceListView;
   route: RouteView;
-  /**
-   * `next` is the `before` of the next page, or null. `sortedOf`: how many requests were sorted, if not all that match.
-   */
+  /** `next` is the `before` of the next page, or null. `sortedOf`: number of sorted requests, if not all that match. */
   requests: { requests: RequestView[]; next: number | null; sortedOf: number | null };
   'request-count': RequestCount;
   /** In alphabetical order. */
