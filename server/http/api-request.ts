@@ -1,29 +1,23 @@
 /**
- * Handles one API request: authenticates it, admits it, and reads its body. Then answers it directly or passes it to an
- * exchange.
+ * One API request from its arrival to its record: authenticates it, admits it, reads its body, has it answered
+ * (`answer-received.ts`), and reports errors in the client's API.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { deckFor } from '../exchange/cassette-deck.ts';
-import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
-import { Exchange, type ExchangePorts } from '../exchange/exchange.ts';
+import { Exchange, type ExchangePorts, type OwnAnswer } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { keptAnswer } from '../exchange/kept-answer.ts';
-import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
-import { checkQuery, outgoingQuery } from '../exchange/outgoing-request.ts';
+import { checkHops } from '../exchange/outgoing-headers.ts';
+import { checkQuery } from '../exchange/outgoing-request.ts';
 import { checkPassthrough } from '../exchange/plan-passthrough.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
-import { listVideos } from '../exchange/video-list.ts';
-import type { FaultSwitch } from '../faults/fault-switch.ts';
-import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { UsageQuestion } from '../ledger/usage-questions.ts';
-import type { CompiledGroup, Member, Snapshot } from '../routing/snapshot.ts';
-import type { ModelsFormat } from '../wire/api.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
-import { withSegment } from '../wire/segments.ts';
 import type { Admission, Permit } from './admission.ts';
-import { continueFrom } from './body/continuation-body.ts';
+import { type AnswerPorts, answerReceived, type ReceivedRequest } from './answer-received.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
@@ -32,16 +26,14 @@ import { authenticate, checkSource, validKey } from './guards.ts';
 import { sendKeyUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
 import { sendError, toGatewayError } from './send-error.ts';
-import { sendJson } from './send-json.ts';
 import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
 
-export interface ApiPorts extends ExchangePorts {
+export interface ApiPorts extends ExchangePorts, AnswerPorts {
   /** The current snapshot; read once per request. */
   snapshot(): Snapshot;
   admission: Admission;
   bytes: ByteBudget;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
-  faults: FaultSwitch;
   /** Folder for spooled uploads. */
   uploadFolder: string;
   /** Called for internal errors. */
@@ -113,62 +105,27 @@ class ApiRequest {
   }
 
   async #serve(): Promise<void> {
-    const { method = 'GET' } = this.#request;
-    const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
-    const model = isKnown && api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
-    if (api.models && model !== null) return this.#sendModels(api.models, model);
-    if (isKnown && path === api.usagePath) return this.#sendUsage(method);
-    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(this.#ports.registry, this.#located);
-    const match = this.#ports.registry.find(method, this.#located);
-    this.#trace.take(match);
-    if (match.route.session) throw onlyOverWebSocket(match.label);
-    const { group, key } = this.#admitKey();
-    const opened = deckFor(this.#ports.cassettes, key);
-    const cassette = opened instanceof Promise ? await opened : opened;
+    const own = this.#ownEndpoint();
+    if (own) return this.#exchange.answered(own instanceof Promise ? await own : own);
+    const match = this.#findRoute();
+    const member = this.#admitKey();
+    const opening = deckFor(this.#ports.cassettes, member.key);
+    const cassette = opening instanceof Promise ? await opening : opening;
     if (match.passthrough && !cassette?.replaysOnly)
-      checkPassthrough({ passed: match.passthrough, route: match.route, group, key });
-    this.#ports.loopWatch.start();
-    const place = this.#ports.admission.enter(key, this.#response);
-    this.#permit = place instanceof Promise ? await place : place;
+      checkPassthrough({ passed: match.passthrough, route: match.route, ...member });
+    const entering = this.#enter(member.key);
+    if (entering) await entering;
     // The body of a client that has left never ends.
     if (this.#clientGone) throw new ClientGone();
-    checkQuery(query, match.route);
-    const held = this.#ports.bytes.open(key, this.#response);
+    checkQuery(this.#located.query, match.route);
+    const held = this.#ports.bytes.open(member.key, this.#response);
     this.#held = held;
-    const received = this.#receive(match, held, cassette !== null);
-    const sent = received instanceof Promise ? await received : received;
-    this.#exchange.capture?.received(sent);
-    this.#noteBody(sent, held);
-    const { keptResponses, faults } = this.#ports;
-    if (faults.concerns(this.#request.headers) && (await this.#meetFaults(match, { group, key }, sent))) return;
-    if (cassette && (await this.#exchange.replay(cassette, match, sent))) return;
-    if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
-    const answering = keptAnswer(keptResponses, { match, groupId: group.id, query });
-    const kept = answering instanceof Promise ? await answering : answering;
-    if (kept) return this.#sendAnswer(kept);
-    const previousId = sent.fields.previousResponseId;
-    const previous = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
-    const before = previous instanceof Promise ? await previous : previous;
-    const body = before ? await this.#continued(before, sent, held) : sent;
-    const finding = this.#exchange.findJobs(match, { group, key }, body);
-    if (finding) await finding;
-    const planning = this.#exchange.plan(match, { group, key }, body);
-    const plan = planning instanceof Promise ? await planning : planning;
-    if (this.#clientGone) throw new ClientGone();
-    const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
-    const count = counting ? null : tokenCount(this.#response, match.route, body);
-    if (count) return this.#sendAnswer(count);
-    const { presented } = this.#trace;
-    await this.#exchange.run(counting ?? plan, {
-      match,
-      group,
-      body,
-      held,
-      headers: passableHeaders(this.#request.headers, presented),
-      path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
-      query: outgoingQuery(query, presented),
-    });
+    const receiving = this.#receive(match, held, cassette !== null);
+    const body = receiving instanceof Promise ? await receiving : receiving;
+    this.#exchange.capture?.received(body);
+    this.#noteBody(body, held);
+    await answerReceived(this.#ports, this.#received({ match, member, cassette, body, held }));
   }
 
   #checkSender(): void {
@@ -178,28 +135,30 @@ class ApiRequest {
     checkHops(headers);
   }
 
-  #sendModels(format: ModelsFormat, model: string): void {
+  /** Answers requests for models and for a key's own usage; null for all others. */
+  #ownEndpoint(): MaybePromise<OwnAnswer> | null {
     const { method = 'GET' } = this.#request;
-    const { api, path } = this.#located;
-    this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
-    const asked = { format, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
-    this.#exchange.answered(sendModels(this.#response, { ...this.#admitKey(), ...asked }));
-  }
-
-  async #sendUsage(method: string): Promise<void> {
-    this.#trace.path = `${this.#located.api.base}${this.#located.path}`;
+    const { api, path, isKnown } = this.#located;
+    if (!isKnown) return null;
+    const model = api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
+    if (api.models && model !== null) {
+      this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
+      const asked = { format: api.models, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
+      return sendModels(this.#response, { ...this.#admitKey(), ...asked });
+    }
+    if (path !== api.usagePath) return null;
+    this.#trace.path = `${api.base}${path}`;
     const { id: requestId, startedAt: nowMs } = this.#trace;
-    const asked = { ...this.#admitKey(), method, requestId, nowMs };
-    this.#exchange.answered(await sendKeyUsage(this.#ports, this.#response, asked));
+    return sendKeyUsage(this.#ports, this.#response, { ...this.#admitKey(), method, requestId, nowMs });
   }
 
-  async #listVideos(group: CompiledGroup, query: string): Promise<void> {
-    const list = await listVideos({ ports: this.#ports, group, snapshot: this.#snapshot, query });
-    this.#sendAnswer(list);
-  }
-
-  #sendAnswer(answer: object): void {
-    this.#exchange.answered(sendJson(this.#response, answer, this.#trace.id));
+  #findRoute(): RouteMatch {
+    const { registry } = this.#ports;
+    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(registry, this.#located);
+    const match = registry.find(this.#request.method ?? 'GET', this.#located);
+    this.#trace.take(match);
+    if (match.route.session) throw onlyOverWebSocket(match.label);
+    return match;
   }
 
   #admitKey(): Member {
@@ -209,6 +168,19 @@ class ApiRequest {
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
     this.#exchange.admitted({ group, key });
     return { group, key };
+  }
+
+  /** Takes a place among the requests that run. Returns a promise only if it has to wait for one. */
+  #enter(key: CompiledKey): Promise<void> | null {
+    this.#ports.loopWatch.start();
+    const place = this.#ports.admission.enter(key, this.#response);
+    if (!(place instanceof Promise)) {
+      this.#permit = place;
+      return null;
+    }
+    return place.then((permit) => {
+      this.#permit = permit;
+    });
   }
 
   #receive(match: RouteMatch, account: RequestMemory, isHeld: boolean): RequestBody | Promise<RequestBody> {
@@ -229,26 +201,21 @@ class ApiRequest {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  async #continued(before: KeptResponse, sent: RequestBody, held: RequestMemory): Promise<RequestBody> {
-    const body = await continueFrom(before, sent);
-    held.add(body.size - sent.size);
-    this.#noteBody(body, held);
-    return body;
-  }
-
-  /** Whether the request was answered by a fault on purpose. */
-  async #meetFaults(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
-    const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
-    this.#trace.model = match.model ?? body.fields.model;
-    const { api } = this.#located;
-    const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };
-    const faults = chooseFaults(this.#ports.faults, call);
-    if (faults.length === 0) return false;
-    const met = await injectFaults(faults, call);
-    if (this.#clientGone) throw new ClientGone();
-    if (met === 'answered') return true;
-    this.#exchange.faultInjector = met;
-    return false;
+  #received(received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'held'>): ReceivedRequest {
+    return {
+      ...received,
+      request: this.#request,
+      response: this.#response,
+      located: this.#located,
+      snapshot: this.#snapshot,
+      trace: this.#trace,
+      exchange: this.#exchange,
+      hasLeft: () => this.#clientGone,
+      replaced: (body) => {
+        received.held.add(body.size - received.body.size);
+        this.#noteBody(body, received.held);
+      },
+    };
   }
 
   #noteBody(body: RequestBody, account: RequestMemory): void {

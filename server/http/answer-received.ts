@@ -1,0 +1,149 @@
+/**
+ * Answers a request whose body has been read: with a fault on purpose, a recording, something that Sluice has stored, or
+ * by an exchange with providers.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CassetteDeck } from '../exchange/cassette-deck.ts';
+import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { RequestTrace } from '../exchange/exchange-trace.ts';
+import { keptAnswer } from '../exchange/kept-answer.ts';
+import { passableHeaders } from '../exchange/outgoing-headers.ts';
+import { outgoingQuery } from '../exchange/outgoing-request.ts';
+import type { RequestBody } from '../exchange/request-body.ts';
+import { listVideos } from '../exchange/video-list.ts';
+import type { FaultSwitch } from '../faults/fault-switch.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { isKeptId } from '../kept-responses/kept-response.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Member, Snapshot } from '../routing/snapshot.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
+import { withSegment } from '../wire/segments.ts';
+import { continueFrom } from './body/continuation-body.ts';
+import { ClientGone } from './body/read-body.ts';
+import type { RequestMemory } from './byte-budget.ts';
+import { sendJson } from './send-json.ts';
+
+export interface AnswerPorts {
+  faults: FaultSwitch;
+  keptResponses: ResponseStore;
+  jobs: JobStore;
+  transport: Transport;
+}
+
+export interface ReceivedRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  located: RequestLocation;
+  match: RouteMatch;
+  member: Member;
+  /** Null if the key has none. */
+  cassette: CassetteDeck | null;
+  body: RequestBody;
+  held: RequestMemory;
+  snapshot: Snapshot;
+  trace: RequestTrace;
+  exchange: Exchange;
+  hasLeft(): boolean;
+  /** Called if `body` replaces the received one. */
+  replaced(body: RequestBody): void;
+}
+
+/** Resolves when the client has its answer or has left. Throws GatewayError if nothing was sent. */
+export async function answerReceived(ports: AnswerPorts, received: ReceivedRequest): Promise<void> {
+  const answering = answerInstead(ports, received);
+  if (answering instanceof Promise ? await answering : answering) return;
+  const continuing = withHistory(ports.keptResponses, received);
+  const body = continuing instanceof Promise ? await continuing : continuing;
+  await askProviders(received, body);
+}
+
+/** Whether something other than a provider has answered. Returns no promise for a usual request. */
+function answerInstead(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
+  const mayMeetFaults = ports.faults.concerns(received.request.headers);
+  return mayMeetFaults || received.cassette ? answerSimulated(ports, received) : answerStored(ports, received);
+}
+
+async function answerSimulated(ports: AnswerPorts, received: ReceivedRequest): Promise<boolean> {
+  const { cassette, match, body, exchange, request } = received;
+  if (ports.faults.concerns(request.headers) && (await meetFaults(ports.faults, received))) return true;
+  if (cassette && (await exchange.replay(cassette, match, body))) return true;
+  return answerStored(ports, received);
+}
+
+/** Whether the request was answered by a fault on purpose. */
+async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): Promise<boolean> {
+  const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
+  const { request, response, located, match, member, trace, exchange, body } = received;
+  trace.model = match.model ?? body.fields.model;
+  const call = { request, response, api: located.api, match, member, trace };
+  const faults = chooseFaults(faultSwitch, call);
+  if (faults.length === 0) return false;
+  const met = await injectFaults(faults, call);
+  if (received.hasLeft()) throw new ClientGone();
+  if (met === 'answered') return true;
+  exchange.faultInjector = met;
+  return false;
+}
+
+/** Whether the answer was a list of videos or a response that Sluice has stored. */
+function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
+  const { match, member, snapshot, located } = received;
+  const { group } = member;
+  const send = (answer: object | null) => answer !== null && sendAnswer(received, answer);
+  if (match.route.job?.behaviour === 'lists')
+    return listVideos({ ports, group, snapshot, query: located.query }).then(send);
+  const kept = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: located.query });
+  return kept instanceof Promise ? kept.then(send) : send(kept);
+}
+
+function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: object): true {
+  exchange.answered(sendJson(response, answer, trace.id));
+  return true;
+}
+
+/** The body, preceded by the stored conversation if it continues one. */
+function withHistory(store: ResponseStore, received: ReceivedRequest): MaybePromise<RequestBody> {
+  const { body } = received;
+  const { previousResponseId: id } = body.fields;
+  return id !== null && isKeptId(id) ? continued(store, received, id) : body;
+}
+
+async function continued(
+  store: ResponseStore,
+  { body, member, replaced }: ReceivedRequest,
+  id: string,
+): Promise<RequestBody> {
+  const before = await store.find(id, member.group.id);
+  if (!before) return body;
+  const whole = await continueFrom(before, body);
+  replaced(whole);
+  return whole;
+}
+
+async function askProviders(received: ReceivedRequest, body: RequestBody): Promise<void> {
+  const { exchange, match, member, request, response, located, trace, held } = received;
+  const finding = exchange.findJobs(match, member, body);
+  if (finding) await finding;
+  const planning = exchange.plan(match, member, body);
+  const plan = planning instanceof Promise ? await planning : planning;
+  if (received.hasLeft()) throw new ClientGone();
+  const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
+  const count = counting ? null : tokenCount(response, match.route, body);
+  if (count) {
+    sendAnswer(received, count);
+    return;
+  }
+  const { path, query } = located;
+  await exchange.run(counting ?? plan, {
+    match,
+    group: member.group,
+    body,
+    held,
+    headers: passableHeaders(request.headers, trace.presented),
+    path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
+    query: outgoingQuery(query, trace.presented),
+  });
+}
