@@ -9,7 +9,8 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { RequestTrace } from '../exchange/exchange-trace.ts';
 import { keptAnswer } from '../exchange/kept-answer.ts';
 import { passableHeaders } from '../exchange/outgoing-headers.ts';
-import { outgoingQuery } from '../exchange/outgoing-request.ts';
+import { type OutgoingCall, outgoingQuery } from '../exchange/outgoing-request.ts';
+import type { CallPlan } from '../exchange/plan.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
@@ -55,9 +56,18 @@ export interface ReceivedRequest {
 export async function answerReceived(ports: AnswerPorts, received: ReceivedRequest): Promise<void> {
   const answering = answerInstead(ports, received);
   if (answering instanceof Promise ? await answering : answering) return;
+  const { exchange, match, member } = received;
   const continuing = withHistory(ports.keptResponses, received);
   const body = continuing instanceof Promise ? await continuing : continuing;
-  await askProviders(received, body);
+  const finding = exchange.findJobs(match, member, body);
+  if (finding) await finding;
+  const planning = exchange.plan(match, member, body);
+  const plan = planning instanceof Promise ? await planning : planning;
+  if (received.hasLeft()) throw new ClientGone();
+  const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
+  const count = counting ? null : tokenCount(received.response, match.route, body);
+  if (count) sendAnswer(received, count);
+  else await exchange.run(counting ?? plan, outgoingCall(received, body, plan));
 }
 
 /** Whether something other than a provider has answered. Returns no promise for a usual request. */
@@ -123,27 +133,16 @@ async function continued(
   return whole;
 }
 
-async function askProviders(received: ReceivedRequest, body: RequestBody): Promise<void> {
-  const { exchange, match, member, request, response, located, trace, held } = received;
-  const finding = exchange.findJobs(match, member, body);
-  if (finding) await finding;
-  const planning = exchange.plan(match, member, body);
-  const plan = planning instanceof Promise ? await planning : planning;
-  if (received.hasLeft()) throw new ClientGone();
-  const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
-  const count = counting ? null : tokenCount(response, match.route, body);
-  if (count) {
-    sendAnswer(received, count);
-    return;
-  }
+function outgoingCall(received: ReceivedRequest, body: RequestBody, { upstreamId }: CallPlan): OutgoingCall {
+  const { match, member, request, located, trace, held } = received;
   const { path, query } = located;
-  await exchange.run(counting ?? plan, {
+  return {
     match,
     group: member.group,
     body,
     held,
     headers: passableHeaders(request.headers, trace.presented),
-    path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
+    path: match.id !== null && upstreamId ? withSegment(path, match.openSegment, upstreamId) : path,
     query: outgoingQuery(query, trace.presented),
-  });
+  };
 }
