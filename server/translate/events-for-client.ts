@@ -107,8 +107,8 @@ export class EventsForClient {
     const isAnswer = event.name === answerTool;
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isAnswer ? '' : this.#ids.assign(event.id);
-    const asked = event.kind === 'custom' ? 'custom' : kind;
-    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: asked, seal };
+    const callKind = event.kind === 'custom' ? 'custom' : kind;
+    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
     this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText() };
     if (isAnswer) return;
     this.#calls++;
@@ -151,13 +151,13 @@ export class EventsForClient {
   }
 
   #closeInput({ index }: CallEvent, { input, name, arguments: all }: OpenCall): void {
-    const given = all.text;
-    if (isCutInput(given)) this.#fail(brokenArguments(name));
-    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(given) });
+    const callArguments = all.text;
+    if (isCutInput(callArguments)) this.#fail(brokenArguments(name));
+    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(callArguments) });
   }
 
-  #isBroken(given: string): boolean {
-    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(given);
+  #isBroken(callArguments: string): boolean {
+    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(callArguments);
   }
 
   #stop(stop: Stop): void {

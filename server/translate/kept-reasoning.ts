@@ -82,12 +82,12 @@ export function callsWithoutReasoning({ turns }: Conversation): string[] {
 /** Restores the stored reasoning, given by the id of each turn's first call. */
 export function withKeptReasoning(
   conversation: Conversation,
-  kept: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
+  reasoningByCall: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
 ): Conversation {
-  if (kept.size === 0) return conversation;
+  if (reasoningByCall.size === 0) return conversation;
   const turns = conversation.turns.map((turn) => {
     const calls = unsealedCallsOf(turn);
-    const found = kept.get(calls[0]?.id ?? '');
+    const found = reasoningByCall.get(calls[0]?.id ?? '');
     return found && found.digest === digestOf(calls) ? { ...turn, parts: withSeals(turn.parts, found.seals) } : turn;
   });
   return { ...conversation, turns };
@@ -95,8 +95,8 @@ export function withKeptReasoning(
 
 /** Ignores whitespace, because clients may re-serialise the arguments. */
 function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
-  const said = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
-  return hash('sha256', said.join('\n'));
+  const lines = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
+  return hash('sha256', lines.join('\n'));
 }
 
 /** The turn's calls; none if the client returned the turn's reasoning itself. */
@@ -113,10 +113,10 @@ function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
  */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
-  const thoughts = Map.groupBy(seals, placeOf);
+  const thoughts = Map.groupBy(seals, positionOf);
   const restored: Part[] = [];
-  const restore = (place: string) => {
-    for (const { seal, text } of thoughts.get(place) ?? [])
+  const restore = (position: string) => {
+    for (const { seal, text } of thoughts.get(position) ?? [])
       restored.push({ type: 'thinking', text: text ?? '', seal, at });
   };
   restore(beforeText);
@@ -135,7 +135,7 @@ function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
 
 const beforeText = 'before text';
 
-function placeOf({ text, calls, isAfterText }: KeptSeal): string {
+function positionOf({ text, calls, isAfterText }: KeptSeal): string {
   if (text === null) return `of ${calls}`;
   return calls === 0 && !isAfterText ? beforeText : `before ${calls}`;
 }

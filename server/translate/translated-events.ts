@@ -19,7 +19,7 @@ export class TranslatedEvents {
   #rest: RestOfAnswer | null = null;
   /** The text added by the latest event, if it did nothing else. */
   #delta: DeltaEvent | null = null;
-  #told = 0;
+  #renderedCount = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -59,7 +59,7 @@ export class TranslatedEvents {
    */
   write(event: StreamEvent): string {
     this.#delta = null;
-    this.#told = 0;
+    this.#renderedCount = 0;
     return this.#renderAll(this.#parser.push(event));
   }
 
@@ -68,7 +68,7 @@ export class TranslatedEvents {
    * more than that.
    */
   get onlyDelta(): DeltaEvent | null {
-    return this.#told === 1 && !this.#view.isRewriting ? this.#delta : null;
+    return this.#renderedCount === 1 && !this.#view.isRewriting ? this.#delta : null;
   }
 
   /** Renders more of `onlyDelta`, given as the inside of a JSON string. Null if `write` must be used instead. */
@@ -148,7 +148,7 @@ export class TranslatedEvents {
   #render(event: AnswerEvent): string {
     this.#soFar.take(event);
     if (event.type !== 'usage') {
-      this.#told++;
+      this.#renderedCount++;
       this.#delta = isDelta(event) ? event : null;
     }
     this.#isOver ||= event.type === 'end' || event.type === 'error';

@@ -119,10 +119,10 @@ function renderCall({ names, losses }: Rendering, call: CallPart): Json {
 }
 
 /** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
-function inputOf({ kind, arguments: given }: CallPart): unknown {
-  if (kind === 'custom') return { input: given };
-  if (given.trim() === '') return {};
-  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
+  if (kind === 'custom') return { input: callArguments };
+  if (callArguments.trim() === '') return {};
+  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }
 
 function renderResult(rendering: Rendering, { callId, parts, isError }: ResultPart): Json {

@@ -67,8 +67,13 @@ function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Jso
   };
 }
 
-function schemaFor(rendering: Rendering, given: JsonSchema | undefined, at: string, facts: ConverseFacts): JsonSchema {
-  const { $schema: _, ...schema } = objectSchema(given);
+function schemaFor(
+  rendering: Rendering,
+  toolSchema: JsonSchema | undefined,
+  at: string,
+  facts: ConverseFacts,
+): JsonSchema {
+  const { $schema: _, ...schema } = objectSchema(toolSchema);
   if (!facts.plainSchemas) return schema;
   const { type, properties, required, ...others } = schema;
   if (Object.keys(others).some((keyword) => !annotations.has(keyword))) rendering.losses.emulated(at, 'schema-keyword');

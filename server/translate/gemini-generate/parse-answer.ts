@@ -60,9 +60,9 @@ export function parsePart(part: Json, { answer, index }: Place): AnswerPart[] {
   if (isObject(part.functionCall)) {
     const { id, name, args } = part.functionCall;
     const called = String(name ?? '');
-    const given = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, called);
+    const callId = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, called);
     return [
-      { type: 'call', id: given, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
+      { type: 'call', id: callId, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
     ];
   }
   const sealed: AnswerPart[] = seal === undefined ? [] : [{ type: 'thinking', text: '', seal, at: '' }];

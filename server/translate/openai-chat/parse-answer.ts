@@ -58,15 +58,15 @@ function toCall(call: Json, index: number, turns: number): CallPart {
   const called: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
   const name = String(called.name ?? '');
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(String(turns), index, name);
-  const given = argumentsOf(isCustom ? called.input : called.arguments);
+  const callArguments = argumentsOf(isCustom ? called.input : called.arguments);
   const seal = thoughtSignatureOf(call);
-  return { type: 'call', id, name, arguments: given, kind: isCustom ? 'custom' : 'function', seal, at: '' };
+  return { type: 'call', id, name, arguments: callArguments, kind: isCustom ? 'custom' : 'function', seal, at: '' };
 }
 
 /** Older versions of Ollama send an object. */
-export function argumentsOf(given: unknown): string {
-  if (typeof given === 'string') return given;
-  return isObject(given) ? writeJson(given) : '';
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? writeJson(value) : '';
 }
 
 /** Google's OpenAI-compatible endpoint puts it beside the call. */

@@ -56,8 +56,8 @@ function partsIn(answer: Json): Json[] {
 export function whyNothing(answer: Json, wanted: string): AnswerError {
   const feedback = isObject(answer.promptFeedback) ? answer.promptFeedback.blockReason : undefined;
   const reason = String(feedback ?? candidateOf(answer)?.finishReason ?? 'STOP');
-  const said = textIn(answer).slice(0, maxQuoted);
-  const words = said === '' ? '' : ` It said: ${said}`;
+  const answerText = textIn(answer).slice(0, maxQuoted);
+  const words = answerText === '' ? '' : ` It said: ${answerText}`;
   const message = `The model made no ${wanted} (${reason}).${words}`;
   const isFiltered = feedback !== undefined || !ordinaryEnds.has(reason);
   return { message, type: 'invalid_request_error', code: isFiltered ? 'moderation_blocked' : null };
@@ -75,11 +75,11 @@ export function openaiUsageOf({ usageMetadata }: Json): Json | undefined {
 }
 
 /** Refuses a value that the provider does not support, and names the supported ones. */
-export function oneOf<T extends string>(fields: Fields, name: string, known: readonly T[]): T | undefined {
+export function oneOf<T extends string>(fields: Fields, name: string, allowed: readonly T[]): T | undefined {
   const value = fields.text(name);
   if (value === undefined) return undefined;
-  const found = known.find((each) => each === value);
-  return found ?? invalid(fields.path(name), `this provider can only send ${known.join(' or ')}`);
+  const found = allowed.find((each) => each === value);
+  return found ?? invalid(fields.path(name), `this provider can only send ${allowed.join(' or ')}`);
 }
 
 /** One event of an OpenAI stream. */

@@ -88,9 +88,10 @@ export class ResponsesEventParser implements EventParser {
       return hasDeltas ? [] : textsOf(item.content, 'text').map((text) => ({ type: 'text', text }));
     }
     if (!contentItems.includes(String(item.type))) return [{ type: 'foreign', name: String(item.type) }];
-    const given = String((item.type === 'custom_tool_call' ? item.input : item.arguments) ?? '');
+    const callArguments = String((item.type === 'custom_tool_call' ? item.input : item.arguments) ?? '');
     const call = Number(index);
-    const whole: AnswerEvent[] = hasDeltas || given === '' ? [] : [{ type: 'arguments', index: call, text: given }];
+    const whole: AnswerEvent[] =
+      hasDeltas || callArguments === '' ? [] : [{ type: 'arguments', index: call, text: callArguments }];
     return [...whole, { type: 'call-end', index: call }];
   }
 
