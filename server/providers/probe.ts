@@ -34,7 +34,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
   const outcome = await ask(provider, transport);
   await noteWay(steps, provider, transport);
   let modelCount: number | null = null;
-  let said: string | null = null;
+  let upstreamMessage: string | null = null;
   if (outcome instanceof TransportError) noteFailure(steps, outcome, provider);
   else {
     steps.passUpTo('tls');
@@ -48,7 +48,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
       modelCount = outcome.models.size;
       noteModels(steps, outcome.models, provider.dialect.hasUnlistedModels ? undefined : options.model);
     }
-    if (steps.failedAt !== null) said = options.wordsOf?.(outcome.body) ?? null;
+    if (steps.failedAt !== null) upstreamMessage = options.wordsOf?.(outcome.body) ?? null;
   }
   const listed = outcome instanceof TransportError ? null : outcome.models;
   const trial = steps.failedAt === null ? await options.tryModel?.([...(listed ?? new Map()).keys()]) : undefined;
@@ -59,13 +59,16 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
     ...steps.report(),
     modelCount,
     lacksResponses: isOpen && (await lacksResponses(provider, transport)),
-    ...tried(trial, said),
+    ...callResult(trial, upstreamMessage),
     elapsedMs: Math.round(performance.now() - startedMs),
   };
 }
 
-function tried(trial: Trial | NoTrial | undefined, said: string | null): Pick<ProbeReport, 'call' | 'said'> {
-  if (trial === undefined || typeof trial === 'string') return { call: null, said };
+function callResult(
+  trial: Trial | NoTrial | undefined,
+  upstreamMessage: string | null,
+): Pick<ProbeReport, 'call' | 'said'> {
+  if (trial === undefined || typeof trial === 'string') return { call: null, said: upstreamMessage };
   const { model, outcome, elapsedMs } = trial;
   const hasAnswered = outcome.kind === 'answer' && outcome.status < 400;
   return { call: hasAnswered ? { model, elapsedMs } : null, said: trial.said };
@@ -171,7 +174,7 @@ function tlsRemedy(message: string): ProbeRemedy {
   return { code: /self.signed|issuer|verify/i.test(message) ? 'add-authority' : 'use-http' };
 }
 
-function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, wanted: string | undefined): void {
-  if (wanted === undefined || models.has(wanted)) steps.pass('models', { code: 'listed', models: models.size });
-  else steps.fail('models', { code: 'model-not-listed', model: wanted, models: models.size }, { code: 'check-model' });
+function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, model: string | undefined): void {
+  if (model === undefined || models.has(model)) steps.pass('models', { code: 'listed', models: models.size });
+  else steps.fail('models', { code: 'model-not-listed', model, models: models.size }, { code: 'check-model' });
 }

@@ -60,6 +60,6 @@ function ofPrompt(json: Buffer): number {
 }
 
 function ofAnswer({ tail, bytes }: KeptAnswer): number {
-  const shown = Math.max(1, tail.length);
-  return Math.ceil((estimateTokens(tail.toString()) * bytes) / shown);
+  const tailLength = Math.max(1, tail.length);
+  return Math.ceil((estimateTokens(tail.toString()) * bytes) / tailLength);
 }

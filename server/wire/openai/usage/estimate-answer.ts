@@ -50,8 +50,8 @@ function textOfEvent(event: Fields): string {
 
 function textOfChoice(choice: unknown): string {
   if (!isObject(choice)) return '';
-  const said = isObject(choice.delta) ? choice.delta : choice.message;
-  return `${textOf(choice.text)}${isObject(said) ? textOfMessage(said) : ''}`;
+  const message = isObject(choice.delta) ? choice.delta : choice.message;
+  return `${textOf(choice.text)}${isObject(message) ? textOfMessage(message) : ''}`;
 }
 
 function textOfMessage(message: Fields): string {
@@ -87,8 +87,8 @@ function textOfAnswer(answer: Fields): string {
 function textOfItem(item: unknown): string {
   if (!isObject(item)) return '';
   const parts = [item.content, item.summary].flatMap((list) => (Array.isArray(list) ? list : []));
-  const told = parts.map((part) => (isObject(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
-  return `${textOf(item.name)}${textOf(item.arguments)}${told}`;
+  const content = parts.map((part) => (isObject(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
+  return `${textOf(item.name)}${textOf(item.arguments)}${content}`;
 }
 
 /** Decodes the escapes in a piece of JSON, since `\n` or `\u4e2d` is one character and not two or six. */

@@ -97,8 +97,8 @@ export function extractUsage(
   hints: UsageHints,
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
-  const kept = { tail, head, isWhole: bytes <= tail.length, isStream, document };
-  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, kept) : null;
+  const answerParts = { tail, head, isWhole: bytes <= tail.length, isStream, document };
+  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, answerParts) : null;
   const status = reported?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
   if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };
