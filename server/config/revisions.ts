@@ -8,8 +8,8 @@ import { parseBeside } from './known-entries.ts';
  * one.
  */
 export function validateChange(next: ConfigInput, current: Config): Config {
-  const known = parseBeside(next, current);
-  if (known) return known;
+  const config = parseBeside(next, current);
+  if (config) return config;
   const result = configSchema.safeParse(next);
   if (result.success) return result.data;
   throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);

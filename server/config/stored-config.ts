@@ -102,7 +102,7 @@ function setAside(path: string): string {
 }
 
 /** `config.json` → `config.<mark>.json` */
-function beside(path: string, mark: string): string {
+function beside(path: string, suffix: string): string {
   const { dir, name, ext } = parse(path);
-  return join(dir, `${name}.${mark}${ext}`);
+  return join(dir, `${name}.${suffix}${ext}`);
 }

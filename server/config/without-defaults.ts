@@ -42,6 +42,6 @@ function difference(value: Members, defaults: Members): Members {
   return Object.fromEntries(members);
 }
 
-function filledIn(schema: z.ZodType<Members>, stated: Members): Members {
-  return Object.fromEntries(Object.entries(schema.parse(stated)).filter(([name]) => !(name in stated)));
+function filledIn(schema: z.ZodType<Members>, members: Members): Members {
+  return Object.fromEntries(Object.entries(schema.parse(members)).filter(([name]) => !(name in members)));
 }

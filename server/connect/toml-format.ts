@@ -58,8 +58,8 @@ function tablesIn(path: string[], value: unknown): NewTable[] {
 function without(settings: Settings, [name, ...rest]: SettingsPath): Settings {
   const { [String(name)]: inner, ...others } = settings;
   if (rest.length === 0 || !isObject(inner)) return others;
-  const left = without(inner, rest);
-  return Object.keys(left).length === 0 ? others : { ...settings, [String(name)]: left };
+  const remaining = without(inner, rest);
+  return Object.keys(remaining).length === 0 ? others : { ...settings, [String(name)]: remaining };
 }
 
 function keyOf(name: string): string {
