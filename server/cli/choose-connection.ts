@@ -21,7 +21,7 @@ export async function chooseModel(control: Control, key: KeyView): Promise<strin
   const models = await control.query({ type: 'models', key: key.id });
   const [only, ...others] = models;
   if (only && others.length === 0) return only.id;
-  const some = models.slice(0, 5).map(({ id }) => id);
-  const examples = some.length > 0 ? `, such as ${some.join(', ')}` : '';
+  const sampleIds = models.slice(0, 5).map(({ id }) => id);
+  const examples = sampleIds.length > 0 ? `, such as ${sampleIds.join(', ')}` : '';
   throw new CliError(`Name the model with --model${examples}.`, exitCodes.usage);
 }

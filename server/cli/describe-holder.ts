@@ -35,8 +35,8 @@ function answersAsSluice(host: string, port: number): Promise<boolean> {
     const options = { host: reachableHost(host), port, path: '/healthz', agent: false };
     const request = get(options, (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
         if (text.length > maxReplyBytes) request.destroy();
       });
       response.on('end', () => resolve(isHealth(text)));

@@ -92,11 +92,11 @@ async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Outp
 
 function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: number): string {
   const end = result === 'hung' ? `did not end within ${timeoutSeconds} s` : `ended with ${exitCode}`;
-  const why =
+  const hint =
     requests === 0
       ? 'Does it use the base URL and the key of its environment, such as OPENAI_BASE_URL and OPENAI_API_KEY?'
       : '"--show" shows what it prints.';
-  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${why}`;
+  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${hint}`;
 }
 
 /** The exit code after Ctrl+C, which reaches the program and not this process. */
@@ -122,15 +122,15 @@ async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
   if (exitCode === interrupted) throw new CliError('The program was interrupted.', interrupted);
   const tookMs = performance.now() - startMs;
   const { requests } = await control.query({ type: 'requests', filter: { keyId: key.id }, limit: 1000 });
-  const asked = requests.filter(({ capability }) => capability !== null);
-  const answered = asked.some(wasAnswered);
+  const modelRequests = requests.filter(({ capability }) => capability !== null);
+  const answered = modelRequests.some(wasAnswered);
   const wasKilled = tookMs >= timeoutMs;
   return {
     fault: name,
     rules,
-    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(asked.toReversed()) }),
+    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(modelRequests.toReversed()) }),
     exitCode,
-    requests: asked.length,
+    requests: modelRequests.length,
     answered,
     seconds: Math.round(tookMs / 100) / 10,
   };

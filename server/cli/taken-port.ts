@@ -8,9 +8,9 @@ export async function describeTakenPort(host: string, port: number): Promise<str
   const [holder, free] = await Promise.all([describeHolder(host, port), nextFreePort(host, port + 1)]);
   const instead =
     free === undefined ? 'use any free port with --port 0' : `use the free port ${free} with --port ${free}`;
-  const who = holder?.text ?? 'another program';
+  const holderText = holder?.text ?? 'another program';
   const first = holder?.isSluice ? 'Use that one, stop it' : 'Stop it';
-  return `Port ${port} is taken by ${who}. ${first}, or ${instead}.`;
+  return `Port ${port} is taken by ${holderText}. ${first}, or ${instead}.`;
 }
 
 async function nextFreePort(host: string, first: number): Promise<number | undefined> {

@@ -43,9 +43,9 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   on(link, async ({ output, terminal }, [file = '-']) => {
     const read = await readPreset(file, terminal);
     refuseManagedOnly(read);
-    const made = makePresetLink(read);
-    if (made === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
-    output.show({ link: made }, made);
+    const presetLink = makePresetLink(read);
+    if (presetLink === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
+    output.show({ link: presetLink }, presetLink);
   });
 
   on(
