@@ -121,8 +121,8 @@ export class LoopWatch {
   }
 
   #write(work: Labelled): void {
-    const place = this.#written % keptLabels;
-    this.#cells[firstLength + place] = this.#labels.write(work.workLabel, place * labelBytes, labelBytes, 'latin1');
+    const slot = this.#written % keptLabels;
+    this.#cells[firstLength + slot] = this.#labels.write(work.workLabel, slot * labelBytes, labelBytes, 'latin1');
     work.labelNumber = this.#written++;
   }
 

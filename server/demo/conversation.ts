@@ -133,10 +133,10 @@ function proseAnswer(turns: readonly Turn[]): string {
   return sentences.join(' ');
 }
 
-function answerToUser([asked, earlier]: readonly Turn[]): string[] {
-  if (!asked) return ['You sent no user message.'];
-  const sentences = [`You wrote${quoted(asked.text)}.`];
-  if (asked.attachments.length > 0) sentences.push(`Attached: ${asked.attachments.join(', ')}.`);
+function answerToUser([latest, earlier]: readonly Turn[]): string[] {
+  if (!latest) return ['You sent no user message.'];
+  const sentences = [`You wrote${quoted(latest.text)}.`];
+  if (latest.attachments.length > 0) sentences.push(`Attached: ${latest.attachments.join(', ')}.`);
   if (earlier) sentences.push(`Before that you wrote${quoted(earlier.text)}.`);
   return sentences;
 }
@@ -151,7 +151,7 @@ function quoted(text: string): string {
     .slice(0, 1_000)
     .split(/\s+/)
     .filter((word) => plainWord.test(word));
-  const shown = words.slice(0, maxQuotedWords).join(' ');
-  if (shown === '') return ' something';
-  return `: "${shown}${words.length > maxQuotedWords ? ' …' : ''}"`;
+  const quote = words.slice(0, maxQuotedWords).join(' ');
+  if (quote === '') return ' something';
+  return `: "${quote}${words.length > maxQuotedWords ? ' …' : ''}"`;
 }

@@ -82,12 +82,12 @@ async function compact(call: Call, { store, now }: Responses): Promise<Reply> {
     type: 'compaction',
     encrypted_content: Buffer.from(summary).toString('base64'),
   };
-  const kept = request.inputItems.filter((item) => item.type === 'message' && item.role === 'user');
+  const userMessages = request.inputItems.filter((item) => item.type === 'message' && item.role === 'user');
   return json({
     id: newId('resp_'),
     object: 'response.compaction',
     created_at: Math.floor(now() / 1000),
-    output: [...kept, compaction],
+    output: [...userMessages, compaction],
     usage: responseUsage(countConversationTokens(request.conversation), countTokens(summary)),
   });
 }

@@ -70,9 +70,9 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
       await save(secrets, before?.key ?? (await newFileKey(keyFile, passphrase)));
     });
 
-  const found = await load();
-  if (found?.key.source.from === 'key-file' && passphrase !== undefined) {
-    await save(found.secrets, await newFileKey(keyFile, passphrase));
+  const stored = await load();
+  if (stored?.key.source.from === 'key-file' && passphrase !== undefined) {
+    await save(stored.secrets, await newFileKey(keyFile, passphrase));
     await rm(keyFile, { force: true });
   }
 

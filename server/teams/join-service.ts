@@ -127,13 +127,13 @@ export class JoinService {
   }
 
   async #join(team: TeamGateway, origin: string, group: string): Promise<{ provider: string; key: string }> {
-    const made = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
-    const key = made.key.id;
+    const created = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
+    const key = created.key.id;
     try {
       const added = await this.#ports.addProvider({
         type: 'provider.add',
         provider: { name: new URL(origin).host, baseUrl: baseUrlOf(origin), joined: true },
-        credentials: [{ id: key, label: `Your key in ${group}`, secret: made.secret }],
+        credentials: [{ id: key, label: `Your key in ${group}`, secret: created.secret }],
       });
       return { provider: added.provider.id, key };
     } catch (error) {
