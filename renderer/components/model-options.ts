@@ -43,10 +43,10 @@ export function optionGroups(
       models: list.toSorted((one, other) => Number(isFitting(other)) - Number(isFitting(one))),
     })),
   ];
-  let left = most;
+  let remaining = most;
   return groups.flatMap((group) => {
-    const shown = group.models.slice(0, left);
-    left -= shown.length;
+    const shown = group.models.slice(0, remaining);
+    remaining -= shown.length;
     return shown.length === 0 ? [] : [{ ...group, models: shown }];
   });
 }

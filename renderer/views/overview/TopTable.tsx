@@ -91,7 +91,7 @@ function Figure({ text, href }: { text: string; href: string | null }) {
 function Cost({ row: { costUsd, unpricedRequests } }: { row: NamedCounted }) {
   const { messages, formats } = useLocalization();
   const { unpriced } = messages.overview;
-  const why = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
+  const hint = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
   const text = costUsd === null ? '–' : formats.dollars(costUsd);
-  return <span title={why}>{costUsd !== null && why ? `≥ ${text}` : text}</span>;
+  return <span title={hint}>{costUsd !== null && hint ? `≥ ${text}` : text}</span>;
 }

@@ -29,13 +29,13 @@ export function findEntries(
   search: string,
   recentIds: readonly string[],
 ): PaletteSection[] {
-  const wanted = wordsOf(search);
-  const found = entries.flatMap((entry) => {
-    const score = scoreOf(entry, wanted);
+  const searchWords = wordsOf(search);
+  const scored = entries.flatMap((entry) => {
+    const score = scoreOf(entry, searchWords);
     return score === null ? [] : [{ entry, score: score + (recentIds.includes(entry.id) ? recentBonus : 0) }];
   });
-  found.sort((one, other) => other.score - one.score);
-  const sections = Map.groupBy(found, ({ entry }) => entry.section);
+  scored.sort((one, other) => other.score - one.score);
+  const sections = Map.groupBy(scored, ({ entry }) => entry.section);
   return [...sections].map(([name, list]) => ({
     name,
     entries: list.slice(0, mostInSection).map(({ entry }) => entry),
@@ -47,11 +47,11 @@ const recentBonus = 0.5;
 const scores = { wholeWord: 6, beginning: 5, inLabel: 3, letters: 2, besides: 1 };
 
 /** Null if a word is not found. */
-function scoreOf({ label, detail, words = '' }: PaletteEntry, wanted: readonly string[]): number | null {
+function scoreOf({ label, detail, words = '' }: PaletteEntry, searchWords: readonly string[]): number | null {
   const own = wordsOf(label);
   const besides = `${detail ?? ''} ${words}`.toLowerCase();
   let total = 0;
-  for (const word of wanted) {
+  for (const word of searchWords) {
     const score = scoreOfWord(word, own, label.toLowerCase()) ?? (besides.includes(word) ? scores.besides : null);
     if (score === null) return null;
     total += score;

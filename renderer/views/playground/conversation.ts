@@ -52,17 +52,17 @@ const emptyTurn = {
 /** Adds a chunk of the stream to the answer. */
 export function withChunk(answer: Turn, chunk: unknown): Turn {
   const text = answer.text + (textAt(chunk, 'choices', 0, 'delta', 'content') ?? '');
-  const pieces = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
-  return { ...answer, text, toolCalls: pieces.reduce(withToolPiece, answer.toolCalls) };
+  const fragments = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
+  return { ...answer, text, toolCalls: fragments.reduce(withToolPiece, answer.toolCalls) };
 }
 
-function withToolPiece(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
-  const index = numberAt(piece, 'index') ?? 0;
+function withToolPiece(calls: readonly ToolCall[], fragment: unknown): readonly ToolCall[] {
+  const index = numberAt(fragment, 'index') ?? 0;
   const old = calls[index] ?? { id: '', name: '', arguments: '' };
   const call = {
-    id: textAt(piece, 'id') ?? old.id,
-    name: old.name + (textAt(piece, 'function', 'name') ?? ''),
-    arguments: old.arguments + (textAt(piece, 'function', 'arguments') ?? ''),
+    id: textAt(fragment, 'id') ?? old.id,
+    name: old.name + (textAt(fragment, 'function', 'name') ?? ''),
+    arguments: old.arguments + (textAt(fragment, 'function', 'arguments') ?? ''),
   };
   return index < calls.length ? calls.with(index, call) : [...calls, call];
 }

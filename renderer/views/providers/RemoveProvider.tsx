@@ -39,9 +39,9 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
     if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
   };
   const leave = async () => {
-    const left = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
-    if (!left) return;
-    if (!left.keyEnded) announce(joining.keyStays(name), keyStaysMs);
+    const result = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
+    if (!result) return;
+    if (!result.keyEnded) announce(joining.keyStays(name), keyStaysMs);
     onRemoved();
   };
   return (

@@ -56,11 +56,11 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
   );
 }
 
-function Contents({ count: { conversations, left, changed } }: { count: DatasetCount }) {
+function Contents({ count: { conversations, left: leftOut, changed } }: { count: DatasetCount }) {
   const { messages, formats } = useLocalization();
   const { dataset: names } = messages.shadows;
   const { reasons } = messages.requests.losses;
-  const gaps = Object.entries(left).map(([gap, count]) => names.gaps[gap as DatasetGap](formats.number(count)));
+  const gaps = Object.entries(leftOut).map(([gap, count]) => names.gaps[gap as DatasetGap](formats.number(count)));
   const losses = Object.entries(changed).map(
     ([code, count]) => `${formats.number(count)}: ${reasons[code as LossCode]}`,
   );

@@ -51,7 +51,7 @@ function Figures({ models, times }: ComparedProps) {
     [names.compare.outputTokens, ({ usage }) => usage?.outputTokens, formats.number],
     [messages.requests.cost, ({ costUsd }) => costUsd, formats.dollars],
   ];
-  const shown = (compared: ComparedModel, read: (typeof rows)[number][1], show: (value: number) => string) => {
+  const spreadText = (compared: ComparedModel, read: (typeof rows)[number][1], show: (value: number) => string) => {
     const spread = spreadOf(recordsOf(compared).map(read));
     if (!spread) return null;
     const [median, least, most] = [spread.median, spread.least, spread.most].map(show);
@@ -63,7 +63,7 @@ function Figures({ models, times }: ComparedProps) {
       heads={models.map(({ model }) => model)}
       rows={[
         { name: names.compare.answered, values: answered },
-        ...rows.map(([name, read, show]) => ({ name, values: models.map((each) => shown(each, read, show)) })),
+        ...rows.map(([name, read, show]) => ({ name, values: models.map((each) => spreadText(each, read, show)) })),
       ]}
     />
   );
