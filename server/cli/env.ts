@@ -28,10 +28,10 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
 }
 
 export function shellOption(): Option {
-  const usual: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
+  const defaultShell: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
   return new Option('--shell <name>', 'the shell that will read it; sh also for bash and zsh')
     .choices(shells)
-    .default(usual);
+    .default(defaultShell);
 }
 
 /** The origin at which the running Sluice listens, or at which it would listen by its settings. */

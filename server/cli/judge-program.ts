@@ -77,10 +77,10 @@ function chosenCases(only: string | undefined): readonly JudgeCase[] {
 /** Prints a line for each run as soon as it has ended. */
 async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Output): Promise<Judgement[]> {
   const tell = (line: string) => (output.isJson ? output.note(line) : output.show(null, line));
-  const plain = await judgeOne(noFault, run);
-  if (plain.result !== 'ok') throw new CliError(cannotJudge(plain, run.options.timeout));
+  const withoutFault = await judgeOne(noFault, run);
+  if (withoutFault.result !== 'ok') throw new CliError(cannotJudge(withoutFault, run.options.timeout));
   tell(judgeHead());
-  tell(judgeLine(plain));
+  tell(judgeLine(withoutFault));
   const judgements: Judgement[] = [];
   for (const each of cases) {
     const judgement = await judgeOne(each, run);
@@ -102,8 +102,8 @@ function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: 
 /** The exit code after Ctrl+C, which reaches the program and not this process. */
 const interrupted = 130;
 
-async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
-  const { name, rules } = judged;
+async function judgeOne(judgeCase: JudgeCase, run: JudgeRun): Promise<Judgement> {
+  const { name, rules } = judgeCase;
   const { control, line, options, terminal, dataDir } = run;
   const { key, secret } = await control.execute({ type: 'key.create', keepSecret: false });
   if (rules.length > 0) await control.execute({ type: 'faults.start', key: key.id, rules: [...rules], seed: 1 });
@@ -128,7 +128,12 @@ async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
   return {
     fault: name,
     rules,
-    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(modelRequests.toReversed()) }),
+    result: resultOf(judgeCase, {
+      exitCode,
+      wasKilled,
+      answered,
+      pauseMs: pauseAfterFirst(modelRequests.toReversed()),
+    }),
     exitCode,
     requests: modelRequests.length,
     answered,

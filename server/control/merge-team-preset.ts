@@ -87,8 +87,8 @@ function newProvider(provider: PresetProvider): ProviderConfig {
 
 function mergeProvider(own: ProviderConfig, presetProvider: PresetProvider, isTaken: IsTaken): ProviderConfig {
   const { credentials: slots = [], ...fields } = presetProvider;
-  const applied = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
-  const merged = providerSchema.parse(mergeObjects(own, applied));
+  const acceptedFields = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
+  const merged = providerSchema.parse(mergeObjects(own, acceptedFields));
   const isMoved = isRedirected(own, merged);
   const credentials = isMoved ? own.credentials.map(emptied) : own.credentials;
   const mayAdd = isTaken(`providers/${own.id}/credentials`);
@@ -126,8 +126,11 @@ function mergeAliases(own: Config['aliases'], presetAliases: NonNullable<TeamPre
 
 function mergeGroup(groups: Config['groups'], presetGroup: PresetGroup, isTaken: IsTaken): Config['groups'] {
   const old = groups.find(({ id }) => id === presetGroup.id);
-  const applied = takenFields(presetGroup, (name) => old === undefined || isTaken(`groups/${presetGroup.id}/${name}`));
-  return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: presetGroup.id }, applied)));
+  const acceptedFields = takenFields(
+    presetGroup,
+    (name) => old === undefined || isTaken(`groups/${presetGroup.id}/${name}`),
+  );
+  return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: presetGroup.id }, acceptedFields)));
 }
 
 /**

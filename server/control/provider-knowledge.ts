@@ -63,9 +63,9 @@ function probeWithCall(
   return probeProvider(provider, {
     transport,
     wordsOf: (body) => wordsOf(body, provider),
-    async tryModel(listed) {
+    async tryModel(listedModels) {
       // Azure lists the models that could be deployed, so a configured list is better.
-      const candidates = provider.discoversModels ? listed : [...provider.models.keys()];
+      const candidates = provider.discoversModels ? listedModels : [...provider.models.keys()];
       const chosen =
         requestedModel === undefined ? chooseTrialModel(provider, candidates, price) : { model: requestedModel };
       return typeof chosen === 'string' ? chosen : tryModel(provider, chosen.model, transport);

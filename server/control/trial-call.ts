@@ -75,10 +75,10 @@ export type TrialPrice = (model: string) => number | null;
  */
 export function chooseTrialModel(
   provider: Upstream,
-  listed: readonly string[],
+  listedModels: readonly string[],
   price: TrialPrice,
 ): { model: string } | NoTrial {
-  const models = listed.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
+  const models = listedModels.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
   if (models.length === 0) return 'call-impossible';
   const priced = models
     .map((model) => ({ model, costUsd: price(model) ?? (isNearby(provider) ? 0 : maxCostUsd) }))

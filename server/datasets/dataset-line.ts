@@ -57,8 +57,8 @@ function textOf({ body, gap }: CapturedMessage<CapturedBody>): string | null {
 }
 
 function withAnswer(conversation: Conversation, { parts }: ReadAnswer): Conversation {
-  const answered = parts.map((part) => ({ ...part, at: 'answer' }));
-  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answered }] };
+  const answerParts = parts.map((part) => ({ ...part, at: 'answer' }));
+  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answerParts }] };
 }
 
 /** An API that accepts exactly what OpenAI's reference describes. */

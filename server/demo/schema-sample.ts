@@ -106,8 +106,8 @@ function sampleOfNumber(schema: JsonObject, isInteger: boolean): number {
   return step * Math.min(Math.max(Math.ceil(1 / step), lowest), highest);
 }
 
-function limit(value: unknown, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
+function limit(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
 }
 
 /** The value at a `#/…` reference. */

@@ -44,10 +44,10 @@ export function sortBetas(header: string | undefined, served: ReadonlySet<string
     .filter(([prefix]) => requested.some((beta) => beta.startsWith(prefix)))
     .flatMap(([, names]) => names)
     .filter((field) => !isFieldAccepted(field, accepted));
-  const missing = requested.filter(
+  const unaccepted = requested.filter(
     (beta) => beta !== '' && !served.has(beta) && !idle.some((begin) => beta.startsWith(begin)),
   );
-  const betas = [...new Set(missing)].map((beta) => `anthropic-beta:${beta}`);
+  const betas = [...new Set(unaccepted)].map((beta) => `anthropic-beta:${beta}`);
   return { accepted, unavailable: { betas, fields: [...new Set(fields)] } };
 }
 

@@ -23,9 +23,9 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
       const { status, body } = await askForModels(upstream, transport, query);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
-      const listed = parseModelList(body, upstream.id, read);
-      if (!listed) return { finding: { code: 'not-a-list' } };
-      for (const [name, info] of listed) models.set(name, info);
+      const pageModels = parseModelList(body, upstream.id, read);
+      if (!pageModels) return { finding: { code: 'not-a-list' } };
+      for (const [name, info] of pageModels) models.set(name, info);
       query = after(parseJson(body), query);
     }
     return { models };

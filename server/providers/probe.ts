@@ -21,7 +21,7 @@ interface ProbeOptions {
   /** A model that the list must contain. */
   model?: string;
   /** Calls one of the models that the provider lists. If absent, no model is called. */
-  tryModel?(listed: readonly string[]): Promise<Trial | NoTrial>;
+  tryModel?(listedModels: readonly string[]): Promise<Trial | NoTrial>;
   /** The message in an error response, without secrets; null if there is none. */
   wordsOf?(body: Buffer): string | null;
 }
@@ -50,8 +50,8 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
     }
     if (steps.failedAt !== null) upstreamMessage = options.wordsOf?.(outcome.body) ?? null;
   }
-  const listed = outcome instanceof TransportError ? null : outcome.models;
-  const trial = steps.failedAt === null ? await options.tryModel?.([...(listed ?? new Map()).keys()]) : undefined;
+  const listedModels = outcome instanceof TransportError ? null : outcome.models;
+  const trial = steps.failedAt === null ? await options.tryModel?.([...(listedModels ?? new Map()).keys()]) : undefined;
   if (trial !== undefined) judgeTrial(steps, provider, trial);
   const isOpen = modelCount !== null && provider.servedWires === null && provider.dialect.serves('openai-responses');
   return {

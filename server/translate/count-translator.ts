@@ -38,8 +38,8 @@ export class CountTranslator {
     return (target) => {
       const { body: request } = this.#translator.request(parsed, target);
       const rendered: unknown = parseJson(request.toString());
-      const counted = bodyFor(isObject(rendered) ? rendered : {}, target.model);
-      return new TranslatedCount(Buffer.from(writeJson(counted)), this.#write);
+      const countBody = bodyFor(isObject(rendered) ? rendered : {}, target.model);
+      return new TranslatedCount(Buffer.from(writeJson(countBody)), this.#write);
     };
   }
 

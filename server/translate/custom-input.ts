@@ -51,7 +51,7 @@ export class CustomInputReader {
   }
 
   #readInside(text: string, start: number): string {
-    let read = '';
+    let decoded = '';
     let at = start;
     while (at < text.length) {
       const character = text.charAt(at);
@@ -61,11 +61,11 @@ export class CustomInputReader {
       }
       const length = character !== '\\' ? 1 : text.charAt(at + 1) === 'u' ? 6 : 2;
       if (at + length > text.length) break;
-      read += length === 1 ? character : unescaped(text.slice(at + 1, at + length));
+      decoded += length === 1 ? character : unescaped(text.slice(at + 1, at + length));
       at += length;
     }
     this.#pending = this.#state === 'after' ? '' : text.slice(at);
-    return this.#withoutHalf(read);
+    return this.#withoutHalf(decoded);
   }
 
   /** Holds back an unpaired surrogate, which would be encoded as a replacement character. */

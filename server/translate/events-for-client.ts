@@ -122,8 +122,8 @@ export class EventsForClient {
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });
     else {
-      const passing = open.input ? open.input.push(text) : text;
-      if (passing !== '') this.#pass({ type: 'arguments', index: open.call.index, text: passing });
+      const inputText = open.input ? open.input.push(text) : text;
+      if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
     }
     open.arguments.add(text);
   }

@@ -32,7 +32,7 @@ export interface KeptReasoning {
 /** Collects the seals from the events of the client's answer. */
 export class ReasoningCollector {
   /** Calls by index. */
-  readonly #called = new Map<number, { id: string; name: string; arguments: GrowingText }>();
+  readonly #callsByIndex = new Map<number, { id: string; name: string; arguments: GrowingText }>();
   readonly #seals: KeptSeal[] = [];
   #thought = new GrowingText();
   #calls = 0;
@@ -43,11 +43,11 @@ export class ReasoningCollector {
     else if (event.type === 'seal') this.#keep(event.seal, this.#thought.text);
     else if (event.type === 'text') this.#isAfterText = true;
     else if (event.type === 'call') {
-      this.#called.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
+      this.#callsByIndex.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
       if (event.seal) this.#keep(event.seal, null);
       this.#calls++;
     } else if (event.type === 'arguments') {
-      this.#called.get(event.index)?.arguments.add(event.text);
+      this.#callsByIndex.get(event.index)?.arguments.add(event.text);
     }
     if (event.type !== 'thinking' && !this.#thought.isEmpty) this.#thought = new GrowingText();
   }
@@ -55,14 +55,14 @@ export class ReasoningCollector {
   /** Adds more to the text of the latest event, given as the inside of a JSON string. */
   takeMore(latest: DeltaEvent, escaped: string): void {
     if (latest.type === 'thinking') this.#thought.addEscaped(escaped);
-    else if (latest.type === 'arguments') this.#called.get(latest.index)?.arguments.addEscaped(escaped);
+    else if (latest.type === 'arguments') this.#callsByIndex.get(latest.index)?.arguments.addEscaped(escaped);
   }
 
   /** Null if there are no calls with reasoning to restore. */
   get kept(): KeptReasoning | null {
-    const [first] = this.#called.values();
+    const [first] = this.#callsByIndex.values();
     if (!first || this.#seals.length === 0) return null;
-    const calls = [...this.#called.values()].map((call) => ({ name: call.name, arguments: call.arguments.text }));
+    const calls = [...this.#callsByIndex.values()].map((call) => ({ name: call.name, arguments: call.arguments.text }));
     return { callId: first.id, digest: digestOf(calls), seals: this.#seals };
   }
 

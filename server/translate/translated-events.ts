@@ -35,10 +35,10 @@ export class TranslatedEvents {
     return this.#soFar.text;
   }
 
-  /** Continues the client's stream of `begun`, which broke. Must be called before the first event. */
-  continue(begun: TranslatedEvents): void {
-    const text = begun.textSoFar ?? '';
-    this.#renderer = begun.#renderer;
+  /** Continues the client's stream of `earlier`, which broke. Must be called before the first event. */
+  continue(earlier: TranslatedEvents): void {
+    const text = earlier.textSoFar ?? '';
+    this.#renderer = earlier.#renderer;
     this.#soFar.take({ type: 'text', text });
     this.#rest = new RestOfAnswer(text);
   }
@@ -138,8 +138,8 @@ export class TranslatedEvents {
     for (const each of events) {
       for (const event of this.#view.push(each)) {
         this.#reasoning.take(event);
-        const passing = this.#rest === null ? event : this.#rest.take(event);
-        if (passing !== null) text += this.#render(passing);
+        const remainder = this.#rest === null ? event : this.#rest.take(event);
+        if (remainder !== null) text += this.#render(remainder);
       }
     }
     return text;

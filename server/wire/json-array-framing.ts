@@ -106,8 +106,8 @@ class JsonArrayGate implements EventGate {
     }
     const event = this.#heldBytes === 0 ? last : Buffer.concat([...this.#heldParts, last]);
     this.#forgetHeld();
-    const passing = this.#filter(event, true);
-    if (passing) this.#write(passing);
+    const filtered = this.#filter(event, true);
+    if (filtered) this.#write(filtered);
   }
 
   #hold(part: Buffer): void {

@@ -135,10 +135,10 @@ export class Registry {
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
-    const passed = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
-    if (!passed) throw new GatewayError(unserved.code, unserved.message);
-    if ('refusal' in passed) throw new GatewayError('unknown_url', `${unserved.message} ${passed.refusal}`);
-    const { route, label, names, onlyId } = passed;
+    const passthrough = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
+    if (!passthrough) throw new GatewayError(unserved.code, unserved.message);
+    if ('refusal' in passthrough) throw new GatewayError('unknown_url', `${unserved.message} ${passthrough.refusal}`);
+    const { route, label, names, onlyId } = passthrough;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
     return { ...found, passthrough: { names, onlyId, unserved } };
   }
@@ -179,8 +179,8 @@ export class Registry {
 
   #match(method: string, { api, path, model }: RequestLocation): RouteMatch | { allowed: string[] } | null {
     const table = this.#tables.get(api);
-    const plain = table?.plain.get(path);
-    if (plain) return choose(api, plain, { method, open: null, model });
+    const methods = table?.plain.get(path);
+    if (methods) return choose(api, methods, { method, open: null, model });
     const segments = path.split('/');
     for (const each of table?.open ?? []) {
       if (!isAlike(segments, each)) continue;

@@ -105,8 +105,8 @@ export class SseGate implements EventGate {
       else if (knownEvent.cutEnd > knownEvent.cutStart) edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
       from = end;
     }
-    const passing = edited.upTo(from);
-    if (passing) this.#write(passing);
+    const passed = edited.upTo(from);
+    if (passed) this.#write(passed);
     return from;
   }
 

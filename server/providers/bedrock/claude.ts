@@ -57,9 +57,9 @@ function countedModel(model: string): string | null {
 
 /** The counted request must be complete. Source: Amazon Bedrock API reference, "CountTokens". */
 function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
-  const plain = envelope(model, request);
+  const messageEnvelope = envelope(model, request);
   return {
-    ...plain,
+    ...messageEnvelope,
     path: `/model/${encodeURIComponent(countedModel(model) ?? model)}/count-tokens`,
     wrapped: (body, write) => {
       const complete = write({ ...body, max_tokens: mostThought(body.thinking) + 1 });

@@ -41,9 +41,9 @@ export const publishers: readonly [Publisher, ...Publisher[]] = [
  */
 export function modelOnVertex(model: string): HostedModel {
   const byPrefix = publishers.find(({ id }) => model.startsWith(`${id}/`));
-  const plain = byPrefix ? model.slice(byPrefix.id.length + 1) : model;
-  const publisher = byPrefix ?? publishers.find(({ begin }) => plain.startsWith(begin)) ?? publishers[0];
-  return publisher.hosted(plain);
+  const modelId = byPrefix ? model.slice(byPrefix.id.length + 1) : model;
+  const publisher = byPrefix ?? publishers.find(({ begin }) => modelId.startsWith(begin)) ?? publishers[0];
+  return publisher.hosted(modelId);
 }
 
 function pathOf(publisher: string, model: string): string {
@@ -99,7 +99,7 @@ function claude(model: string): HostedModel {
 /** Source: Google Cloud, "Count tokens for Claude models". */
 const countTokens = `${pathOf('anthropic', 'count-tokens')}:rawPredict`;
 
-const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+const countedFields = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
 
 /**
  * Unlike AI Studio, Vertex AI has no `generateContentRequest`. Source: Google Cloud, "publishers.models.countTokens".
@@ -109,9 +109,9 @@ function countedByGoogle(body: Readonly<Record<string, unknown>>): Record<string
   const request = Object.entries(isObject(nested) ? nested : body);
   return Object.fromEntries(
     request.flatMap(([name, value]) => {
-      const plain =
+      const camelName =
         name === 'system_instruction' ? 'systemInstruction' : name === 'generation_config' ? 'generationConfig' : name;
-      return counted.includes(plain) ? [[plain, value]] : [];
+      return countedFields.includes(camelName) ? [[camelName, value]] : [];
     }),
   );
 }

@@ -43,9 +43,9 @@ export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[]
  * request is refused: "Expected `thinking`, but found `tool_use`".
  */
 export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
-  const [called, results] = messages.slice(-2);
-  if (called?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
-  return called.content[0]?.type !== 'thinking' && called.content[0]?.type !== 'redacted_thinking';
+  const [callMessage, results] = messages.slice(-2);
+  if (callMessage?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
+  return callMessage.content[0]?.type !== 'thinking' && callMessage.content[0]?.type !== 'redacted_thinking';
 }
 
 /**

@@ -106,8 +106,8 @@ export class ConverseEventParser implements EventParser {
   }
 
   #finish({ usage }: Json): AnswerEvent[] {
-    const counted: AnswerEvent[] = isObject(usage) ? [{ type: 'usage', usage: parseUsage(usage) }] : [];
-    return [...counted, ...this.end()];
+    const usageEvents: AnswerEvent[] = isObject(usage) ? [{ type: 'usage', usage: parseUsage(usage) }] : [];
+    return [...usageEvents, ...this.end()];
   }
 }
 

@@ -44,10 +44,10 @@ export class DocumentNames {
 
   /** Bedrock accepts letters, digits, hyphens, brackets and single spaces, and at most 200 characters. */
   give(name: string): string {
-    const plain = Array.from(name.slice(0, maxNameLength), (character) =>
+    const allowedName = Array.from(name.slice(0, maxNameLength), (character) =>
       isAllowed(character) ? character : ' ',
     ).join('');
-    const base = plain.split(' ').filter(Boolean).join(' ') || 'document';
+    const base = allowedName.split(' ').filter(Boolean).join(' ') || 'document';
     let uniqueName = base;
     for (let number = this.#numbers.get(base) ?? 1; this.#usedNames.has(uniqueName); ) {
       uniqueName = `${base} ${++number}`;

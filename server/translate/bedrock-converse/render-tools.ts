@@ -31,8 +31,8 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
   if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree) {
     rendering.emulate('format', 'in-prompt');
     const prompt = formatPrompt(format.kind === 'schema' ? format.schema : undefined);
-    const used = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
-    return { ...used, prompts: [...used.prompts, prompt] };
+    const chosenTools = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
+    return { ...chosenTools, prompts: [...chosenTools.prompts, prompt] };
   }
   rendering.emulate('format', 'as-tool');
   const description = format.description ?? 'Gives the answer in the format that is wanted.';

@@ -59,10 +59,10 @@ export function parsePart(part: Json, { answer, index }: Place): AnswerPart[] {
   const seal = signature === undefined ? undefined : { kind: 'thought-signature' as const, data: signature };
   if (isObject(part.functionCall)) {
     const { id, name, args } = part.functionCall;
-    const called = String(name ?? '');
-    const callId = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, called);
+    const toolName = String(name ?? '');
+    const callId = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, toolName);
     return [
-      { type: 'call', id: callId, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
+      { type: 'call', id: callId, name: toolName, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
     ];
   }
   const sealed: AnswerPart[] = seal === undefined ? [] : [{ type: 'thinking', text: '', seal, at: '' }];

@@ -55,10 +55,10 @@ function callsOf(message: Json, turns: number): CallPart[] {
 
 function toCall(call: Json, index: number, turns: number): CallPart {
   const isCustom = isObject(call.custom);
-  const called: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
-  const name = String(called.name ?? '');
+  const calledFunction: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
+  const name = String(calledFunction.name ?? '');
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(String(turns), index, name);
-  const callArguments = argumentsOf(isCustom ? called.input : called.arguments);
+  const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
   const seal = thoughtSignatureOf(call);
   return { type: 'call', id, name, arguments: callArguments, kind: isCustom ? 'custom' : 'function', seal, at: '' };
 }

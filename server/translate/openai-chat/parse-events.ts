@@ -97,20 +97,20 @@ export class ChatEventParser implements EventParser {
 
   #takeCall(fragment: Json, events: AnswerEvent[]): void {
     this.#endThinking(events);
-    const called: Json = isObject(fragment.custom)
+    const calledFunction: Json = isObject(fragment.custom)
       ? fragment.custom
       : isObject(fragment.function)
         ? fragment.function
         : {};
     const call = this.#callOf(fragment);
     const isCustom = isObject(fragment.custom);
-    const callArguments = argumentsOf(isCustom ? called.input : called.arguments);
-    if (!call.isAnnounced && isText(called.name)) {
+    const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
+    if (!call.isAnnounced && isText(calledFunction.name)) {
       call.isAnnounced = true;
-      const id = call.id || idOfPlace(String(this.#turns), call.index, called.name);
+      const id = call.id || idOfPlace(String(this.#turns), call.index, calledFunction.name);
       const kind = isCustom ? 'custom' : 'function';
       const seal = thoughtSignatureOf(fragment);
-      events.push({ type: 'call', index: call.index, id, name: called.name, kind, seal });
+      events.push({ type: 'call', index: call.index, id, name: calledFunction.name, kind, seal });
     }
     const text = call.held + callArguments;
     call.held = call.isAnnounced ? '' : text;

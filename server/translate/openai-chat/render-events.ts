@@ -43,8 +43,8 @@ export class ChatEventRenderer implements EventRenderer {
       }
       case 'call': {
         this.#kinds[event.index] = event.kind;
-        const called = calledMembers(event, '');
-        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...called, ...sealMembers(event) }] });
+        const members = calledMembers(event, '');
+        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...members, ...sealMembers(event) }] });
       }
       case 'arguments':
         return this.#argue(event.index, escapeText(event.text));
@@ -106,9 +106,9 @@ export class ChatEventRenderer implements EventRenderer {
   }
 
   #argue(index: number, escaped: string): string {
-    const inside =
+    const member =
       this.#kinds[index] === 'custom' ? `"custom":{"input":"${escaped}"}` : `"function":{"arguments":"${escaped}"}`;
-    return this.#deltaOf(`{"tool_calls":[{"index":${index},${inside}}]}`);
+    return this.#deltaOf(`{"tool_calls":[{"index":${index},${member}}]}`);
   }
 
   #delta(delta: Json): string {

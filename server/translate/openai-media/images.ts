@@ -115,15 +115,15 @@ interface ImagesAnswer {
 
 export function renderImages(images: readonly InlineData[], { createdAt, usage, event }: ImagesAnswer): Buffer {
   const format = images[0]?.mimeType.replace('image/', '');
-  const described = { output_format: format, ...(usage && { usage }) };
+  const members = { output_format: format, ...(usage && { usage }) };
   if (event !== null) {
     const events = images.map(({ data }) =>
-      typedEvent({ type: event, b64_json: data, created_at: createdAt, ...described }),
+      typedEvent({ type: event, b64_json: data, created_at: createdAt, ...members }),
     );
     return Buffer.from(events.join(''));
   }
   // Base64 needs no escapes, and `JSON.stringify` would search megabytes for them.
   const data = images.map((image) => `{"b64_json":"${image.data}"}`).join(',');
-  const rest = JSON.stringify(described).slice(1);
+  const rest = JSON.stringify(members).slice(1);
   return Buffer.from(`{"created":${createdAt},"data":[${data}],${rest}`);
 }

@@ -70,8 +70,8 @@ const ordinaryEnds = new Set(['STOP', 'MAX_TOKENS', 'NO_IMAGE']);
 export function openaiUsageOf({ usageMetadata }: Json): Json | undefined {
   if (!isObject(usageMetadata)) return undefined;
   const { promptTokenCount: input, candidatesTokenCount: output, thoughtsTokenCount: thoughts } = usageMetadata;
-  const [read, written] = [Number(input ?? 0), Number(output ?? 0) + Number(thoughts ?? 0)];
-  return { input_tokens: read, output_tokens: written, total_tokens: read + written };
+  const [inputTokens, outputTokens] = [Number(input ?? 0), Number(output ?? 0) + Number(thoughts ?? 0)];
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
 /** Refuses a value that the provider does not support, and names the supported ones. */

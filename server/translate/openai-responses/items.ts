@@ -40,10 +40,10 @@ export function callItem(
   callArguments: string,
   status = 'completed',
 ): Json {
-  const inside = namespace === undefined ? {} : { namespace };
+  const namespaceMember = namespace === undefined ? {} : { namespace };
   if (kind === 'custom')
-    return { id, type: 'custom_tool_call', status, call_id: callId, name, ...inside, input: callArguments };
-  return { id, type: 'function_call', status, call_id: callId, name, ...inside, arguments: callArguments };
+    return { id, type: 'custom_tool_call', status, call_id: callId, name, ...namespaceMember, input: callArguments };
+  return { id, type: 'function_call', status, call_id: callId, name, ...namespaceMember, arguments: callArguments };
 }
 
 /** Includes the settings of the request, which clients expect to read in it. */

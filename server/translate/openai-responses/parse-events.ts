@@ -27,8 +27,8 @@ export class ResponsesEventParser implements EventParser {
     if (type === 'error' || type === 'response.failed' || value.error) {
       return [{ type: 'error', error: neutralError(errorIn(value)) }];
     }
-    const begun = this.#begin(value);
-    return [...begun, ...this.#take(type, value)];
+    const startEvents = this.#begin(value);
+    return [...startEvents, ...this.#take(type, value)];
   }
 
   /** A stream without its terminal event was cut off. */

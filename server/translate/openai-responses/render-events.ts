@@ -40,7 +40,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #stop: Stop = { reason: 'end' };
   #out = '';
   /** Null if the open item has had no delta yet. */
-  #around: Around | null = null;
+  #deltaParts: Around | null = null;
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -129,7 +129,7 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #openItem(open: Open, item: Json): void {
     this.#open = open;
-    this.#around = null;
+    this.#deltaParts = null;
     this.#write('response.output_item.added', { output_index: this.#output.length, item });
   }
 
@@ -148,8 +148,8 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(open: Open, escaped: string): string {
-    this.#around ??= around(open, this.#output.length);
-    const [before, between, after] = this.#around;
+    this.#deltaParts ??= around(open, this.#output.length);
+    const [before, between, after] = this.#deltaParts;
     return `${before}${this.#sequenceNumber++}${between}${escaped}${after}`;
   }
 

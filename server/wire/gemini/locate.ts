@@ -22,13 +22,13 @@ const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40
  * path, because it selects the format of the answer, as the verb does.
  */
 export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
-  const below = belowVersion(path);
-  if (below === null) return null;
-  const location = locationOfModel(below, query);
-  if (location || !path.startsWith('/v1/')) return location ?? { path: withoutSlash(below), query, model: null };
-  const isList = below === '/models' || below.startsWith('/models/');
+  const subpath = belowVersion(path);
+  if (subpath === null) return null;
+  const location = locationOfModel(subpath, query);
+  if (location || !path.startsWith('/v1/')) return location ?? { path: withoutSlash(subpath), query, model: null };
+  const isList = subpath === '/models' || subpath.startsWith('/models/');
   return isList && headers['x-goog-api-client'] !== undefined
-    ? { path: withoutSlash(below), query, model: null }
+    ? { path: withoutSlash(subpath), query, model: null }
     : null;
 }
 

@@ -16,8 +16,8 @@ export const geminiUsage = conversationUsage({
 
 function allowedTokens(body: MeasuredRequest): number | null {
   const config = body.field('generationConfig');
-  const most = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
-  return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
+  const maxTokens = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }
 
 /** Google's limit for `candidateCount`. */

@@ -73,9 +73,9 @@ function locateAzure(path: string, query: string): ApiLocation | null {
   const plainQuery = withoutApiVersion(query);
   const [, model, rest] = deployment.exec(path) ?? [];
   if (model !== undefined && rest !== undefined) return { path: rest, query: plainQuery, model: decodeSegment(model) };
-  const below = path.slice('/openai'.length);
+  const subpath = path.slice('/openai'.length);
   return {
-    path: below.startsWith('/v1/') ? withoutVersion(below) : withoutSlash(below),
+    path: subpath.startsWith('/v1/') ? withoutVersion(subpath) : withoutSlash(subpath),
     query: plainQuery,
     model: null,
   };

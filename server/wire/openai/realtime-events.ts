@@ -91,9 +91,9 @@ function transcriptionModel(session: unknown): string | null {
 }
 
 function usedIn({ usage: reported }: Record<string, unknown>): EventUsage | null {
-  const counted = toUsage(reported);
-  if (counted === null) return null;
-  const { usage } = plausibleUsage(counted, unbounded);
+  const reportedUsage = toUsage(reported);
+  if (reportedUsage === null) return null;
+  const { usage } = plausibleUsage(reportedUsage, unbounded);
   if (Object.keys(usage).length === 0) return null;
   return { usage, billed: withoutCached(usage, reported) };
 }

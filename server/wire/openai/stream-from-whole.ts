@@ -39,10 +39,10 @@ function endOf({ index, finish_reason }: Json): Json {
 }
 
 function responseEvents(response: Json, output: readonly unknown[]): string {
-  const begun = { ...response, status: 'in_progress', output: [], usage: null };
+  const startedResponse = { ...response, status: 'in_progress', output: [], usage: null };
   const events: Json[] = [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: startedResponse },
+    { type: 'response.in_progress', response: startedResponse },
     ...output.filter(isObject).flatMap(itemEvents),
     { type: response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response },
   ];

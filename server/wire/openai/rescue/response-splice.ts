@@ -137,8 +137,8 @@ export class ResponseSplice implements Splice {
   }
 
   #toEvent({ sequence_number: _theirs, ...event }: Event): string {
-    const counted = this.#sequenceNumber === null ? event : { ...event, sequence_number: this.#sequenceNumber++ };
-    return `event: ${event.type}\ndata: ${JSON.stringify(counted)}\n\n`;
+    const numberedEvent = this.#sequenceNumber === null ? event : { ...event, sequence_number: this.#sequenceNumber++ };
+    return `event: ${event.type}\ndata: ${JSON.stringify(numberedEvent)}\n\n`;
   }
 }
 

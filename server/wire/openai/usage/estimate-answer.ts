@@ -20,16 +20,16 @@ function estimateStream(tail: Buffer, bytes: number): number {
   const lines = tail.toString('utf8').replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
   // The first line of a cut tail is incomplete.
   const whole = bytes > tail.length ? lines.slice(1) : lines;
-  let read = 0;
+  let readBytes = 0;
   let text = '';
   let unread = 0;
   for (const line of whole) {
-    read += Buffer.byteLength(line) + 1;
+    readBytes += Buffer.byteLength(line) + 1;
     const event = line.startsWith('data:') && unread < maxUnread ? readEvent(line.slice('data:'.length).trim()) : {};
     if (event) text += textOfEvent(event);
     else unread++;
   }
-  return scaled(estimateTokens(text), bytes, Math.min(read, tail.length));
+  return scaled(estimateTokens(text), bytes, Math.min(readBytes, tail.length));
 }
 
 /** Limit of unparsable lines: each costs an exception. */
@@ -63,8 +63,10 @@ function textOfMessage(message: Fields): string {
 
 function textOfCall(call: unknown): string {
   if (!isObject(call)) return '';
-  const called = isObject(call.function) ? call.function : call.custom;
-  return isObject(called) ? `${textOf(called.name)}${textOf(called.arguments)}${textOf(called.input)}` : '';
+  const calledFunction = isObject(call.function) ? call.function : call.custom;
+  return isObject(calledFunction)
+    ? `${textOf(calledFunction.name)}${textOf(calledFunction.arguments)}${textOf(calledFunction.input)}`
+    : '';
 }
 
 function estimateJson(tail: Buffer, bytes: number): number | null {

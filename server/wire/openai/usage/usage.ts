@@ -85,9 +85,9 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function quantity(name: 'seconds' | 'images', value: unknown, most: number): UsageHints {
+function quantity(name: 'seconds' | 'images', value: unknown, max: number): UsageHints {
   const number = Number(value);
-  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
+  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, max) } : {};
 }
 
 /** The usage that the response reports, or an estimate from the request. */

@@ -64,8 +64,8 @@ function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): nu
 }
 
 function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {
-  const most = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
-  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, maxOutputTokens);
+  const modelLimit = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
+  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
 }
 
 /** Larger limits in a request are ignored. */
