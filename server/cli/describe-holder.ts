@@ -25,8 +25,8 @@ export async function describeHolder(host: string, port: number): Promise<Descri
 async function describeSluice(holder: PortHolder | undefined): Promise<string> {
   if (!holder) return 'a Sluice of another user';
   const dataDir = await findDataFolder(holder.pid);
-  const where = dataDir === undefined ? '' : `, data folder ${dataDir}`;
-  return `Sluice (process ${holder.pid}${where})`;
+  const folderText = dataDir === undefined ? '' : `, data folder ${dataDir}`;
+  return `Sluice (process ${holder.pid}${folderText})`;
 }
 
 /** Whether its `/healthz` answers as Sluice does. */

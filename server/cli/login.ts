@@ -58,8 +58,8 @@ async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<v
   output.note(askToConfirm({ url: device.verificationUriComplete ?? device.verificationUri, code: device.userCode }));
   const { token, expiresAt, person } = await waitUntilLetIn(fetch, origin, device);
   await logins.keep(origin, token);
-  const until = localTime(expiresAt);
-  output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${until}.`);
+  const expiry = localTime(expiresAt);
+  output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${expiry}.`);
 }
 
 async function logOut({ fetch, origin, logins, output }: LoginContext): Promise<void> {

@@ -46,8 +46,8 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   });
 }
 
-function addressOf(to: string, { store }: Environment): string {
-  if (to !== 'postgres') return to;
+function addressOf(target: string, { store }: Environment): string {
+  if (target !== 'postgres') return target;
   if (store === undefined) throw new CliError('Name the database: --to postgres://… or SLUICE_STORE.', exitCodes.usage);
   return store;
 }

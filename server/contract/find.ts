@@ -44,8 +44,8 @@ type Searched = { [Field in 'name' | 'owner' | 'suffix']?: string | null | undef
 };
 
 /** Returns the matching entries in their order, after exact matches of the name or id. */
-export function fitting<Entry extends Searched>(entries: readonly Entry[], wanted: Wanted): Entry[] {
-  const { search = '', ids, group, enabled } = wanted;
+export function fitting<Entry extends Searched>(entries: readonly Entry[], filter: Wanted): Entry[] {
+  const { search = '', ids, group, enabled } = filter;
   const text = search.trim().toLowerCase();
   const words = text.split(/\s+/);
   const wantedIds = ids && new Set(ids);

@@ -91,7 +91,7 @@ interface Asking {
 }
 
 type Answers = {
-  [T in QueryType]: (query: QueryMap[T], of: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
+  [T in QueryType]: (query: QueryMap[T], scope: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
 };
 
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
@@ -129,9 +129,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'connect-clients': () => ports.clients.list(),
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
-    usage: ({ type: _, ...query }, of) => ledger.summarizeUsage(defined({ ...query, within: partOf(query, of) })),
-    'usage-over-time': ({ type: _, own, ...question }, of) =>
-      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, of.by) : partOf(question, of) })),
+    usage: ({ type: _, ...query }, scope) => ledger.summarizeUsage(defined({ ...query, within: partOf(query, scope) })),
+    'usage-over-time': ({ type: _, own, ...question }, scope) =>
+      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, scope.by) : partOf(question, scope) })),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),

@@ -86,8 +86,8 @@ function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyCon
   if (graceHours === 0) return withoutPrevious(key);
   // The configuration does not contain the hash of a referenced secret.
   if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
-  const until = new Date(nowMs + graceHours * hourMs).toISOString();
-  return { ...key, previous: { hash: key.hash, until } };
+  const graceEnd = new Date(nowMs + graceHours * hourMs).toISOString();
+  return { ...key, previous: { hash: key.hash, until: graceEnd } };
 }
 
 function withoutPrevious({ previous: _, ...key }: KeyConfig): KeyConfig {

@@ -89,11 +89,11 @@ function locateKeytar(start?: StartKeytar): KeytarProcess {
 }
 
 async function probe(keytar: KeytarProcess, service: string): Promise<string | undefined> {
-  const until = Date.now() + probeLimitMs;
+  const deadlineMs = Date.now() + probeLimitMs;
   const account = `${probePrefix}${randomUUID()}`;
   const value = randomUUID();
   const call: (...call: [Parameters<KeytarProcess>[0], ...string[]]) => Promise<unknown> = (verb, ...rest) =>
-    keytar(verb, [service, account, ...rest], Math.max(1, until - Date.now()));
+    keytar(verb, [service, account, ...rest], Math.max(1, deadlineMs - Date.now()));
   try {
     await call('setPassword', value);
     const read = await call('getPassword');

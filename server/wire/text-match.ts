@@ -1,27 +1,27 @@
 /** Compares a text that arrives in pieces with the beginning that a client already has; each character once. Pure. */
 export class TextMatch {
-  readonly #wanted: string;
+  readonly #expected: string;
   readonly #goesOnAnyway: boolean;
   /** How many characters have matched. */
   #matched = 0;
-  /** The text goes beyond the wanted one, or ended equal to it. */
+  /** The text goes beyond the expected one, or ended equal to it. */
   isBeyond = false;
-  /** The text contradicts the wanted one. */
+  /** The text contradicts the expected one. */
   isDifferent = false;
 
   /** `goesOnAnyway`: a text that differs is the requested continuation. */
-  constructor(wanted: string, goesOnAnyway: boolean) {
-    this.#wanted = wanted;
+  constructor(expected: string, goesOnAnyway: boolean) {
+    this.#expected = expected;
     this.#goesOnAnyway = goesOnAnyway;
   }
 
   /** The part of the next piece that the client lacks; null while it lacks nothing. `isLast`: no more text follows. */
   take(text: string, isLast: boolean): string | null {
     if (this.isBeyond) return text;
-    const remaining = this.#wanted.length - this.#matched;
-    const isSame = this.#wanted.startsWith(text.slice(0, remaining), this.#matched);
+    const remaining = this.#expected.length - this.#matched;
+    const isSame = this.#expected.startsWith(text.slice(0, remaining), this.#matched);
     if (isSame && text.length >= remaining) {
-      this.#matched = this.#wanted.length;
+      this.#matched = this.#expected.length;
       const more = text.slice(remaining);
       this.isBeyond = more !== '' || isLast;
       return this.isBeyond ? more : null;
@@ -33,6 +33,6 @@ export class TextMatch {
     // Some models repeat the given beginning before they continue it; most do not.
     this.isBeyond = this.#goesOnAnyway;
     this.isDifferent = !this.isBeyond;
-    return this.isBeyond ? this.#wanted.slice(0, this.#matched) + text : null;
+    return this.isBeyond ? this.#expected.slice(0, this.#matched) + text : null;
   }
 }

@@ -81,9 +81,9 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
 }
 
 /** Names in the ledger, queried when the screen opens. */
-function useOccurring(of: 'model' | 'client' | 'status'): readonly string[] {
+function useOccurring(field: 'model' | 'client' | 'status'): readonly string[] {
   const isThere = useControlState((state) => state.views !== null);
-  const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of } : null);
+  const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of: field } : null);
   return answer ?? [];
 }
 

@@ -53,12 +53,12 @@ function partsIn(answer: Json): Json[] {
 }
 
 /** Why an answer contains no media: Google's filters, or text instead. */
-export function whyNothing(answer: Json, wanted: string): AnswerError {
+export function whyNothing(answer: Json, product: string): AnswerError {
   const feedback = isObject(answer.promptFeedback) ? answer.promptFeedback.blockReason : undefined;
   const reason = String(feedback ?? candidateOf(answer)?.finishReason ?? 'STOP');
   const answerText = textIn(answer).slice(0, maxQuoted);
   const words = answerText === '' ? '' : ` It said: ${answerText}`;
-  const message = `The model made no ${wanted} (${reason}).${words}`;
+  const message = `The model made no ${product} (${reason}).${words}`;
   const isFiltered = feedback !== undefined || !ordinaryEnds.has(reason);
   return { message, type: 'invalid_request_error', code: isFiltered ? 'moderation_blocked' : null };
 }
