@@ -18,7 +18,7 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>')
     .option('--key <id>');
   on<WhoseOptions>(list, async ({ control, output }, _, options) => {
-    const models = await control.query({ type: 'models', ...whose(options) });
+    const models = await control.query({ type: 'models', ...groupOrKey(options) });
     const rows = models.map(({ id, providers }) => [id, providers.join(', ')]);
     output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
   });
@@ -32,12 +32,12 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--key <id>')
     .option('--group <id>');
   on<WhoseOptions & { model: string; api?: ConversationWire }>(explain, async ({ control, output }, _, options) => {
-    const view = await control.query({ type: 'route', model: options.model, ...whose(options) });
+    const view = await control.query({ type: 'route', model: options.model, ...groupOrKey(options) });
     output.show(view, [describe(view), ...describeWires(view, options.api)].join('\n'));
   });
 }
 
-function whose({ key, group }: WhoseOptions): WhoseOptions {
+function groupOrKey({ key, group }: WhoseOptions): WhoseOptions {
   if (!key && !group) return { group: 'default' };
   return { ...(key && { key }), ...(group && { group }) };
 }

@@ -20,7 +20,7 @@ import type { ConfigLists } from './config-patch.ts';
  * so do lists in which nothing has changed. Null if something is invalid; validation by the whole schema then reports
  * what.
  */
-export function parseBeside(next: ConfigLists, current: Config): Config | null {
+export function parseReusing(next: ConfigLists, current: Config): Config | null {
   const rest = configSchema.safeParse({ ...next, providers: [], aliases: [], groups: [], keys: [] });
   const providers = parseList(providerSchema, next.providers, current.providers);
   const aliases = parseList(aliasSchema, next.aliases, current.aliases);

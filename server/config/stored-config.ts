@@ -22,7 +22,7 @@ interface StoredConfig {
 
 /** The backup's path. */
 export function backupPath(configPath: string): string {
-  return beside(configPath, 'backup');
+  return siblingPath(configPath, 'backup');
 }
 
 /** Throws a GatewayError and leaves the file unchanged if it cannot be read or has a newer version. */
@@ -89,7 +89,7 @@ function recovered(backup: Config | undefined, movedTo: string | null, notice: s
 }
 
 function setAside(path: string): string {
-  const aside = beside(path, `broken-${new Date().toISOString().replace(/[:.]/g, '-')}`);
+  const aside = siblingPath(path, `broken-${new Date().toISOString().replace(/[:.]/g, '-')}`);
   try {
     renameSync(path, aside);
   } catch (error) {
@@ -102,7 +102,7 @@ function setAside(path: string): string {
 }
 
 /** `config.json` → `config.<mark>.json` */
-function beside(path: string, suffix: string): string {
+function siblingPath(path: string, suffix: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}.${suffix}${ext}`);
 }

@@ -33,11 +33,11 @@ export const queryRules: Rules = {
   'provider-test': 'admin',
   keys: { keep: visibleKeys },
   'find-keys': {
-    ask: (query, { keys }) => ({ ...query, ids: within(keys, query.ids) }),
+    ask: (query, { keys }) => ({ ...query, ids: onlyVisible(keys, query.ids) }),
     keep: ({ found, total }, visibility) => ({ found: visibleKeys(found, visibility), total }),
   },
   groups: { keep: (groups, visibility) => groups.filter(({ id }) => visibility.groups.has(id)) },
-  'find-groups': { ask: (query, { groups }) => ({ ...query, ids: within(groups, query.ids) }) },
+  'find-groups': { ask: (query, { groups }) => ({ ...query, ids: onlyVisible(groups, query.ids) }) },
   'group-preview': 'admin',
   caches: { keep: (caches, visibility) => caches.filter(({ groupId }) => visibility.managed.has(groupId)) },
   cassettes: 'admin',
@@ -129,11 +129,11 @@ function namedOnly<Query extends { by: UsageDimension; names?: string[] | undefi
   query: Query,
   visibility: Visibility,
 ): Query {
-  return { ...query, names: within(visibleNames(visibility, query.by), query.names) };
+  return { ...query, names: onlyVisible(visibleNames(visibility, query.by), query.names) };
 }
 
 /** The requested names that are visible, or all visible names. */
-function within(visible: ReadonlySet<string>, requested: readonly string[] | undefined): string[] {
+function onlyVisible(visible: ReadonlySet<string>, requested: readonly string[] | undefined): string[] {
   return requested ? requested.filter((name) => visible.has(name)) : [...visible];
 }
 

@@ -92,7 +92,7 @@ export class EventsForClient {
 
   #takeContent(event: AnswerEvent): void {
     if (event.type === 'call') this.#begin(event);
-    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'seal') this.#pass({ type: 'seal', seal: sealedBy(this.#context.origin, event.seal) });
     else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
@@ -117,7 +117,7 @@ export class EventsForClient {
     this.#pass(call);
   }
 
-  #argue(text: string): void {
+  #addArguments(text: string): void {
     const open = this.#open;
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });

@@ -34,7 +34,7 @@ export class ToolNames {
     const full = namespace === undefined ? name : `${namespace}__${name}`;
     let outwardName = this.#outward.get(full);
     if (outwardName === undefined) {
-      outwardName = within(this.#rule, full);
+      outwardName = nameWithin(this.#rule, full);
       this.#outward.set(full, outwardName);
     }
     return outwardName;
@@ -51,7 +51,7 @@ function calledTool({ name, namespace, kind }: Tool): CalledTool {
 }
 
 /** A changed name ends in a hash of the original, so that names stay distinct. */
-function within(rule: NameRule, name: string): string {
+function nameWithin(rule: NameRule, name: string): string {
   const characters = Array.from(name, (character) => (isAllowed(rule, character) ? character : '_'));
   if (rule.beginsWithLetter && !isAllowed({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');
   if (rule.beginsWithLetter && isDigit(characters[0] ?? '')) characters.unshift('_');

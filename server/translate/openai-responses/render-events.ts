@@ -72,7 +72,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     else if (event.type === 'thinking') this.#think(event.text);
     else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
-    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
   }
 
@@ -123,7 +123,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
   }
 
-  #argue(delta: string): void {
+  #addArguments(delta: string): void {
     if (this.#open?.kind === 'call') this.#add(delta);
   }
 
