@@ -79,8 +79,8 @@ export function useFound<K extends Kind>(
     // Safe, because the query belongs to the kind.
     if (isPartial || reported === null || parsed === null)
       return { found: parsed && (answer as Found<ViewOf[K]>), problem };
-    const fit = fitting<ViewOf[Kind]>(reported, parsed) as ViewOf[K][];
-    return { found: { found: fit.slice(0, parsed.limit), total: fit.length }, problem: null };
+    const matches = fitting<ViewOf[Kind]>(reported, parsed) as ViewOf[K][];
+    return { found: { found: matches.slice(0, parsed.limit), total: matches.length }, problem: null };
   }, [isPartial, reported, questionJson, answer, problem]);
 }
 

@@ -68,11 +68,11 @@ function callFor({ method, path, headers, body }: KeptRequest, target: string): 
 
 const tenMinutesMs = 600_000;
 
-/** Runs `act` with a new key that is revoked afterwards. If this process is killed, the key expires by itself. */
+/** Runs `action` with a new key that is revoked afterwards. If this process is killed, the key expires by itself. */
 async function withKey<Result>(
   control: Control,
   group: string | null,
-  act: (secret: string) => Promise<Result>,
+  action: (secret: string) => Promise<Result>,
 ): Promise<Result> {
   const { key, secret } = await control.execute({
     type: 'key.create',
@@ -82,7 +82,7 @@ async function withKey<Result>(
     keepSecret: false,
   });
   try {
-    return await act(secret);
+    return await action(secret);
   } finally {
     await control.execute({ type: 'key.revoke', id: key.id });
   }

@@ -75,10 +75,10 @@ function whenMissing(path: string, backup: Config | undefined): StoredConfig {
 
 function whenBroken(path: string, problems: string[], backup: Config | undefined): StoredConfig {
   const aside = setAside(path);
-  const instead = backup
+  const consequence = backup
     ? `the last good configuration was taken from ${backupPath(path)}`
     : 'there is no good backup, so Sluice starts with an empty configuration';
-  const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${instead}. To use it, stop Sluice, correct it and move it back to ${path}.`;
+  const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${consequence}. To use it, stop Sluice, correct it and move it back to ${path}.`;
   return recovered(backup, aside, notice);
 }
 

@@ -78,9 +78,9 @@ export async function planDisconnect(
   return { now, after, mode: applied.mode ?? now.mode ?? 0o600, record: null, madeFolder: applied.madeFolder };
 }
 
-function withReason<Result>({ shown: path }: HomeFile, act: () => Result): Result {
+function withReason<Result>({ shown: path }: HomeFile, action: () => Result): Result {
   try {
-    return act();
+    return action();
   } catch (error) {
     if (error instanceof ConfigSyntaxError) {
       throw controlError('conflict', { code: 'client-file-broken', path, line: error.line });

@@ -220,9 +220,9 @@ function refusedDefaultsOf(group: CompiledGroup): RefusedDefault[] {
   });
 }
 
-function refusalOf(act: () => unknown): GatewayError | null {
+function refusalOf(action: () => unknown): GatewayError | null {
   try {
-    act();
+    action();
     return null;
   } catch (error) {
     if (error instanceof GatewayError) return error;

@@ -104,14 +104,14 @@ function withNewSecret(
   { secret, keepSecret }: { secret: string; keepSecret: boolean },
 ): Change<CommandResults['key.create']> {
   const { secret: _, ...rest } = key;
-  const renewed: KeyConfig = {
+  const renewedKey: KeyConfig = {
     ...rest,
     hash: hashKeySecret(secret),
     suffix: secret.slice(-4),
     ...(keepSecret && { secret: 'keychain' }),
   };
   return {
-    config: { ...config, keys: putById(config.keys, renewed) },
+    config: { ...config, keys: putById(config.keys, renewedKey) },
     ...(keepSecret && { storeBefore: [{ name: keySecretName(key.id), value: secret }] }),
     result: ({ revision, views }) => ({ revision, key: views.key(key.id), secret }),
   };

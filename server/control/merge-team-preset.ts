@@ -49,11 +49,11 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
   };
   const checked = configSchema.safeParse(merged);
   if (!checked.success) throw doesNotFit(summarizeProblems(problemsOf(checked.error)));
-  const moved = redirectedProviders(config, checked.data);
+  const redirected = redirectedProviders(config, checked.data);
   return {
     config: checked.data,
-    deleteBefore: moved.flatMap(storedSecretNames),
-    enteredAnew: credentialPaths(moved),
+    deleteBefore: redirected.flatMap(storedSecretNames),
+    enteredAnew: credentialPaths(redirected),
   };
 }
 

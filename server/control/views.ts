@@ -85,9 +85,9 @@ export function createViews(state: EngineState): Views {
     },
     findKeys({ limit, needsAttention: isConcern, ...filter }) {
       const all = fitting(current().keys, filter);
-      const fit = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
+      const matches = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
       const lastUsed = state.lastUsed();
-      return { found: fit.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: fit.length };
+      return { found: matches.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: matches.length };
     },
     reportedKeys(ids) {
       const { found, total } = views.findKeys({ ids: ids && [...ids], limit: maxReported });
@@ -103,10 +103,10 @@ export function createViews(state: EngineState): Views {
     },
     findGroups({ limit, needsAttention: isConcern, ...filter }) {
       const all = fitting(current().groups, filter);
-      const fit = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
+      const matches = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
       const counts = keyCounts(current().keys);
-      const found = fit.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
-      return { found, total: fit.length };
+      const found = matches.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+      return { found, total: matches.length };
     },
     reportedGroups(ids) {
       const { found, total } = views.findGroups({ ids: ids && [...ids], limit: maxReported });

@@ -209,13 +209,13 @@ function removeIfOld(guard: string): void {
  * another process.
  */
 function removeUnreadable(path: string): void {
-  const moved = `${path}.${randomUUID()}`;
+  const movedPath = `${path}.${randomUUID()}`;
   try {
-    renameSync(path, moved);
-    if (readInfo(moved)) linkSync(moved, path);
+    renameSync(path, movedPath);
+    if (readInfo(movedPath)) linkSync(movedPath, path);
   } catch (error) {
     if (isUnwritable(error)) throw new UnwritableFolder(path, error);
     // Another process was faster; the next attempt reads the file again.
   }
-  rmSync(moved, { force: true });
+  rmSync(movedPath, { force: true });
 }

@@ -95,8 +95,8 @@ function toolCalls({ turns, tools, toolChoice, allowsParallelCalls }: Conversati
   if (toolChoice.mode === 'none' || latest?.role === 'tool') return [];
   const question = latest?.text ?? '';
   const chosen = chooseTools(tools, toolChoice, question);
-  const called = allowsParallelCalls ? chosen : chosen.slice(0, 1);
-  return called.map((tool) => ({ kind: tool.kind, name: tool.name, input: inputFor(tool, question) }));
+  const calledTools = allowsParallelCalls ? chosen : chosen.slice(0, 1);
+  return calledTools.map((tool) => ({ kind: tool.kind, name: tool.name, input: inputFor(tool, question) }));
 }
 
 function chooseTools(tools: readonly Tool[], choice: ToolChoice, question: string): readonly Tool[] {

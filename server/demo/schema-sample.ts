@@ -20,13 +20,13 @@ interface SampleContext {
 
 function sample(schema: unknown, context: SampleContext): unknown {
   if (!isObject(schema) || context.depth > MAX_DEPTH) return null;
-  const below = { root: context.root, depth: context.depth + 1 };
-  if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, context.root), below);
+  const nested = { root: context.root, depth: context.depth + 1 };
+  if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, context.root), nested);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return sampleOfChoice(choices, below);
-  return sampleOfType(schema, below);
+  if (Array.isArray(choices)) return sampleOfChoice(choices, nested);
+  return sampleOfType(schema, nested);
 }
 
 function sampleOfType(schema: JsonObject, context: SampleContext): unknown {
@@ -71,9 +71,9 @@ function sampleOfObject(schema: JsonObject, context: SampleContext): JsonObject 
 }
 
 function sampleOfArray(schema: JsonObject, context: SampleContext): unknown[] {
-  const least = Number(schema.minItems ?? 0);
-  const most = Number(schema.maxItems ?? Number.POSITIVE_INFINITY);
-  const length = Math.min(Math.max(least, context.depth < 6 ? 1 : 0), most);
+  const minItems = Number(schema.minItems ?? 0);
+  const maxItems = Number(schema.maxItems ?? Number.POSITIVE_INFINITY);
+  const length = Math.min(Math.max(minItems, context.depth < 6 ? 1 : 0), maxItems);
   return Array.from({ length }, () => sample(schema.items ?? { type: 'string' }, context));
 }
 

@@ -116,8 +116,8 @@ async function readEncrypted(path: string): Promise<EncryptedSecrets> {
 
 function decryptFile(path: string, file: EncryptedSecrets, key: FileKey): Secrets {
   try {
-    const plain: unknown = JSON.parse(decrypt(file, key));
-    return new Map(z.array(z.tuple([z.string(), z.string()])).parse(plain));
+    const entries: unknown = JSON.parse(decrypt(file, key));
+    return new Map(z.array(z.tuple([z.string(), z.string()])).parse(entries));
   } catch {
     if (key.source.from === 'key-file') throw damaged(path);
     throw new GatewayError(

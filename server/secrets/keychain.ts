@@ -96,9 +96,9 @@ async function probe(keytar: KeytarProcess, service: string): Promise<string | u
     keytar(verb, [service, account, ...rest], Math.max(1, deadlineMs - Date.now()));
   try {
     await call('setPassword', value);
-    const read = await call('getPassword');
+    const readBack = await call('getPassword');
     await call('deletePassword');
-    return read === value ? undefined : 'it does not give back what was put in';
+    return readBack === value ? undefined : 'it does not give back what was put in';
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown error';
   }
