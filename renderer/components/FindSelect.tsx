@@ -31,8 +31,8 @@ export function FindSelect(props: FindSelectProps) {
   const { kinds, chosen, onChange, any, wanted, label, isBare = false, ...inputProps } = props;
   const isLong = useIsLong(kinds);
   const [search, setSearch] = useState<string | null>(null);
-  const [settled] = useDebouncedValue(search, searchDelayMs, { leading: true });
-  const groups = useOptions({ kinds, wanted }, isLong ? settled : '');
+  const [settledSearch] = useDebouncedValue(search, searchDelayMs, { leading: true });
+  const groups = useOptions({ kinds, wanted }, isLong ? settledSearch : '');
   const chosenName = useNameOf(chosen?.kind ?? 'key', chosen?.id ?? null);
   const value = chosen ? chosenText(chosen) : '';
   const shared = { ...inputProps, ...(isBare ? { 'aria-label': label } : { label }), value };
@@ -70,10 +70,14 @@ function useOptions({ kinds, wanted }: Pick<FindSelectProps, 'kinds' | 'wanted'>
     search === null || !kinds.includes(kind)
       ? null
       : { ...wanted, ids: wanted?.ids && [...wanted.ids], search, limit: pageLength };
-  const found = { group: useFound('group', questionOf('group')).found, key: useFound('key', questionOf('key')).found };
+  const answers = {
+    group: useFound('group', questionOf('group')).answer,
+    key: useFound('key', questionOf('key')).answer,
+  };
   const groups: SearchOptions[] = [];
-  if (found.group) groups.push({ ...found.group, label: names.group, options: found.group.found.map(groupOption) });
-  if (found.key) groups.push({ ...found.key, label: names.key, options: found.key.found.map(keyOption) });
+  if (answers.group)
+    groups.push({ ...answers.group, label: names.group, options: answers.group.found.map(groupOption) });
+  if (answers.key) groups.push({ ...answers.key, label: names.key, options: answers.key.found.map(keyOption) });
   return groups;
 }
 

@@ -21,8 +21,8 @@ const storageKey = 'sluice-language';
 /** The remembered choice; otherwise the first of the system's languages that is supported, or English. */
 export function preferredLanguage(): LanguageId {
   const preferred = [readChoice(), ...navigator.languages];
-  const found = preferred.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
-  return found.find((language) => language !== undefined)?.id ?? 'en';
+  const matches = preferred.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
+  return matches.find((language) => language !== undefined)?.id ?? 'en';
 }
 
 export function rememberLanguage(id: LanguageId): void {

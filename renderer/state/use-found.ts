@@ -58,12 +58,12 @@ export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<stri
   }, [names, views]);
 }
 
-/** Finds matching keys or groups. `found` is null if nothing is known yet, or nothing is asked for. */
+/** Finds matching keys or groups. `answer` is null if nothing is known yet, or nothing is asked for. */
 export function useFound<K extends Kind>(
   kind: K,
   question: FindQuestion | null,
   againMs = usualAgainMs,
-): { found: Found<ViewOf[K]> | null; problem: ControlError | null } {
+): { answer: Found<ViewOf[K]> | null; problem: ControlError | null } {
   const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
   const revision = useRevision();
@@ -78,9 +78,9 @@ export function useFound<K extends Kind>(
     const parsed: FindQuestion | null = JSON.parse(questionJson);
     // Safe, because the query belongs to the kind.
     if (isPartial || reported === null || parsed === null)
-      return { found: parsed && (answer as Found<ViewOf[K]>), problem };
+      return { answer: parsed && (answer as Found<ViewOf[K]>), problem };
     const matches = fitting<ViewOf[Kind]>(reported, parsed) as ViewOf[K][];
-    return { found: { found: matches.slice(0, parsed.limit), total: matches.length }, problem: null };
+    return { answer: { found: matches.slice(0, parsed.limit), total: matches.length }, problem: null };
   }, [isPartial, reported, questionJson, answer, problem]);
 }
 
@@ -92,13 +92,13 @@ export function useReportedAndFound<K extends Kind>(
 ): { views: readonly ViewOf[K][]; left: number } {
   const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
-  const { found } = useFound(kind, isPartial ? question : null, againMs);
+  const { answer } = useFound(kind, isPartial ? question : null, againMs);
   return useMemo(() => {
-    if (!reported || !found) return { views: reported ?? [], left: 0 };
+    if (!reported || !answer) return { views: reported ?? [], left: 0 };
     const ids = new Set(reported.map(({ id }) => id));
-    const others = found.found.filter(({ id }) => !ids.has(id));
-    return { views: [...reported, ...others], left: found.total - found.found.length };
-  }, [reported, found]);
+    const others = answer.found.filter(({ id }) => !ids.has(id));
+    return { views: [...reported, ...others], left: answer.total - answer.found.length };
+  }, [reported, answer]);
 }
 
 /** Whether there are more than are reported. */

@@ -9,9 +9,9 @@ import { useFound } from './use-found.ts';
 export function useLongList<K extends Kind>(kind: K, filter: Pick<FindQuestion, 'group'> = {}) {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageLength);
-  const [settled] = useDebouncedValue(search, searchDelayMs);
+  const [settledSearch] = useDebouncedValue(search, searchDelayMs);
   return {
-    ...useFound(kind, { ...filter, search: settled, limit }),
+    ...useFound(kind, { ...filter, search: settledSearch, limit }),
     search,
     setSearch,
     showMore: () => setLimit((before) => Math.min(before + pageLength, maxReported)),

@@ -35,11 +35,11 @@ const typingPauseMs = 150;
 export function RouteSection({ scope, model, models, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
   const mostUsed = useMostUsed() ?? [];
-  const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
+  const [settledModel] = useDebouncedValue(model.trim(), typingPauseMs);
   const version = useControlState(modelRouteVersion);
-  const isAsked = scope !== null && settled !== '';
+  const isAsked = scope !== null && settledModel !== '';
   const { answer, problem } = useQuery<'route'>(
-    isAsked ? { type: 'route', ...scopeQuery(scope), model: settled } : null,
+    isAsked ? { type: 'route', ...scopeQuery(scope), model: settledModel } : null,
     version,
   );
   return (

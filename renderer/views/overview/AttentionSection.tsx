@@ -133,8 +133,8 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
       return texts['key-expires'](concern.name, formats.day(concern.atMs));
     case 'key-budget':
     case 'group-budget': {
-      const used = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
-      return texts[concern.kind](concern.name, used, describeLimit(concern.meter, localization));
+      const usedText = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
+      return texts[concern.kind](concern.name, usedText, describeLimit(concern.meter, localization));
     }
     case 'key-unpriced':
     case 'group-unpriced': {

@@ -57,11 +57,15 @@ export function sumOf(steps: readonly Counted[]): Counted {
 }
 
 /** The names with the highest amounts, highest first. */
-export function leadersOf<Named extends Counted>(rows: readonly Named[], metric: CountedMetric, most: number): Named[] {
+export function leadersOf<Named extends Counted>(
+  rows: readonly Named[],
+  metric: CountedMetric,
+  limit: number,
+): Named[] {
   return rows
     .filter((each) => amountOf(each, metric) > 0)
     .toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric))
-    .slice(0, most);
+    .slice(0, limit);
 }
 
 /** The values of a series, one per step; null if unknown. */

@@ -41,11 +41,11 @@ function useViews(search: string, recentIds: readonly string[]): ConfigViews | n
 }
 
 function useMatching<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
-  const [settled] = useDebouncedValue(search.trim(), searchDelayMs);
+  const [settledSearch] = useDebouncedValue(search.trim(), searchDelayMs);
   // Entries are called `key:k1` and `copy-secret:k1`.
   const names = kind === 'key' ? ['key:', 'copy-secret:'] : ['group:'];
   const ids = recentIds.flatMap((id) => names.flatMap((name) => (id.startsWith(name) ? [id.slice(name.length)] : [])));
-  const question = settled === '' ? { ids } : { search: settled };
+  const question = settledSearch === '' ? { ids } : { search: settledSearch };
   return useReportedAndFound(kind, { ...question, limit: mostInSection }).views;
 }
 

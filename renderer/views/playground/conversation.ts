@@ -83,7 +83,7 @@ function toMessage(turn: Turn, previous: Turn | undefined): object[] {
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
   // The answer failed before its first word.
   if (turn.text === '' && turn.toolCalls.length === 0) return [];
-  const calls = turn.toolCalls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  const calls = turn.toolCalls.map(({ id, ...calledFunction }) => ({ id, type: 'function', function: calledFunction }));
   return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 

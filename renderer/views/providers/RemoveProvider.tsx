@@ -32,7 +32,7 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   // If a team preset is removed as well, so are the aliases that it added.
   const isUsed = users.length > 0 && preset === null;
   const isJoined = provider?.joined ?? false;
-  const act = isJoined
+  const texts = isJoined
     ? { title: joining.leaveTitle, text: joining.leaveText(name, preset?.name ?? null), confirm: joining.leaveConfirm }
     : { title: names.title, text: names.text(name), confirm: names.confirm };
   const remove = async () => {
@@ -47,9 +47,9 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   return (
     <ConfirmDialog
       opened={provider !== null}
-      title={act.title}
-      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : act.text}
-      confirm={isUsed ? null : act.confirm}
+      title={texts.title}
+      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : texts.text}
+      confirm={isUsed ? null : texts.confirm}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => void (isJoined ? leave() : remove())}

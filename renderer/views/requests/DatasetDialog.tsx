@@ -20,8 +20,8 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
   const [answer, setAnswer] = useState<DatasetAnswer>('own');
   // A fixed time, so that the download contains what was counted.
   const [query] = useState(() => queryOf(filter, Date.now()));
-  const counted = useQuery<'dataset'>({ type: 'dataset', filter: query, answer });
-  const count = counted.isRunning ? null : counted.answer;
+  const countQuery = useQuery<'dataset'>({ type: 'dataset', filter: query, answer });
+  const count = countQuery.isRunning ? null : countQuery.answer;
   const choices = datasetAnswers.map((value) => ({ value, label: names.whose[value] }));
   return (
     <ModalFrame title={names.title} opened onClose={onClose}>
@@ -34,8 +34,8 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
           onChange={(value) => setAnswer(value === 'shadow' ? 'shadow' : 'own')}
         />
         <div role="status">
-          {counted.problem ? (
-            <CommandProblem problem={counted.problem} />
+          {countQuery.problem ? (
+            <CommandProblem problem={countQuery.problem} />
           ) : count ? (
             <Contents count={count} />
           ) : (

@@ -18,7 +18,7 @@ const mostTimes = 20;
 export function CompareModels({ original }: { original: KeptRequest }) {
   const { inspector: names } = useMessages();
   const keyChoice = useRequestKey(original.request.keyId);
-  const listed = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const choice = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const [models, setModels] = useState<string[]>([modelOf(original) ?? ''].filter(Boolean));
   const [times, setTimes] = useState(1);
   const comparison = useComparison(keyChoice);
@@ -44,7 +44,7 @@ export function CompareModels({ original }: { original: KeptRequest }) {
       <TagsInput
         label={names.compare.models}
         description={names.compare.modelsHint}
-        data={listed.models.map(({ id }) => id)}
+        data={choice.models.map(({ id }) => id)}
         limit={50}
         maxTags={mostModels}
         value={models}

@@ -29,10 +29,10 @@ export function SendAgain({ original, full, isEdited }: SendAgainProps) {
   const { inspector: names } = useMessages();
   const keyChoice = useRequestKey(original.request.keyId);
   const draft = useDraft(original, keyChoice.key?.id ?? null);
-  const again = useSecondAnswer(keyChoice);
-  const isRunning = again.answer?.state === 'running';
+  const secondAnswer = useSecondAnswer(keyChoice);
+  const isRunning = secondAnswer.answer?.state === 'running';
   const { method, headers } = original;
-  const send = () => draft.call && void again.run({ method, headers, ...draft.call });
+  const send = () => draft.call && void secondAnswer.run({ method, headers, ...draft.call });
   return (
     <div className={classes.again}>
       <div className={classes.fields}>
@@ -67,20 +67,20 @@ export function SendAgain({ original, full, isEdited }: SendAgainProps) {
       )}
       <div className={classes.acts}>
         {isRunning ? (
-          <Button variant="default" onClick={again.stop}>
+          <Button variant="default" onClick={secondAnswer.stop}>
             {names.stop}
           </Button>
         ) : (
           <Button onClick={send} disabled={!draft.call || !keyChoice.key} data-autofocus>
-            {again.answer ? names.sendOnceMore : names.send}
+            {secondAnswer.answer ? names.sendOnceMore : names.send}
           </Button>
         )}
         <span role="status" className={classes.soft}>
           {isRunning && names.waiting}
-          {again.answer?.state === 'failed' && names.notSent[again.answer.reason]}
+          {secondAnswer.answer?.state === 'failed' && names.notSent[secondAnswer.answer.reason]}
         </span>
       </div>
-      {again.answer?.state === 'here' && <Comparison full={full} second={again.answer} />}
+      {secondAnswer.answer?.state === 'here' && <Comparison full={full} second={secondAnswer.answer} />}
     </div>
   );
 }
@@ -89,15 +89,15 @@ export function SendAgain({ original, full, isEdited }: SendAgainProps) {
 function useDraft(original: KeptRequest, keyId: string | null) {
   const { inspector: names } = useMessages();
   const firstModel = useMemo(() => modelOf(original), [original]);
-  const listed = useModelChoice(keyId, 'chat');
+  const choice = useModelChoice(keyId, 'chat');
   const [model, setModel] = useState(firstModel ?? '');
   const [provider, chooseProvider] = useState('');
-  const [edited, setEdited] = useState<string | null>(null);
+  const [editedBody, setEdited] = useState<string | null>(null);
   const all = useControlState((state) => state.views?.providers ?? null);
   const firstBody = useMemo(() => readable(original.body), [original]);
-  const problem = edited === null || !looksLikeJson(original.body) ? null : jsonProblem(edited);
+  const problem = editedBody === null || !looksLikeJson(original.body) ? null : jsonProblem(editedBody);
   const qualifiedName = provider === '' ? model : `${provider}/${model}`;
-  const body = edited ?? original.body;
+  const body = editedBody ?? original.body;
   const isSameModel = firstModel === null || qualifiedName === firstModel;
   const call = problem === null ? pick(isSameModel, { path: original.path, body }, qualifiedName) : null;
   return {
@@ -111,7 +111,7 @@ function useDraft(original: KeptRequest, keyId: string | null) {
       { value: '', label: names.asRouted },
       ...(all ?? []).map(({ id, name }) => ({ value: id, label: name ?? id })),
     ],
-    models: firstModel === null ? null : { ...listed, model, choose: setModel },
+    models: firstModel === null ? null : { ...choice, model, choose: setModel },
   };
 }
 
