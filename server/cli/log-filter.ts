@@ -90,8 +90,8 @@ export function isSelected(request: LoggedRequest, filter: RequestFilterInput): 
 }
 
 function hasStatus(request: LoggedRequest, status: string): boolean {
-  const own = String(request.status ?? '');
-  return status.endsWith('xx') ? own.startsWith(status.slice(0, 1)) : own === status;
+  const statusText = String(request.status ?? '');
+  return status.endsWith('xx') ? statusText.startsWith(status.slice(0, 1)) : statusText === status;
 }
 
 function parseStatus(text: string): string {

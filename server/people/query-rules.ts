@@ -139,8 +139,8 @@ function onlyVisible(visible: ReadonlySet<string>, requested: readonly string[] 
 
 /** Keeps only the targets that serve the person, without credentials; others belong to providers of other groups. */
 function visibleRoute(route: QueryResults['route']): QueryResults['route'] {
-  const used = route.candidates.filter(({ isTaken }) => isTaken);
-  return { ...route, candidates: used.map((candidate) => ({ ...candidate, credentials: [] })) };
+  const usedCandidates = route.candidates.filter(({ isTaken }) => isTaken);
+  return { ...route, candidates: usedCandidates.map((candidate) => ({ ...candidate, credentials: [] })) };
 }
 
 /** A shadow belongs to the group, not to the key whose request it repeats. */
