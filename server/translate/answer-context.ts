@@ -59,8 +59,8 @@ export function wantsWholeArguments(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'gemini-generate';
 }
 
-export function isWholeObject(text: string): boolean {
-  return isObject(parseJson(text));
+export function isWholeObject(callArguments: string): boolean {
+  return isObject(parseJson(callArguments));
 }
 
 export function brokenArguments(name: string): AnswerError {
