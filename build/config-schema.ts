@@ -18,6 +18,6 @@ write('cassette-settings.schema.json', settingsSchema, 'cassette.json of Sluice:
 
 /** Describes the input: fields with a default are optional. */
 function write(name: string, schema: z.ZodType, title: string): void {
-  const described = { ...z.toJSONSchema(schema, { io: 'input' }), title };
-  writeFileSync(join(folder, name), `${JSON.stringify(described, null, 2)}\n`);
+  const titledSchema = { ...z.toJSONSchema(schema, { io: 'input' }), title };
+  writeFileSync(join(folder, name), `${JSON.stringify(titledSchema, null, 2)}\n`);
 }

@@ -248,10 +248,10 @@ function showInDock(platform: NodeJS.Platform, isOpen: boolean): void {
   else app.dock?.hide();
 }
 
-function once(act: () => Promise<void>): () => Promise<void> {
+function once(task: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () => {
-    done ??= act();
+    done ??= task();
     return done;
   };
 }

@@ -23,14 +23,14 @@ export async function forwardToEngine(request: Request, url: string): Promise<Re
 }
 
 function exchange({ method, body, headers, signal }: Request, url: string): Promise<IncomingMessage> {
-  const wanted = [...headers].filter(([name]) => !droppedRequestHeaders.includes(name));
+  const forwarded = [...headers].filter(([name]) => !droppedRequestHeaders.includes(name));
   return new Promise((resolve, reject) => {
     // A new connection: the engine could close a kept-alive one just when it is reused.
-    const sent = send(url, { method, headers: Object.fromEntries(wanted), signal, agent: false });
-    sent.once('response', resolve).on('error', reject);
-    if (!body) sent.end();
+    const outgoing = send(url, { method, headers: Object.fromEntries(forwarded), signal, agent: false });
+    outgoing.once('response', resolve).on('error', reject);
+    if (!body) outgoing.end();
     // An error here also fails the request, which reports it.
-    else pipeline(Readable.fromWeb(body as import('node:stream/web').ReadableStream), sent, () => {});
+    else pipeline(Readable.fromWeb(body as import('node:stream/web').ReadableStream), outgoing, () => {});
   });
 }
 

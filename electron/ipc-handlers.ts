@@ -70,9 +70,9 @@ function engineOf({ gateway }: EngineHost): Gateway {
 }
 
 /** Wraps a function without a result, since every call returns a value. */
-function withoutResult<Parameters extends unknown[]>(act: (...parameters: Parameters) => void) {
+function withoutResult<Parameters extends unknown[]>(handler: (...parameters: Parameters) => void) {
   return (...parameters: Parameters): null => {
-    act(...parameters);
+    handler(...parameters);
     return null;
   };
 }

@@ -52,12 +52,12 @@ function writeEntry(path: string, text: string): void {
 }
 
 function autostartEntry(program: string): string {
-  const quoted = `"${program.replaceAll(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const quotedProgram = `"${program.replaceAll(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`;
   return [
     '[Desktop Entry]',
     'Type=Application',
     'Name=Sluice',
-    `Exec=${quoted} ${hiddenFlag}`,
+    `Exec=${quotedProgram} ${hiddenFlag}`,
     'Terminal=false',
     '',
   ].join('\n');

@@ -42,7 +42,7 @@ export function createNotifications({ settings, language, onClick }: Notificatio
         boolean
       >;
     },
-    set: (kind, on) => settings.update({ notifications: { ...settings.current.notifications, [kind]: on } }),
+    set: (kind, isOn) => settings.update({ notifications: { ...settings.current.notifications, [kind]: isOn } }),
     onUpdate: ({ state, version }) => state === 'ready' && show('update-ready', version ?? ''),
     onEvent(event) {
       const { messages } = language;

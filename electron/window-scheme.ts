@@ -51,8 +51,8 @@ export function isWindowUrl(url: string): boolean {
   return url.startsWith(`${origin}/`);
 }
 
-export function serveWindow(on: Pick<Protocol, 'handle'>, ports: WindowSchemePorts): void {
-  on.handle(scheme, async (request) => {
+export function serveWindow(protocolModule: Pick<Protocol, 'handle'>, ports: WindowSchemePorts): void {
+  protocolModule.handle(scheme, async (request) => {
     const { host, pathname, search } = new URL(request.url);
     if (host !== 'app') return refuse(404);
     if (pathname.startsWith('/v1/')) {

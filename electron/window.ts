@@ -13,8 +13,8 @@ export interface WindowManager {
   open(path?: string): void;
   close(): void;
   ownsContents(contents: WebContents): boolean;
-  /** Calls `act` with the page if the window is open. */
-  withPage(act: (page: WebContents) => void): void;
+  /** Calls `action` with the page if the window is open. */
+  withPage(action: (page: WebContents) => void): void;
 }
 
 interface WindowPorts {
@@ -64,7 +64,7 @@ export function createWindowManager(ports: WindowPorts): WindowManager {
     },
     close: () => current?.close(),
     ownsContents: (contents) => current?.webContents === contents,
-    withPage: (act) => current && act(current.webContents),
+    withPage: (action) => current && action(current.webContents),
   };
 }
 

@@ -46,7 +46,7 @@ export class AwakeTimer {
   /** On the scale of `performance.now()`. */
   #dueMs = 0;
   /** Index among the long timers; -1 if it is not one of them. */
-  #place = -1;
+  #index = -1;
   #isCleared = false;
   #timer: NodeJS.Timeout | undefined;
   /** The sleep that was already compensated for. */
@@ -62,7 +62,7 @@ export class AwakeTimer {
   restart(limitMs = this.#limitMs): void {
     if (this.#isCleared) return;
     this.#limitMs = limitMs;
-    if (this.#place !== -1 && limitMs > nearlyMs) {
+    if (this.#index !== -1 && limitMs > nearlyMs) {
       this.#dueMs = performance.now() + limitMs;
       return;
     }
@@ -90,8 +90,8 @@ export class AwakeTimer {
   }
 
   #leave(): void {
-    if (this.#place !== -1) patient.delete(this.#place);
-    this.#place = -1;
+    if (this.#index !== -1) patient.delete(this.#index);
+    this.#index = -1;
   }
 
   #wait(durationMs: number): void {
@@ -100,8 +100,8 @@ export class AwakeTimer {
       return;
     }
     this.#dueMs = performance.now() + durationMs;
-    this.#place = patient.add(this);
-    looks ??= setInterval(lookAtPatient, nearlyMs / 2).unref();
+    this.#index = patient.add(this);
+    lookTimer ??= setInterval(lookAtPatient, nearlyMs / 2).unref();
   }
 
   #set(durationMs: number): void {
@@ -123,7 +123,7 @@ export class AwakeTimer {
 
 /** Timers that are not nearly due. */
 const patient = new Slots<AwakeTimer>();
-let looks: NodeJS.Timeout | undefined;
+let lookTimer: NodeJS.Timeout | undefined;
 /** Timers that are due within this time have a Node timer. Twice the interval between two checks. */
 const nearlyMs = 2_000;
 
@@ -133,8 +133,8 @@ function lookAtPatient(): void {
     timer.lookAt(nowMs);
   });
   if (!patient.isEmpty) return;
-  clearInterval(looks);
-  looks = undefined;
+  clearInterval(lookTimer);
+  lookTimer = undefined;
 }
 
 function look(): number {

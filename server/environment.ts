@@ -32,9 +32,9 @@ export class EnvironmentError extends Error {
 
 /** Throws an EnvironmentError for an invalid value. An empty variable counts as unset. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
-  const wanted = env.SLUICE_SECRETS || 'auto';
-  const secrets = secretStores.find((store) => store === wanted);
-  if (!secrets) throw new EnvironmentError(`SLUICE_SECRETS is "${wanted}": it must be auto, keychain or file.`);
+  const requested = env.SLUICE_SECRETS || 'auto';
+  const secrets = secretStores.find((store) => store === requested);
+  if (!secrets) throw new EnvironmentError(`SLUICE_SECRETS is "${requested}": it must be auto, keychain or file.`);
   return {
     dataDir: env.SLUICE_DATA_DIR || envPaths('sluice', { suffix: '' }).data,
     systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,

@@ -65,9 +65,9 @@ export function openCassettes({
 /** Without duplicates. */
 function choicesIn({ current }: ConfigStore): CassetteChoice[] {
   const { groups, keys }: Config = current.config;
-  const named = [...groups, ...keys].flatMap(({ cassette }) => (cassette && cassette !== 'off' ? [cassette] : []));
-  return named.filter(
-    ({ mode, folder }, index) => named.findIndex((each) => each.mode === mode && each.folder === folder) === index,
+  const choices = [...groups, ...keys].flatMap(({ cassette }) => (cassette && cassette !== 'off' ? [cassette] : []));
+  return choices.filter(
+    ({ mode, folder }, index) => choices.findIndex((each) => each.mode === mode && each.folder === folder) === index,
   );
 }
 

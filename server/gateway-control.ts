@@ -76,18 +76,18 @@ export interface ControlSide {
   stop(): Promise<void>;
 }
 
-export async function openControlSide(given: ControlSidePorts): Promise<ControlSide> {
-  const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = given;
+export async function openControlSide(ports: ControlSidePorts): Promise<ControlSide> {
+  const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = ports;
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
-  const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const limits = await openLimits(gatewayPorts, { ...given, live }, (notice) => {
+  const { live, discovery, providers } = await openLiveConfig(ports, secrets.open, (id) => control.providerChanged(id));
+  const limits = await openLimits(gatewayPorts, { ...ports, live }, (notice) => {
     // A reached limit of shadows affects no client; the query `shadows` reports it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
-  const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(given.origin(), access.token);
+  const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(ports.origin(), access.token);
   const people = await openPeopleSide(gatewayPorts, live, { openSecrets: secrets.open, transport });
   const control: ControlPlane = createControlPlane({
     config,
@@ -99,23 +99,23 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     providers,
     team,
     health,
-    cache: given.cache,
-    cassettes: given.cassettes,
+    cache: ports.cache,
+    cassettes: ports.cassettes,
     createAdminUrl,
     ...controlOf(people, access, { ...gatewayPorts, transport }),
     log,
-    sessionStopChanged: given.sessions.setStopped,
-    skippedShadows: given.skippedShadows,
-    typicalPrice: given.typicalPrice,
-    prices: given.prices,
+    sessionStopChanged: ports.sessions.setStopped,
+    skippedShadows: ports.skippedShadows,
+    typicalPrice: ports.typicalPrice,
+    prices: ports.prices,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
-    engine: () => ({ ...given.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
+    engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
     sharedCounts: limits.view,
   });
-  given.sessions.onBudgetReached(control.sessionBudgetReached);
+  ports.sessions.onBudgetReached(control.sessionBudgetReached);
   limits.onChange(control.statusChanged);
   keepWatching(discovery, live);
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
@@ -128,7 +128,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       access,
       control,
       exportRequests: exporterOf(ledger, live),
-      observability: given.observability,
+      observability: ports.observability,
       people,
     }),
     createAdminUrl,

@@ -57,8 +57,8 @@ export async function openLimits(
   live.onChange(({ before, after }) => {
     const changed = entriesNotIn(after.keys, before.keys);
     if (changed.length === 0) return;
-    const kept = new Set(after.keys.map(({ id }) => id));
-    for (const { id } of changed) if (!kept.has(id)) limiter.forget('key', id);
+    const keyIds = new Set(after.keys.map(({ id }) => id));
+    for (const { id } of changed) if (!keyIds.has(id)) limiter.forget('key', id);
   });
   const { recalled, stopRecalling } = keepRecalling(limiter, live);
   // Totals that are read from a server must be loaded before the first request.

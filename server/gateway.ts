@@ -114,7 +114,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     await observability.close();
     await base.close();
   };
-  let stopped: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
   return {
     instanceId,
     snapshot: () => live.snapshot,
@@ -134,8 +134,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     },
     drain: () => server?.drain(),
     stop(drainMs = defaultDrainMs) {
-      stopped ??= stop(drainMs);
-      return stopped;
+      stopping ??= stop(drainMs);
+      return stopping;
     },
   };
 }
@@ -151,9 +151,9 @@ function openApi(
   side: ControlSide & { observability: Observability },
 ): ServedApi {
   const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const served = { ...apiPorts(ports, base, side), loopWatch };
-  const shadows = openShadows(served, { ...base, ...side, logRequest: ports.logRequest });
-  return { api: { ...served, shadows }, shadows };
+  const api = { ...apiPorts(ports, base, side), loopWatch };
+  const shadows = openShadows(api, { ...base, ...side, logRequest: ports.logRequest });
+  return { api: { ...api, shadows }, shadows };
 }
 
 interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
@@ -165,11 +165,11 @@ interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
 /** If the store is shared between replicas, only its state is shown, because anyone may read it. */
 function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
   const { ok, spooled, dropped } = ledger.health();
-  const written = ok && spooled === 0 ? 'ok' : 'waiting';
+  const ledgerState = ok && spooled === 0 ? 'ok' : 'waiting';
   return {
     ready: server?.isDraining === false,
     instance,
-    ...(isShared && { ledger: dropped > 0 ? 'incomplete' : written }),
+    ...(isShared && { ledger: dropped > 0 ? 'incomplete' : ledgerState }),
     ...(sharedCounts && { sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' }),
   };
 }

@@ -81,7 +81,7 @@ export class LoopWatch {
   readonly #options: LoopWatchOptions;
   #beats: NodeJS.Timeout | undefined;
   /** Number of labels written so far. Each replaces the one that was written `keptLabels` before it. */
-  #written = 0;
+  #writtenLabels = 0;
 
   constructor(options: LoopWatchOptions) {
     this.#options = options;
@@ -116,14 +116,14 @@ export class LoopWatch {
 
   /** Marks a request before work whose duration depends on untrusted input. */
   begin(work: Labelled): void {
-    if (this.#written - work.labelNumber > keptLabels) this.#write(work);
+    if (this.#writtenLabels - work.labelNumber > keptLabels) this.#write(work);
     this.#cells[1] = (work.labelNumber % keptLabels) + 1;
   }
 
   #write(work: Labelled): void {
-    const place = this.#written % keptLabels;
-    this.#cells[firstLength + place] = this.#labels.write(work.workLabel, place * labelBytes, labelBytes, 'latin1');
-    work.labelNumber = this.#written++;
+    const slot = this.#writtenLabels % keptLabels;
+    this.#cells[firstLength + slot] = this.#labels.write(work.workLabel, slot * labelBytes, labelBytes, 'latin1');
+    work.labelNumber = this.#writtenLabels++;
   }
 
   end(): void {

@@ -1,10 +1,10 @@
 /** A map that evicts its least recently used entry. */
 export class LruMap<Value> {
   readonly #values = new Map<string, Value>();
-  readonly #most: number;
+  readonly #maxEntries: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
   }
 
   has(key: string): boolean {
@@ -21,7 +21,7 @@ export class LruMap<Value> {
     this.#values.delete(key);
     this.#values.set(key, value);
     const [oldest] = this.#values.keys();
-    if (this.#values.size > this.#most && oldest !== undefined) this.#values.delete(oldest);
+    if (this.#values.size > this.#maxEntries && oldest !== undefined) this.#values.delete(oldest);
   }
 
   delete(key: string): void {

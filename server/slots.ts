@@ -14,18 +14,18 @@ export class Slots<T> {
 
   /** Returns the slot to pass to `delete`, once. */
   add(member: T): number {
-    const place = this.#free.pop() ?? this.#members.length;
-    this.#members[place] = member;
-    return place;
+    const index = this.#free.pop() ?? this.#members.length;
+    this.#members[index] = member;
+    return index;
   }
 
-  delete(place: number): void {
-    this.#members[place] = undefined;
-    this.#free.push(place);
+  delete(index: number): void {
+    this.#members[index] = undefined;
+    this.#free.push(index);
   }
 
-  /** `look` may delete members. */
-  forEach(look: (member: T) => void): void {
-    for (const member of this.#members) if (member !== undefined) look(member);
+  /** `visit` may delete members. */
+  forEach(visit: (member: T) => void): void {
+    for (const member of this.#members) if (member !== undefined) visit(member);
   }
 }

@@ -28,14 +28,14 @@ interface FindSelectProps {
 }
 
 export function FindSelect(props: FindSelectProps) {
-  const { kinds, chosen, onChange, any, wanted, label, isBare = false, ...looks } = props;
+  const { kinds, chosen, onChange, any, wanted, label, isBare = false, ...inputProps } = props;
   const isLong = useIsLong(kinds);
   const [search, setSearch] = useState<string | null>(null);
-  const [settled] = useDebouncedValue(search, searchDelayMs, { leading: true });
-  const groups = useOptions({ kinds, wanted }, isLong ? settled : '');
+  const [settledSearch] = useDebouncedValue(search, searchDelayMs, { leading: true });
+  const groups = useOptions({ kinds, wanted }, isLong ? settledSearch : '');
   const chosenName = useNameOf(chosen?.kind ?? 'key', chosen?.id ?? null);
   const value = chosen ? chosenText(chosen) : '';
-  const shared = { ...looks, ...(isBare ? { 'aria-label': label } : { label }), value };
+  const shared = { ...inputProps, ...(isBare ? { 'aria-label': label } : { label }), value };
   const change = (next: string) => onChange(chosenOf(next));
   if (isLong) {
     const shownValue = chosenName ?? any ?? '';
@@ -66,14 +66,18 @@ function useIsLong(kinds: readonly Kind[]): boolean {
 /** `search`: null while nothing is searched for. */
 function useOptions({ kinds, wanted }: Pick<FindSelectProps, 'kinds' | 'wanted'>, search: string | null) {
   const { kinds: names } = useMessages().longList;
-  const asked = (kind: Kind) =>
+  const questionOf = (kind: Kind) =>
     search === null || !kinds.includes(kind)
       ? null
       : { ...wanted, ids: wanted?.ids && [...wanted.ids], search, limit: pageLength };
-  const found = { group: useFound('group', asked('group')).found, key: useFound('key', asked('key')).found };
+  const answers = {
+    group: useFound('group', questionOf('group')).answer,
+    key: useFound('key', questionOf('key')).answer,
+  };
   const groups: SearchOptions[] = [];
-  if (found.group) groups.push({ ...found.group, label: names.group, options: found.group.found.map(groupOption) });
-  if (found.key) groups.push({ ...found.key, label: names.key, options: found.key.found.map(keyOption) });
+  if (answers.group)
+    groups.push({ ...answers.group, label: names.group, options: answers.group.found.map(groupOption) });
+  if (answers.key) groups.push({ ...answers.key, label: names.key, options: answers.key.found.map(keyOption) });
   return groups;
 }
 

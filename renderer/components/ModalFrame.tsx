@@ -57,9 +57,9 @@ export function ModalFrame({
 
 /** A form in which something was typed counts as unsaved while it is mounted; a form that was saved is removed. */
 function useTypedForm(scope: symbol): (event: FormEvent) => void {
-  const typed = useRef<Element | null>(null);
-  useEffect(() => unsavedEdits.watch(() => typed.current?.isConnected ?? false, scope), [scope]);
+  const typedForm = useRef<Element | null>(null);
+  useEffect(() => unsavedEdits.watch(() => typedForm.current?.isConnected ?? false, scope), [scope]);
   return ({ target }) => {
-    if (target instanceof Element) typed.current = target.closest('form') ?? typed.current;
+    if (target instanceof Element) typedForm.current = target.closest('form') ?? typedForm.current;
   };
 }

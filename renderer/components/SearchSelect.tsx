@@ -33,7 +33,7 @@ const inMain = { target: 'main' };
 
 /** A menu whose entries are found by typing. When opened, it shows the first entries, whatever is chosen. */
 export function SearchSelect(props: SearchSelectProps) {
-  const { value, shownValue, onSearch, onChange, any: _, groups: __, ...looks } = props;
+  const { value, shownValue, onSearch, onChange, any: _, groups: __, ...inputProps } = props;
   // The text typed since the menu was opened; null if there is none.
   const [typed, setTyped] = useState<string | null>(null);
   const combobox = useCombobox({
@@ -63,7 +63,7 @@ export function SearchSelect(props: SearchSelectProps) {
       {/* Mantine 9.7.3 by itself knows the list only from the second drawing on. */}
       <Combobox.Target aria-expanded={isOpen} aria-controls={isOpen ? listId : undefined}>
         <InputBase
-          {...looks}
+          {...inputProps}
           role="combobox"
           value={typed ?? shownValue}
           placeholder={names.typeToFind}
@@ -91,11 +91,18 @@ export function SearchSelect(props: SearchSelectProps) {
   );
 }
 
-function Options({ id, value, any, groups, hasAny, ...looks }: SearchSelectProps & { id: string; hasAny: boolean }) {
+function Options({
+  id,
+  value,
+  any,
+  groups,
+  hasAny,
+  ...inputProps
+}: SearchSelectProps & { id: string; hasAny: boolean }) {
   const { messages, formats } = useLocalization();
   const names = messages.longList;
   const shown = groups.filter(({ options }) => options.length > 0);
-  const left = groups.reduce((sum, { options, total }) => sum + total - options.length, 0);
+  const remaining = groups.reduce((sum, { options, total }) => sum + total - options.length, 0);
   const isNothing = shown.length === 0 && groups.length > 0;
   const entries = (group: SearchOptions) =>
     group.options.map((option) => (
@@ -108,7 +115,12 @@ function Options({ id, value, any, groups, hasAny, ...looks }: SearchSelectProps
     ));
   return (
     <>
-      <Combobox.Options id={id} mah={320} className={classes.options} aria-label={looks.label ?? looks['aria-label']}>
+      <Combobox.Options
+        id={id}
+        mah={320}
+        className={classes.options}
+        aria-label={inputProps.label ?? inputProps['aria-label']}
+      >
         {any !== undefined && hasAny && (
           <Combobox.Option value="" active={value === ''}>
             {any}
@@ -125,8 +137,8 @@ function Options({ id, value, any, groups, hasAny, ...looks }: SearchSelectProps
         )}
       </Combobox.Options>
       {isNothing && <Combobox.Empty>{names.none}</Combobox.Empty>}
-      {left > 0 && (
-        <Combobox.Footer className={classes.foot}>{names.typeForMore(formats.number(left))}</Combobox.Footer>
+      {remaining > 0 && (
+        <Combobox.Footer className={classes.foot}>{names.typeForMore(formats.number(remaining))}</Combobox.Footer>
       )}
     </>
   );

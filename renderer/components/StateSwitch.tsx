@@ -10,7 +10,7 @@ interface StateSwitchProps {
   isBusy: boolean;
   /** The setting is locked, which a mark beside it explains, or the person may not change it. */
   isLocked?: boolean;
-  onChange(wanted: boolean): void;
+  onChange(isOn: boolean): void;
 }
 
 /**

@@ -23,7 +23,7 @@ export function optionGroups(
   { models, mostUsed, use }: Pick<ModelChoice, 'models' | 'mostUsed' | 'use'>,
   search: string,
   names: GroupNames,
-  most: number,
+  limit: number,
 ): OptionGroup[] {
   const searchText = search.trim().toLowerCase();
   const found = models.filter(({ id }) => id.toLowerCase().includes(searchText));
@@ -43,10 +43,10 @@ export function optionGroups(
       models: list.toSorted((one, other) => Number(isFitting(other)) - Number(isFitting(one))),
     })),
   ];
-  let left = most;
+  let remaining = limit;
   return groups.flatMap((group) => {
-    const shown = group.models.slice(0, left);
-    left -= shown.length;
+    const shown = group.models.slice(0, remaining);
+    remaining -= shown.length;
     return shown.length === 0 ? [] : [{ ...group, models: shown }];
   });
 }

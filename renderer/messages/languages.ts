@@ -20,9 +20,9 @@ const storageKey = 'sluice-language';
 
 /** The remembered choice; otherwise the first of the system's languages that is supported, or English. */
 export function preferredLanguage(): LanguageId {
-  const wanted = [readChoice(), ...navigator.languages];
-  const found = wanted.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
-  return found.find((language) => language !== undefined)?.id ?? 'en';
+  const preferred = [readChoice(), ...navigator.languages];
+  const matches = preferred.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
+  return matches.find((language) => language !== undefined)?.id ?? 'en';
 }
 
 export function rememberLanguage(id: LanguageId): void {
@@ -34,8 +34,8 @@ export function rememberLanguage(id: LanguageId): void {
 }
 
 /** The regional variant of the language, such as `en-GB`, which dates follow. */
-export function regionalTag(language: LanguageId, wanted: readonly string[] = navigator.languages): string {
-  return wanted.find((tag) => isSameScript(tag, language)) ?? language;
+export function regionalTag(language: LanguageId, preferred: readonly string[] = navigator.languages): string {
+  return preferred.find((tag) => isSameScript(tag, language)) ?? language;
 }
 
 /** False for Chinese as written in Taiwan, which uses another script. */

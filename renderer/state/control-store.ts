@@ -55,8 +55,8 @@ export function createControlStore(
     onConnection: (connection: Connection) => set({ ...state, connection }),
   });
 
-  const query = <T extends QueryType>(asked: QueryInputMap[T] & { type: T }) =>
-    api.query<T>(asked).catch(throwAsQuestion);
+  const query = <T extends QueryType>(question: QueryInputMap[T] & { type: T }) =>
+    api.query<T>(question).catch(throwAsQuestion);
 
   return {
     state: () => state,

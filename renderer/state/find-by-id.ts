@@ -31,8 +31,8 @@ export function createFindById(query: ControlApi['query']): FindById {
       ids,
       answer: Promise.resolve().then((): Round['answer'] => {
         if (open.get(kind) === round) open.delete(kind);
-        const asked = { ids: [...ids], limit: maxReported };
-        return kind === 'key' ? query({ type: 'find-keys', ...asked }) : query({ type: 'find-groups', ...asked });
+        const question = { ids: [...ids], limit: maxReported };
+        return kind === 'key' ? query({ type: 'find-keys', ...question }) : query({ type: 'find-groups', ...question });
       }),
     };
     open.set(kind, round);

@@ -30,7 +30,7 @@ type RequestEvent = Extract<ControlEvent, { type: 'request-started' | 'request-f
 /** Applies an event to the list, which is ordered newest first and has at most `longestLiveList` entries. */
 export function withRequestEvent(requests: readonly LiveRequest[], event: RequestEvent): readonly LiveRequest[] {
   const request = event.type === 'request-started' ? running(event.request) : event.request;
-  const index = requests.findIndex((known) => known.id === request.id);
+  const index = requests.findIndex((each) => each.id === request.id);
   if (index === -1) return [request, ...requests].slice(0, longestLiveList);
   // A request that has ended does not start again.
   return event.type === 'request-started' ? requests : requests.with(index, request);

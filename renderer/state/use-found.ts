@@ -36,71 +36,74 @@ export function useNameOf(kind: Kind, id: string | null): string | null {
 }
 
 export function useOne<K extends Kind>(kind: K, id: string | null): One<ViewOf[K]> {
-  const told = useControlState(({ views }) => (views && toldOf(views, kind).find((view) => view.id === id)) ?? null);
+  const reported = useControlState(
+    ({ views }) => (views && reportedOf(views, kind).find((view) => view.id === id)) ?? null,
+  );
   const isThere = useControlState(({ views }) => views !== null);
-  const isAsked = useIsPartial(kind) && told === null && id !== null;
-  const { views, problem } = useAskedById(kind, isAsked ? [id] : []);
-  if (!isAsked) return { view: told, isKnown: isThere, problem: null };
+  const isAsked = useIsPartial(kind) && reported === null && id !== null;
+  const { views, problem } = useFoundById(kind, isAsked ? [id] : []);
+  if (!isAsked) return { view: reported, isKnown: isThere, problem: null };
   return { view: views.get(id) ?? null, isKnown: views.has(id), problem };
 }
 
 /** Names by id; without those that are not known. */
 export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<string, string> {
-  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
-  const names = useMemo(() => new Map(told?.map(({ id, name }) => [id, name ?? id])), [told]);
-  const { views } = useAskedById(kind, isPartial ? ids.filter((id) => !names.has(id)) : []);
+  const names = useMemo(() => new Map(reported?.map(({ id, name }) => [id, name ?? id])), [reported]);
+  const { views } = useFoundById(kind, isPartial ? ids.filter((id) => !names.has(id)) : []);
   return useMemo(() => {
-    const asked = [...views].flatMap(([id, view]) => (view ? [[id, view.name ?? id] as const] : []));
-    return new Map([...names, ...asked]);
+    const foundNames = [...views].flatMap(([id, view]) => (view ? [[id, view.name ?? id] as const] : []));
+    return new Map([...names, ...foundNames]);
   }, [names, views]);
 }
 
-/** Finds matching keys or groups. `found` is null if nothing is known yet, or nothing is asked for. */
+/** Finds matching keys or groups. `answer` is null if nothing is known yet, or nothing is asked for. */
 export function useFound<K extends Kind>(
   kind: K,
-  asked: FindQuestion | null,
+  question: FindQuestion | null,
   againMs = usualAgainMs,
-): { found: Found<ViewOf[K]> | null; problem: ControlError | null } {
-  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+): { answer: Found<ViewOf[K]> | null; problem: ControlError | null } {
+  const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
   const revision = useRevision();
-  const turn = useNow((now) => (isPartial && asked ? Math.floor(now / againMs) : 0));
+  const turn = useNow((now) => (isPartial && question ? Math.floor(now / againMs) : 0));
   const type = kind === 'key' ? 'find-keys' : 'find-groups';
   const { answer, problem } = useQuery<'find-keys' | 'find-groups'>(
-    isPartial && asked ? { type, ...asked } : null,
+    isPartial && question ? { type, ...question } : null,
     `${revision} ${turn}`,
   );
-  const question = JSON.stringify(asked);
+  const questionJson = JSON.stringify(question);
   return useMemo(() => {
-    const here: FindQuestion | null = JSON.parse(question);
+    const parsed: FindQuestion | null = JSON.parse(questionJson);
     // Safe, because the query belongs to the kind.
-    if (isPartial || told === null || here === null) return { found: here && (answer as Found<ViewOf[K]>), problem };
-    const fit = fitting<ViewOf[Kind]>(told, here) as ViewOf[K][];
-    return { found: { found: fit.slice(0, here.limit), total: fit.length }, problem: null };
-  }, [isPartial, told, question, answer, problem]);
+    if (isPartial || reported === null || parsed === null)
+      return { answer: parsed && (answer as Found<ViewOf[K]>), problem };
+    const matches = fitting<ViewOf[Kind]>(reported, parsed) as ViewOf[K][];
+    return { answer: { found: matches.slice(0, parsed.limit), total: matches.length }, problem: null };
+  }, [isPartial, reported, questionJson, answer, problem]);
 }
 
 /** All reported keys or groups, and those of the others that match. `left`: number of further matches. */
-export function useToldAnd<K extends Kind>(
+export function useReportedAndFound<K extends Kind>(
   kind: K,
-  asked: FindQuestion,
+  question: FindQuestion,
   againMs?: number,
 ): { views: readonly ViewOf[K][]; left: number } {
-  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
-  const { found } = useFound(kind, isPartial ? asked : null, againMs);
+  const { answer } = useFound(kind, isPartial ? question : null, againMs);
   return useMemo(() => {
-    if (!told || !found) return { views: told ?? [], left: 0 };
-    const ids = new Set(told.map(({ id }) => id));
-    const others = found.found.filter(({ id }) => !ids.has(id));
-    return { views: [...told, ...others], left: found.total - found.found.length };
-  }, [told, found]);
+    if (!reported || !answer) return { views: reported ?? [], left: 0 };
+    const ids = new Set(reported.map(({ id }) => id));
+    const others = answer.found.filter(({ id }) => !ids.has(id));
+    return { views: [...reported, ...others], left: answer.total - answer.found.length };
+  }, [reported, answer]);
 }
 
 /** Whether there are more than are reported. */
 export function useIsPartial(kind: Kind): boolean {
-  return useControlState(({ views }) => views !== null && countOf(views, kind) > toldOf(views, kind).length);
+  return useControlState(({ views }) => views !== null && countOf(views, kind) > reportedOf(views, kind).length);
 }
 
 /** Total number; null if not known yet. */
@@ -109,7 +112,7 @@ export function useCount(kind: Kind): number | null {
 }
 
 // Safe: each list is of its kind.
-const toldOf = <K extends Kind>(views: ConfigViews, kind: K) =>
+const reportedOf = <K extends Kind>(views: ConfigViews, kind: K) =>
   (kind === 'key' ? views.keys : views.groups) as ViewOf[K][];
 const countOf = (views: ConfigViews, kind: Kind) => (kind === 'key' ? views.keyCount : views.groupCount);
 
@@ -122,24 +125,24 @@ interface Answers<View> {
 }
 
 /** Asks again after each change of the configuration, and once the connection is back. */
-function useAskedById<K extends Kind>(kind: K, ids: readonly string[]): Answers<ViewOf[K]> {
+function useFoundById<K extends Kind>(kind: K, ids: readonly string[]): Answers<ViewOf[K]> {
   const { findById } = useControlStore();
   const [answers, setAnswers] = useState<Answers<ViewOf[K]>>({ views: new Map(), problem: null });
   const revision = useRevision();
   const isOpen = useControlState(({ connection }) => connection === 'open');
   // As a text, since the list is another object each time.
-  const question = JSON.stringify([isOpen ? ids : [], revision]);
+  const questionJson = JSON.stringify([isOpen ? ids : [], revision]);
   useEffect(() => {
-    const [wanted] = JSON.parse(question) as [string[], unknown];
-    if (wanted.length === 0) return;
+    const [idsToFind] = JSON.parse(questionJson) as [string[], unknown];
+    if (idsToFind.length === 0) return;
     let isNewest = true;
-    Promise.all(wanted.map(async (id) => [id, await findById(kind, id)] as const)).then(
+    Promise.all(idsToFind.map(async (id) => [id, await findById(kind, id)] as const)).then(
       (views) => isNewest && setAnswers({ views: new Map(views), problem: null }),
       (error: unknown) => isNewest && setAnswers((old) => ({ ...old, problem: asControlError(error) })),
     );
     return () => {
       isNewest = false;
     };
-  }, [findById, kind, question]);
+  }, [findById, kind, questionJson]);
   return answers;
 }

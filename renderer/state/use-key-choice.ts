@@ -40,7 +40,7 @@ const chosenKey = createSessionValue<{ id: string | null }>({ id: null });
 export function useKeyChoice(): KeyChoice {
   const all = useControlState((state) => state.views?.keys ?? null);
   const [{ id: chosenId }, choose] = useSessionFields(chosenKey);
-  const [held, setHeld] = useState<{ keyId: string; secret: string } | null>(null);
+  const [revealed, setRevealed] = useState<{ keyId: string; secret: string } | null>(null);
   const command = useCommand();
   const keys = all?.filter((key) => key.enabled) ?? null;
   const isPartial = useIsPartial('key');
@@ -49,7 +49,7 @@ export function useKeyChoice(): KeyChoice {
   // Not another one while the chosen one is asked for.
   const key = chosen?.enabled ? chosen : isKnown ? usual : null;
   // A secret is never shown with another key than its own.
-  const secret = held && held.keyId === key?.id ? held.secret : null;
+  const secret = revealed && revealed.keyId === key?.id ? revealed.secret : null;
   const peek = async () => {
     if (secret || !key?.canReveal) return { secret, isGone: secret === null };
     const { result, problem } = await command.attempt({ type: 'key.reveal', id: key.id });
@@ -60,14 +60,14 @@ export function useKeyChoice(): KeyChoice {
     key,
     choose: (id) => choose({ id }),
     secret,
-    enter: (entered) => setHeld(key && entered ? { keyId: key.id, secret: entered } : null),
+    enter: (entered) => setRevealed(key && entered ? { keyId: key.id, secret: entered } : null),
     peek,
     async reveal() {
-      const { secret: found } = await peek();
-      if (key && found) setHeld({ keyId: key.id, secret: found });
-      return found;
+      const { secret: revealedSecret } = await peek();
+      if (key && revealedSecret) setRevealed({ keyId: key.id, secret: revealedSecret });
+      return revealedSecret;
     },
-    forget: () => setHeld(null),
+    forget: () => setRevealed(null),
     isRevealing: command.isRunning,
     problem: command.problem,
   };

@@ -6,12 +6,12 @@ import type { FindQuestion, Kind } from './find-by-id.ts';
 import { useFound } from './use-found.ts';
 
 /** The state of a screen that lists all keys or groups: a search, and a number of matches that can be increased. */
-export function useLongList<K extends Kind>(kind: K, wanted: Pick<FindQuestion, 'group'> = {}) {
+export function useLongList<K extends Kind>(kind: K, filter: Pick<FindQuestion, 'group'> = {}) {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageLength);
-  const [settled] = useDebouncedValue(search, searchDelayMs);
+  const [settledSearch] = useDebouncedValue(search, searchDelayMs);
   return {
-    ...useFound(kind, { ...wanted, search: settled, limit }),
+    ...useFound(kind, { ...filter, search: settledSearch, limit }),
     search,
     setSearch,
     showMore: () => setLimit((before) => Math.min(before + pageLength, maxReported)),

@@ -49,8 +49,8 @@ function collectTarget(text: string, before: Target[] = []): Target[] {
   if (!provider || !model || /,(?:priority|weight|context)=/.test(model)) {
     throw new InvalidArgumentError('Use provider/model, optionally with ,priority=1 ,weight=2 ,context=128000.');
   }
-  const number = (name: string, otherwise: number) =>
-    Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? otherwise);
+  const number = (name: string, fallback: number) =>
+    Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? fallback);
   const target = { provider, model, priority: number('priority', 0), weight: number('weight', 1) };
   const contextTokens = number('context', 0);
   return [...before, contextTokens > 0 ? { ...target, contextTokens } : target];

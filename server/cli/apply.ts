@@ -24,12 +24,12 @@ export function addApplyVerb(program: Command, { on }: Verbs): void {
     const preset = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
     const preview = await control.query({ type: 'team-preset-preview', preset, as: 'managed' });
     const { changes, enteredAnew, revision: expectedRevision } = preview;
-    const shown = [
+    const summary = [
       ...(changes.length === 0 ? ['It changes nothing.'] : ['It changes:', ...changes.flatMap(describeChange)]),
       ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
     ].join('\n');
-    if (options.dryRun || changes.length === 0) return output.show({ changes, enteredAnew }, shown);
-    if (!options.yes) output.note(shown);
+    if (options.dryRun || changes.length === 0) return output.show({ changes, enteredAnew }, summary);
+    if (!options.yes) output.note(summary);
     await confirm('Apply it?', options, terminal);
     const result = await control.execute({ type: 'config.apply', preset, expectedRevision });
     const missing = listed('These credentials are missing:', result.missingSecrets);

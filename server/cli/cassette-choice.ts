@@ -9,9 +9,9 @@ export interface CassetteFlags {
   cassetteMode?: CassetteMode | 'off' | 'group';
 }
 
-/** `whose`: only a key has the choice `group`, to use its group's cassette. */
-export function addCassetteOptions(command: Command, whose: 'group' | 'key'): Command {
-  const choices = [...cassetteModes, 'off', ...(whose === 'key' ? ['group'] : [])];
+/** `owner`: only a key has the choice `group`, to use its group's cassette. */
+export function addCassetteOptions(command: Command, owner: 'group' | 'key'): Command {
+  const choices = [...cassetteModes, 'off', ...(owner === 'key' ? ['group'] : [])];
   const mode = new Option('--cassette-mode <mode>', 'how the cassette is used').choices(choices);
   return command
     .option('--cassette <folder>', 'record its requests in this folder, or answer them from there')
@@ -29,10 +29,10 @@ export function cassetteChoice(
   if (cassetteMode === 'off') return 'off';
   if (cassetteMode === 'group') return null;
   if (cassette === undefined && cassetteMode === undefined) return undefined;
-  const known = before === 'off' ? null : before;
-  const folder = cassette === undefined ? known?.folder : resolve(cassette);
+  const previous = before === 'off' ? null : before;
+  const folder = cassette === undefined ? previous?.folder : resolve(cassette);
   if (folder === undefined) throw new CliError('Name its folder: --cassette FOLDER.', exitCodes.usage);
-  return { mode: cassetteMode ?? known?.mode ?? 'replay-or-record', folder };
+  return { mode: cassetteMode ?? previous?.mode ?? 'replay-or-record', folder };
 }
 
 /** As text for a person. */

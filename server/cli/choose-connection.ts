@@ -16,12 +16,12 @@ export async function chooseKey(control: Control, id: string | undefined): Promi
 /** The group's default model for chat, or the only model if there is just one. Rejects with a CliError. */
 export async function chooseModel(control: Control, key: KeyView): Promise<string> {
   const groups = await control.query({ type: 'groups' });
-  const usual = groups.find(({ id }) => id === key.group)?.defaults.chat;
-  if (usual !== undefined) return usual;
+  const defaultModel = groups.find(({ id }) => id === key.group)?.defaults.chat;
+  if (defaultModel !== undefined) return defaultModel;
   const models = await control.query({ type: 'models', key: key.id });
   const [only, ...others] = models;
   if (only && others.length === 0) return only.id;
-  const some = models.slice(0, 5).map(({ id }) => id);
-  const examples = some.length > 0 ? `, such as ${some.join(', ')}` : '';
+  const sampleIds = models.slice(0, 5).map(({ id }) => id);
+  const examples = sampleIds.length > 0 ? `, such as ${sampleIds.join(', ')}` : '';
   throw new CliError(`Name the model with --model${examples}.`, exitCodes.usage);
 }

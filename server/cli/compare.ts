@@ -39,9 +39,9 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
   on<CompareOptions>(compare, async ({ control, output }, [id = ''], { at = [], times }) => {
     const { origin } = control;
     if (origin === null) throw new CliError('Sluice is not running. Start it with "sluice serve".');
-    const sent = await findSent(control, id);
-    const calls = at.map((target) => ({ target, ...callFor(sent, target) }));
-    const compared = await withKey(control, sent.request.groupId, (secret) =>
+    const original = await findSent(control, id);
+    const calls = at.map((target) => ({ target, ...callFor(original, target) }));
+    const compared = await withKey(control, original.request.groupId, (secret) =>
       askAll(calls, times, (call) => ask(control, { ...call, origin, secret })),
     );
     output.show(compared, table(head, compared.map(row), ''));
@@ -53,10 +53,10 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
 }
 
 async function findSent(control: Control, id: string): Promise<KeptRequest> {
-  const sent = sentRequestOf(await control.query({ type: 'request', id }));
-  if (sent.kind === 'kept') return sent;
+  const original = sentRequestOf(await control.query({ type: 'request', id }));
+  if (original.kind === 'kept') return original;
   throw new CliError(
-    `Request ${id} was not kept in full (${sent.why}). Turn capture on: "sluice capture on --for 10m".`,
+    `Request ${id} was not kept in full (${original.why}). Turn capture on: "sluice capture on --for 10m".`,
   );
 }
 
@@ -68,11 +68,11 @@ function callFor({ method, path, headers, body }: KeptRequest, target: string): 
 
 const tenMinutesMs = 600_000;
 
-/** Runs `act` with a new key that is revoked afterwards. If this process is killed, the key expires by itself. */
+/** Runs `action` with a new key that is revoked afterwards. If this process is killed, the key expires by itself. */
 async function withKey<Result>(
   control: Control,
   group: string | null,
-  act: (secret: string) => Promise<Result>,
+  action: (secret: string) => Promise<Result>,
 ): Promise<Result> {
   const { key, secret } = await control.execute({
     type: 'key.create',
@@ -82,7 +82,7 @@ async function withKey<Result>(
     keepSecret: false,
   });
   try {
-    return await act(secret);
+    return await action(secret);
   } finally {
     await control.execute({ type: 'key.revoke', id: key.id });
   }

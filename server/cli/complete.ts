@@ -19,7 +19,7 @@ export function candidates(program: Command, words: readonly string[]): Candidat
   return offered.filter(({ value }) => value.startsWith(typed));
 }
 
-interface Place {
+interface Position {
   command: Command;
   /** The option whose value comes next. */
   option?: Option | undefined;
@@ -27,17 +27,17 @@ interface Place {
   isPastOptions: boolean;
 }
 
-function locate(program: Command, words: readonly string[]): Place {
-  let place: Place = { command: program, isPastOptions: false };
+function locate(program: Command, words: readonly string[]): Position {
+  let position: Position = { command: program, isPastOptions: false };
   for (const word of words) {
-    if (word === '--') return { ...place, isPastOptions: true };
-    const { command } = place;
-    const isValue = place.option !== undefined;
+    if (word === '--') return { ...position, isPastOptions: true };
+    const { command } = position;
+    const isValue = position.option !== undefined;
     const option = isValue ? undefined : command.options.find(({ long, short }) => word === long || word === short);
     const subcommand = isValue ? undefined : command.commands.find((each) => each.name() === word);
-    place = { command: subcommand ?? command, option: option?.required ? option : undefined, isPastOptions: false };
+    position = { command: subcommand ?? command, option: option?.required ? option : undefined, isPastOptions: false };
   }
-  return place;
+  return position;
 }
 
 /** Undefined if the next word is not an option's value. With an empty list, the shell completes file names. */

@@ -80,10 +80,10 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
   const { control, output } = context;
   const key = await chooseKey(control, flags.key);
   const model = flags.model ?? (await chooseModel(control, key));
-  const wanted = { client: guide.id, key: key.id, model };
-  const preview = await control.query({ type: 'connect-preview', ...wanted });
+  const connection = { client: guide.id, key: key.id, model };
+  const preview = await control.query({ type: 'connect-preview', ...connection });
   await agree(context, preview, flags);
-  await control.execute({ type: 'connect.apply', ...wanted, fingerprint: preview.fingerprint });
+  await control.execute({ type: 'connect.apply', ...connection, fingerprint: preview.fingerprint });
   output.show({ ...preview, model, key: key.id }, `${guide.name} is set up for ${model}.`);
   if (preview.keyVariable !== null) {
     output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);

@@ -27,11 +27,11 @@ export async function printDataset(
 }
 
 export function describeCount({ conversations, left, changed }: DatasetCount): string {
-  const written = `${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} written.`;
+  const summary = `${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} written.`;
   const gaps = Object.entries(left).map(([gap, count]) => `${count} ${datasetGaps[gap as DatasetGap]}`);
   const losses = Object.entries(changed).map(([code, count]) => `  ${count}: ${lossCodes[code as LossCode]}`);
   return [
-    gaps.length === 0 ? written : `${written} Left out: ${gaps.join(', ')}.`,
+    gaps.length === 0 ? summary : `${summary} Left out: ${gaps.join(', ')}.`,
     ...(losses.length === 0 ? [] : ['Parts that were left out or rewritten, by number of conversations:', ...losses]),
   ].join('\n');
 }

@@ -25,8 +25,8 @@ export async function describeHolder(host: string, port: number): Promise<Descri
 async function describeSluice(holder: PortHolder | undefined): Promise<string> {
   if (!holder) return 'a Sluice of another user';
   const dataDir = await findDataFolder(holder.pid);
-  const where = dataDir === undefined ? '' : `, data folder ${dataDir}`;
-  return `Sluice (process ${holder.pid}${where})`;
+  const folderText = dataDir === undefined ? '' : `, data folder ${dataDir}`;
+  return `Sluice (process ${holder.pid}${folderText})`;
 }
 
 /** Whether its `/healthz` answers as Sluice does. */
@@ -35,8 +35,8 @@ function answersAsSluice(host: string, port: number): Promise<boolean> {
     const options = { host: reachableHost(host), port, path: '/healthz', agent: false };
     const request = get(options, (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
         if (text.length > maxReplyBytes) request.destroy();
       });
       response.on('end', () => resolve(isHealth(text)));

@@ -22,9 +22,9 @@ export function describeRequest(request: RequestView, shadow: RequestView | null
     ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
   ];
-  const known = facts.filter(([, value]) => value !== null && value !== '');
+  const knownFacts = facts.filter(([, value]) => value !== null && value !== '');
   return [
-    ...known.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
+    ...knownFacts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
     '',
     table(
       ['attempt', 'provider', 'model', 'status', 'ms', 'failure'],
@@ -55,14 +55,14 @@ function cacheFact(cached: CacheNote | null): string | null {
 
 function attemptRow(attempt: AttemptRecord): string[] {
   const { cause, provider, model, status, totalMs, failure, error } = attempt;
-  const why = [failure, error].filter((each) => each !== null).join(': ');
+  const reason = [failure, error].filter((each) => each !== null).join(': ');
   return [
     cause,
     provider,
     model ?? '-',
     String(status ?? '-'),
     totalMs === null ? '-' : String(Math.round(totalMs)),
-    why,
+    reason,
   ];
 }
 

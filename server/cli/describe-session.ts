@@ -79,10 +79,10 @@ const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached
 
 function requestRow(request: SessionRequest): string[] {
   const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult, costUsd } = request;
-  const what = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
+  const kind = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
   return [
     id,
-    thread === 0 ? what : `${what} (beside, ${thread})`,
+    thread === 0 ? kind : `${kind} (beside, ${thread})`,
     [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' '),
     totalMs === null ? '-' : String(Math.round(totalMs)),
     modelServed ?? modelAsked ?? '-',

@@ -20,8 +20,8 @@ export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Pr
   await new Promise<void>((resolve, reject) => {
     child.once('error', (error) => reject(new CliError(`Sluice cannot be started: ${error.message}.`)));
     child.once('close', (code) => reject(new CliError('Sluice has not started.', code ?? exitCodes.failure)));
-    child.once('message', (shown) => {
-      stdout.write(String(shown));
+    child.once('message', (readyText) => {
+      stdout.write(String(readyText));
       resolve();
     });
   });
@@ -31,6 +31,6 @@ export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Pr
 }
 
 /** Called by `serve` once it listens: sends the text to show to the process that started it. */
-export function notifyStarter(shown: string): void {
-  process.send?.(shown);
+export function notifyStarter(readyText: string): void {
+  process.send?.(readyText);
 }

@@ -143,8 +143,8 @@ async function examineProviders(control: Control): Promise<Finding[]> {
 }
 
 async function examineEnvironment(control: Control): Promise<Finding[]> {
-  const found = await control.query({ type: 'environment-credentials' });
-  return found.map(({ preset, variable }) => ({
+  const credentials = await control.query({ type: 'environment-credentials' });
+  return credentials.map(({ preset, variable }) => ({
     name: 'environment',
     ok: true,
     message: `${variable} is set but not used; to use it: provider add ${preset} --credential-ref env:${variable}`,

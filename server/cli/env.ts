@@ -18,20 +18,20 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
     .option('--key <id>', 'the key (default: the first one whose secret is kept)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .addOption(shellOption());
-  on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: wanted, model, shell }) => {
-    const id = wanted ?? (await firstKeptKey(control));
+  on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: keyId, model, shell }) => {
+    const id = keyId ?? (await firstKeptKey(control));
     const { secret } = await control.execute({ type: 'key.reveal', id });
     const tool = toolEnvironment({ origin: await originOf(control), key: secret, model }, terminal.env);
     output.show(Object.fromEntries(tool), shellLines(tool, shell));
-    if (wanted === undefined) output.note(`With key "${id}"; another with --key.`);
+    if (keyId === undefined) output.note(`With key "${id}"; another with --key.`);
   });
 }
 
 export function shellOption(): Option {
-  const usual: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
+  const defaultShell: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
   return new Option('--shell <name>', 'the shell that will read it; sh also for bash and zsh')
     .choices(shells)
-    .default(usual);
+    .default(defaultShell);
 }
 
 /** The origin at which the running Sluice listens, or at which it would listen by its settings. */

@@ -33,9 +33,9 @@ export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verb
   const show = faults.command('show').argument('<profile>').description('show the rules of a profile');
   on(show, async ({ output }, [name = '']) => {
     const { faultProfiles } = await import('../faults/fault-profiles.ts');
-    const known = faultProfileNames.find((each) => each === name);
-    if (!known) throw new CliError(`There is no profile "${name}". There are: ${faultProfileNames.join(', ')}.`);
-    output.show(faultProfiles[known], faultProfiles[known].rules.join('\n'));
+    const profile = faultProfileNames.find((each) => each === name);
+    if (!profile) throw new CliError(`There is no profile "${name}". There are: ${faultProfileNames.join(', ')}.`);
+    output.show(faultProfiles[profile], faultProfiles[profile].rules.join('\n'));
   });
 
   const start = withChoice(withScope(faults.command('start').description('switch faults on for a limited time')))

@@ -84,9 +84,9 @@ function addPut(group: Command, { on }: Verbs): void {
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
-    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const definedChanges = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
     const cleared = { ...(limit === 'none' && { limits: undefined }), ...passthroughOf(options.passthrough) };
-    const group = { ...before, ...given, ...policy, ...cleared };
+    const group = { ...before, ...definedChanges, ...policy, ...cleared };
     const result = await control.execute({ type: 'group.put', group });
     const { refusedDefaults, passthrough } = await control.query({ type: 'group-preview', group });
     for (const name of await noProviders(control, options)) output.note(`There is no provider "${name}" yet.`);
@@ -100,10 +100,10 @@ function addPut(group: Command, { on }: Verbs): void {
 
 /** The provider ids given in the options that do not exist. */
 async function noProviders(control: Control, { providers = [], order = [] }: PutOptions): Promise<string[]> {
-  const named = [...providers.filter((each) => !each.includes('*')), ...order.map(({ provider }) => provider)];
-  if (named.length === 0) return [];
-  const known = new Set((await control.query({ type: 'providers' })).map(({ id }) => id));
-  return [...new Set(named)].filter((each) => !known.has(each));
+  const providerIds = [...providers.filter((each) => !each.includes('*')), ...order.map(({ provider }) => provider)];
+  if (providerIds.length === 0) return [];
+  const knownIds = new Set((await control.query({ type: 'providers' })).map(({ id }) => id));
+  return [...new Set(providerIds)].filter((each) => !knownIds.has(each));
 }
 
 function addRemove(group: Command, { on }: Verbs): void {
@@ -177,17 +177,17 @@ function describeShadow(shadow: GroupConfig['shadow']): string {
   return `${target}, ${Number((share * 100).toFixed(2))} % of the requests, up to $${dailyUsd} a day`;
 }
 
-function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {
-  if (given === undefined) return {};
-  return { passthrough: given === 'usual' ? undefined : given === 'none' ? null : given };
+function passthroughOf(option: string | undefined): Pick<GroupConfig, 'passthrough'> {
+  if (option === undefined) return {};
+  return { passthrough: option === 'usual' ? undefined : option === 'none' ? null : option };
 }
 
 function describeRefusedDefault({ capability, model, code }: RefusedDefault): string {
-  const why =
+  const reason =
     code === 'model_not_found'
       ? 'the group does not allow it, or no provider serves it'
       : 'no provider that serves it can be used now';
-  return `The default for ${capability}, "${model}", would be refused: ${why}.`;
+  return `The default for ${capability}, "${model}", would be refused: ${reason}.`;
 }
 
 function collectOrder(text: string, before: GroupConfig['order'] = []): GroupConfig['order'] {

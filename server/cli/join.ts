@@ -82,10 +82,10 @@ const nobodyAsked = 'without a terminal nobody can be asked; leave the gateway, 
 async function leaveTeam({ control, output }: VerbContext, url: string): Promise<void> {
   const { gatewayOrigin } = await import('../teams/team-gateway.ts');
   const origin = gatewayOrigin(url);
-  const joined = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
-  if (!joined) throw new CliError(`This Sluice has not joined ${origin}.`);
-  const { keyEnded, presetLeft } = await control.execute({ type: 'team.leave', provider: joined.id });
+  const provider = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
+  if (!provider) throw new CliError(`This Sluice has not joined ${origin}.`);
+  const { keyEnded, presetLeft } = await control.execute({ type: 'team.leave', provider: provider.id });
   if (!keyEnded) output.note(`Your key there could not be revoked. Revoke it in the window at ${origin}.`);
   const unlocked = presetLeft ? ' Its team preset no longer locks anything.' : '';
-  output.show({ provider: joined.id }, `Left ${origin}.${unlocked} Requests that you sent stay in your ledger.`);
+  output.show({ provider: provider.id }, `Left ${origin}.${unlocked} Requests that you sent stay in your ledger.`);
 }

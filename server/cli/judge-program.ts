@@ -77,10 +77,10 @@ function chosenCases(only: string | undefined): readonly JudgeCase[] {
 /** Prints a line for each run as soon as it has ended. */
 async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Output): Promise<Judgement[]> {
   const tell = (line: string) => (output.isJson ? output.note(line) : output.show(null, line));
-  const plain = await judgeOne(noFault, run);
-  if (plain.result !== 'ok') throw new CliError(cannotJudge(plain, run.options.timeout));
+  const withoutFault = await judgeOne(noFault, run);
+  if (withoutFault.result !== 'ok') throw new CliError(cannotJudge(withoutFault, run.options.timeout));
   tell(judgeHead());
-  tell(judgeLine(plain));
+  tell(judgeLine(withoutFault));
   const judgements: Judgement[] = [];
   for (const each of cases) {
     const judgement = await judgeOne(each, run);
@@ -92,18 +92,18 @@ async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Outp
 
 function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: number): string {
   const end = result === 'hung' ? `did not end within ${timeoutSeconds} s` : `ended with ${exitCode}`;
-  const why =
+  const hint =
     requests === 0
       ? 'Does it use the base URL and the key of its environment, such as OPENAI_BASE_URL and OPENAI_API_KEY?'
       : '"--show" shows what it prints.';
-  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${why}`;
+  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${hint}`;
 }
 
 /** The exit code after Ctrl+C, which reaches the program and not this process. */
 const interrupted = 130;
 
-async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
-  const { name, rules } = judged;
+async function judgeOne(judgeCase: JudgeCase, run: JudgeRun): Promise<Judgement> {
+  const { name, rules } = judgeCase;
   const { control, line, options, terminal, dataDir } = run;
   const { key, secret } = await control.execute({ type: 'key.create', keepSecret: false });
   if (rules.length > 0) await control.execute({ type: 'faults.start', key: key.id, rules: [...rules], seed: 1 });
@@ -122,15 +122,20 @@ async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
   if (exitCode === interrupted) throw new CliError('The program was interrupted.', interrupted);
   const tookMs = performance.now() - startMs;
   const { requests } = await control.query({ type: 'requests', filter: { keyId: key.id }, limit: 1000 });
-  const asked = requests.filter(({ capability }) => capability !== null);
-  const answered = asked.some(wasAnswered);
+  const modelRequests = requests.filter(({ capability }) => capability !== null);
+  const answered = modelRequests.some(wasAnswered);
   const wasKilled = tookMs >= timeoutMs;
   return {
     fault: name,
     rules,
-    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(asked.toReversed()) }),
+    result: resultOf(judgeCase, {
+      exitCode,
+      wasKilled,
+      answered,
+      pauseMs: pauseAfterFirst(modelRequests.toReversed()),
+    }),
     exitCode,
-    requests: asked.length,
+    requests: modelRequests.length,
     answered,
     seconds: Math.round(tookMs / 100) / 10,
   };

@@ -23,31 +23,32 @@ export function collectLimits(text: string, before: LimitsChoice = 'none'): Limi
 const pattern = /^(requests|tokens|concurrent|usd)=(\d+(?:\.\d+)?)(?:\/(minute|day|week|month|total))?(:soft)?$/;
 
 function withLimit(limits: Limits, item: string): Limits {
-  const [, what, text, per, soft] = pattern.exec(item) ?? [];
+  const [, quantity, text, per, soft] = pattern.exec(item) ?? [];
   const amount = Number(text);
-  const next = what === undefined ? null : nextLimits(limits, { what, amount, per, isHard: soft === undefined });
+  const next =
+    quantity === undefined ? null : nextLimits(limits, { quantity, amount, per, isHard: soft === undefined });
   const parsed = limitsSchema.safeParse(next);
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError(`Use limits such as ${limitHelp}.`);
 }
 
 interface Typed {
-  what: string;
+  quantity: string;
   amount: number;
   per: string | undefined;
   isHard: boolean;
 }
 
 /** Null if the combination is not a limit. */
-function nextLimits(limits: Limits, { what, amount, per, isHard }: Typed): object | null {
+function nextLimits(limits: Limits, { quantity, amount, per, isHard }: Typed): object | null {
   if (per !== undefined && per !== 'minute') {
-    if (what !== 'usd' && what !== 'tokens') return null;
-    return { ...limits, budgets: [...limits.budgets, { unit: what, amount, per, hard: isHard }] };
+    if (quantity !== 'usd' && quantity !== 'tokens') return null;
+    return { ...limits, budgets: [...limits.budgets, { unit: quantity, amount, per, hard: isHard }] };
   }
   if (!isHard) return null;
-  if (what === 'concurrent') return per === undefined ? { ...limits, concurrent: amount } : null;
-  if (what === 'requests') return { ...limits, requestsPerMinute: amount };
-  return what === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
+  if (quantity === 'concurrent') return per === undefined ? { ...limits, concurrent: amount } : null;
+  if (quantity === 'requests') return { ...limits, requestsPerMinute: amount };
+  return quantity === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
 }
 
 /** Table cells: the limit, its usage, and when it resets. */
@@ -65,8 +66,8 @@ export function limitCells(meter: LimitMeter): string[] {
 }
 
 function describeBudget({ unit, amount, per, hard }: Budget): string {
-  const what = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
-  return `${what} ${per === 'total' ? 'in total' : `per ${per}`}${hard ? '' : ' (soft)'}`;
+  const amountText = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
+  return `${amountText} ${per === 'total' ? 'in total' : `per ${per}`}${hard ? '' : ' (soft)'}`;
 }
 
 function dollars(amount: number): string {

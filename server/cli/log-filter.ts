@@ -61,14 +61,14 @@ export async function unknownNames(
   control: Control,
   { keyId, groupId, provider }: RequestFilterInput,
 ): Promise<string[]> {
-  const asked = [
-    { what: 'key', id: keyId, known: () => control.query({ type: 'keys' }) },
-    { what: 'group', id: groupId, known: () => control.query({ type: 'groups' }) },
-    { what: 'provider', id: provider, known: () => control.query({ type: 'providers' }) },
+  const lookups = [
+    { kind: 'key', id: keyId, list: () => control.query({ type: 'keys' }) },
+    { kind: 'group', id: groupId, list: () => control.query({ type: 'groups' }) },
+    { kind: 'provider', id: provider, list: () => control.query({ type: 'providers' }) },
   ];
-  const notes = asked.map(async ({ what, id, known }) => {
+  const notes = lookups.map(async ({ kind, id, list }) => {
     if (id === undefined) return [];
-    return (await known()).some((each) => each.id === id) ? [] : [`There is no ${what} "${id}".`];
+    return (await list()).some((each) => each.id === id) ? [] : [`There is no ${kind} "${id}".`];
   });
   return (await Promise.all(notes)).flat();
 }
@@ -90,8 +90,8 @@ export function isSelected(request: LoggedRequest, filter: RequestFilterInput): 
 }
 
 function hasStatus(request: LoggedRequest, status: string): boolean {
-  const own = String(request.status ?? '');
-  return status.endsWith('xx') ? own.startsWith(status.slice(0, 1)) : own === status;
+  const statusText = String(request.status ?? '');
+  return status.endsWith('xx') ? statusText.startsWith(status.slice(0, 1)) : statusText === status;
 }
 
 function parseStatus(text: string): string {

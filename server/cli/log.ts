@@ -48,8 +48,8 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     if (id !== undefined) return showOne(context, id);
     if (options.export === 'dataset') return printDataset(context, filter, options.answer);
     if (options.export) {
-      for await (const piece of exportAll(context.control, options.export, filter))
-        context.terminal.stdout.write(piece);
+      for await (const chunk of exportAll(context.control, options.export, filter))
+        context.terminal.stdout.write(chunk);
       return;
     }
     await showList(context, filter, options);

@@ -16,14 +16,14 @@ interface LoginFlags {
 
 /** Neither verb needs the engine. */
 export function addLoginVerbs(program: Command, terminal: Terminal): void {
-  const add = (name: string, description: string, act: (context: LoginContext) => Promise<void>) =>
+  const add = (name: string, description: string, action: (context: LoginContext) => Promise<void>) =>
     program
       .command(name)
       .argument('<url>', 'the address of the team gateway: https://gateway.example')
       .option('--data-dir <folder>', 'the data folder')
       .option('--json', 'print JSON')
       .description(description)
-      .action((address: string, flags: LoginFlags) => withOutbound(terminal, address, { flags, act }));
+      .action((address: string, flags: LoginFlags) => withOutbound(terminal, address, { flags, action }));
   add('login', 'sign in to a team gateway, for commands with --gateway', logIn);
   add('logout', 'sign out of a team gateway', logOut);
 }
@@ -38,7 +38,7 @@ interface LoginContext {
 async function withOutbound(
   terminal: Terminal,
   address: string,
-  { flags, act }: { flags: LoginFlags; act: (context: LoginContext) => Promise<void> },
+  { flags, action }: { flags: LoginFlags; action: (context: LoginContext) => Promise<void> },
 ): Promise<void> {
   const { gatewayOrigin } = await import('../teams/team-gateway.ts');
   const { openOutbound } = await import('./outbound.ts');
@@ -46,7 +46,7 @@ async function withOutbound(
   const { fetch, close } = openOutbound(readEnvironment(terminal.env));
   try {
     const logins = await loginsOf(terminal, flags);
-    await act({ fetch, origin, logins, output: createOutput(terminal, flags.json ?? false) });
+    await action({ fetch, origin, logins, output: createOutput(terminal, flags.json ?? false) });
   } finally {
     await close();
   }
@@ -58,8 +58,8 @@ async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<v
   output.note(askToConfirm({ url: device.verificationUriComplete ?? device.verificationUri, code: device.userCode }));
   const { token, expiresAt, person } = await waitUntilLetIn(fetch, origin, device);
   await logins.keep(origin, token);
-  const until = localTime(expiresAt);
-  output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${until}.`);
+  const expiry = localTime(expiresAt);
+  output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${expiry}.`);
 }
 
 async function logOut({ fetch, origin, logins, output }: LoginContext): Promise<void> {
@@ -87,7 +87,7 @@ async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn
 }
 
 async function loginsOf({ env }: Terminal, { dataDir }: LoginFlags) {
-  const { dataDir: usual, passphrase, secrets } = readEnvironment(env);
+  const { dataDir: defaultDataDir, passphrase, secrets } = readEnvironment(env);
   const { openLogins } = await import('../teams/logins.ts');
-  return openLogins(dataDir ?? usual, { passphrase, prefer: secrets });
+  return openLogins(dataDir ?? defaultDataDir, { passphrase, prefer: secrets });
 }

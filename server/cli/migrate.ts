@@ -46,8 +46,8 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   });
 }
 
-function addressOf(to: string, { store }: Environment): string {
-  if (to !== 'postgres') return to;
+function addressOf(target: string, { store }: Environment): string {
+  if (target !== 'postgres') return target;
   if (store === undefined) throw new CliError('Name the database: --to postgres://… or SLUICE_STORE.', exitCodes.usage);
   return store;
 }
@@ -58,12 +58,12 @@ interface Circumstances {
   output: Output;
 }
 
-async function copy(what: { dataDir: string; address: string }, { environment, terminal, output }: Circumstances) {
+async function copy(source: { dataDir: string; address: string }, { environment, terminal, output }: Circumstances) {
   const { passphrase, keyFile, secrets } = environment;
   const { importFolder } = await import('../store/postgres/import-folder.ts');
   const note = (_fields: object, message: string) => output.note(message);
   const { compared, notices, ...imported } = await importFolder({
-    ...what,
+    ...source,
     env: terminal.env,
     key: { passphrase, keyFile },
     secrets,

@@ -12,8 +12,8 @@ export function parsePast(text: string): number {
 
 /** Parses a future date or time, or a span from now (`12h`, `30d`), to Unix milliseconds. */
 export function parseFuture(text: string): number {
-  const moment = parseMoment(text, 1);
-  if (moment > Date.now()) return moment;
+  const timeMs = parseMoment(text, 1);
+  if (timeMs > Date.now()) return timeMs;
   throw new InvalidArgumentError('That is in the past.');
 }
 
@@ -33,7 +33,7 @@ function parseMoment(text: string, direction: 1 | -1): number {
   const span = spanOf(text);
   if (span !== null) return Date.now() + direction * span;
   // A date alone means local midnight; Date.parse would interpret it as UTC.
-  const moment = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
-  if (!Number.isNaN(moment)) return moment;
+  const timeMs = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
+  if (!Number.isNaN(timeMs)) return timeMs;
   throw new InvalidArgumentError('Use a date (2026-11-20), a time (2026-11-20T08:00) or a span (90m, 12h, 30d, 2w).');
 }

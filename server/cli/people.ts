@@ -33,8 +33,8 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
       .argument('<person>', 'an id, e-mail address or name')
       .description('end all sessions and API tokens of a person; their keys keep working'),
   );
-  on<ConfirmOptions>(signOut, async ({ control, output, terminal }, [named = ''], options) => {
-    const { id, name } = await findPerson(control, named);
+  on<ConfirmOptions>(signOut, async ({ control, output, terminal }, [nameOrId = ''], options) => {
+    const { id, name } = await findPerson(control, nameOrId);
     await confirm(`End all sessions and API tokens of ${name}?`, options, terminal);
     const result = await control.execute({ type: 'person.sign-out', id });
     output.show(result, `${name} is signed out everywhere (${result.ended} sessions and API tokens).`);
@@ -64,15 +64,15 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
 }
 
 /** Finds a person by id, e-mail address or name, ignoring case. */
-async function findPerson(control: Control, named: string): Promise<PersonView> {
-  const isNamed = (text: string | null) => text?.toLowerCase() === named.toLowerCase();
+async function findPerson(control: Control, nameOrId: string): Promise<PersonView> {
+  const isNamed = (text: string | null) => text?.toLowerCase() === nameOrId.toLowerCase();
   const found = (await control.query({ type: 'people' })).filter(
     ({ id, email, name }) => isNamed(id) || isNamed(email) || isNamed(name),
   );
   const [person] = found;
-  if (person === undefined) throw new CliError(`There is no person "${named}".`);
+  if (person === undefined) throw new CliError(`There is no person "${nameOrId}".`);
   if (found.length === 1) return person;
-  throw new CliError(`Several people are called "${named}": ${found.map(({ id }) => id).join(', ')}. Use an id.`);
+  throw new CliError(`Several people are called "${nameOrId}": ${found.map(({ id }) => id).join(', ')}. Use an id.`);
 }
 
 function personRow(person: PersonView): string[] {

@@ -10,9 +10,9 @@ export const policyHelp = 'strategy=sticky,retries=1,timeouts.firstByteMs=30000'
 
 /** Parses `name=value,…`, or JSON as in the configuration. Repeatable. */
 export function collectPolicy(text: string, before: PolicyChoice = {}): PolicyChoice {
-  const given = text.trimStart().startsWith('{') ? parseJson(text) : parsePairs(text);
-  const timeouts = { ...before.timeouts, ...(typeof given.timeouts === 'object' ? given.timeouts : {}) };
-  const all: PolicyChoice = { ...before, ...given, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+  const parsed = text.trimStart().startsWith('{') ? parseJson(text) : parsePairs(text);
+  const timeouts = { ...before.timeouts, ...(typeof parsed.timeouts === 'object' ? parsed.timeouts : {}) };
+  const all: PolicyChoice = { ...before, ...parsed, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
   const checked = policySchema.safeParse(withPolicy(undefined, all));
   if (checked.success) return all;
   const [issue] = checked.error.issues;
@@ -20,9 +20,9 @@ export function collectPolicy(text: string, before: PolicyChoice = {}): PolicyCh
 }
 
 /** The previous policy with the given changes. */
-export function withPolicy(before: Policy | undefined, { timeouts, ...given }: PolicyChoice): object {
+export function withPolicy(before: Policy | undefined, { timeouts, ...settings }: PolicyChoice): object {
   const limits = Object.entries({ ...before?.timeouts, ...timeouts }).filter(([, value]) => value !== null);
-  return { ...before, ...given, timeouts: Object.fromEntries(limits) };
+  return { ...before, ...settings, timeouts: Object.fromEntries(limits) };
 }
 
 function parseJson(text: string): Record<string, unknown> {
@@ -34,14 +34,14 @@ function parseJson(text: string): Record<string, unknown> {
 }
 
 function parsePairs(text: string): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
+  const settings: Record<string, unknown> = {};
   const timeouts: Record<string, unknown> = {};
   for (const pair of text.split(',')) {
     const [, name = '', value = ''] = /^\s*([a-zA-Z.]+)\s*=\s*(.+?)\s*$/.exec(pair) ?? [];
     if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Use ${policyHelp}.`);
     const phase = /^timeouts\.(.+)$/.exec(name)?.[1];
     if (phase) timeouts[phase] = value === 'usual' ? null : Number(value);
-    else found[name] = /^\d+$/.test(value) ? Number(value) : value;
+    else settings[name] = /^\d+$/.test(value) ? Number(value) : value;
   }
-  return { ...found, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+  return { ...settings, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
 }

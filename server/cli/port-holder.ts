@@ -29,10 +29,10 @@ export async function findPortHolder(port: number): Promise<PortHolder | undefin
 
 /** The inodes of sockets listening on `port`, from /proc/net/tcp or tcp6. */
 export function parseProcNetTcp(table: string, port: number): string[] {
-  const wanted = port.toString(16).toUpperCase().padStart(4, '0');
+  const portHex = port.toString(16).toUpperCase().padStart(4, '0');
   return table.split('\n').flatMap((line) => {
     const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
-    return state === listenState && local?.endsWith(`:${wanted}`) && inode ? [inode] : [];
+    return state === listenState && local?.endsWith(`:${portHex}`) && inode ? [inode] : [];
   });
 }
 

@@ -99,9 +99,9 @@ function addCredential(provider: Command, { on }: Verbs): void {
     .description('set a credential of a provider');
   addCredentialOptions(credential);
   on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
-    const given = await readCredential(options, context.terminal);
-    if (!given) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
-    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...given });
+    const newCredential = await readCredential(options, context.terminal);
+    if (!newCredential) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
+    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...newCredential });
     context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
   });
 }
@@ -121,20 +121,22 @@ async function credentialFor(
   options: AddOptions,
   { control, terminal }: VerbContext,
 ): Promise<GivenCredential | undefined> {
-  const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
-  const variable = known?.environment.find((name) => terminal.env[name]);
+  const knownPreset = preset
+    ? (await control.query({ type: 'presets' })).find((each) => each.id === preset)
+    : undefined;
+  const variable = knownPreset?.environment.find((name) => terminal.env[name]);
   const isAsked = terminal.stdin.isTTY && !hasCredentialOption(options);
   if (variable && isAsked && (await askYesNo(`${variable} is set here. Use it?`, terminal))) {
     return readCredential({ credentialEnv: variable }, terminal);
   }
-  const given = await readCredential(options, terminal, known?.needsCredential !== false);
-  if (!given && known?.needsCredential && options.credential !== false) {
-    const way = variable
+  const newCredential = await readCredential(options, terminal, knownPreset?.needsCredential !== false);
+  if (!newCredential && knownPreset?.needsCredential && options.credential !== false) {
+    const advice = variable
       ? `${variable} is set: use it with --credential-env ${variable}`
       : 'see "provider add --help" for how to pass it';
-    throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
+    throw new CliError(`${knownPreset.name} needs a credential; ${advice}.`, exitCodes.usage);
   }
-  return given;
+  return newCredential;
 }
 
 /** Why the provider receives no requests, as the end of a sentence. */

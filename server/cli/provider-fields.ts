@@ -60,10 +60,9 @@ function parseBaseUrl(text: string): string {
 }
 
 function servedApi(name: string): ConversationApi {
-  const known = conversationApiSchema.options.find((each) => each === name);
-  if (!known)
-    throw new CliError(`"${name}" is not one of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
-  return known;
+  const api = conversationApiSchema.options.find((each) => each === name);
+  if (!api) throw new CliError(`"${name}" is not one of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
+  return api;
 }
 
 function parseTokens(text: string): number {

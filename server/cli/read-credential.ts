@@ -26,7 +26,7 @@ export function hasCredentialOption(options: CredentialOptions): boolean {
   const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
   return (
     credential === false ||
-    [credentialEnv, credentialFile, credentialStdin, credentialRef].some((way) => way !== undefined)
+    [credentialEnv, credentialFile, credentialStdin, credentialRef].some((source) => source !== undefined)
   );
 }
 
@@ -43,8 +43,10 @@ export async function readCredential(
   mayAsk = true,
 ): Promise<GivenCredential | undefined> {
   const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
-  const ways = [credentialEnv, credentialFile, credentialStdin, credentialRef].filter((way) => way !== undefined);
-  if (ways.length > 1) throw new CliError('Use only one of the --credential options.', exitCodes.usage);
+  const sources = [credentialEnv, credentialFile, credentialStdin, credentialRef].filter(
+    (source) => source !== undefined,
+  );
+  if (sources.length > 1) throw new CliError('Use only one of the --credential options.', exitCodes.usage);
   if (credentialRef !== undefined) return { reference: credentialRef };
   if (credentialEnv !== undefined) return { secret: fromEnvironment(credentialEnv, terminal) };
   if (credentialFile !== undefined) return { secret: nonEmpty(await readTextFile(credentialFile), credentialFile) };

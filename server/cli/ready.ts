@@ -57,6 +57,6 @@ function curlLine(baseUrl: string, key: string, isDemo: boolean): string {
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (!isDemo) return `curl ${baseUrl}/models ${authorization}`;
   const body = '{"model":"demo-chat","messages":[{"role":"user","content":"Hello"}]}';
-  const quoted = process.platform === 'win32' ? `"${body.replaceAll('"', '\\"')}"` : `'${body}'`;
-  return `curl ${baseUrl}/chat/completions ${authorization} -H "Content-Type: application/json" -d ${quoted}`;
+  const quotedBody = process.platform === 'win32' ? `"${body.replaceAll('"', '\\"')}"` : `'${body}'`;
+  return `curl ${baseUrl}/chat/completions ${authorization} -H "Content-Type: application/json" -d ${quotedBody}`;
 }

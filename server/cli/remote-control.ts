@@ -45,8 +45,9 @@ async function readToken(dataDir: string): Promise<string> {
   const path = join(dataDir, adminTokenFileName);
   const fallback = findFallbackFolder(dataDir);
   try {
-    const kept = fallback && (await readFile(join(fallback, adminTokenFileName), 'utf8').catch(() => undefined));
-    return (kept ?? (await readFile(path, 'utf8'))).trim();
+    const fallbackToken =
+      fallback && (await readFile(join(fallback, adminTokenFileName), 'utf8').catch(() => undefined));
+    return (fallbackToken ?? (await readFile(path, 'utf8'))).trim();
   } catch (error) {
     throw new CliError(`The admin token ${path} cannot be read: ${describeFileProblem(error)}.`);
   }
@@ -55,7 +56,7 @@ async function readToken(dataDir: string): Promise<string> {
 async function post(peer: Peer, path: string, body: object): Promise<unknown> {
   const response = await send(peer, { method: 'POST', path, body: JSON.stringify(body) });
   let text = '';
-  for await (const piece of response.setEncoding('utf8')) text += piece;
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
   const reply = replySchema.parse(JSON.parse(text));
   if ('error' in reply) throw refusal(reply.error);
   return reply.result;

@@ -18,7 +18,7 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>')
     .option('--key <id>');
   on<WhoseOptions>(list, async ({ control, output }, _, options) => {
-    const models = await control.query({ type: 'models', ...whose(options) });
+    const models = await control.query({ type: 'models', ...groupOrKey(options) });
     const rows = models.map(({ id, providers }) => [id, providers.join(', ')]);
     output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
   });
@@ -32,32 +32,32 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--key <id>')
     .option('--group <id>');
   on<WhoseOptions & { model: string; api?: ConversationWire }>(explain, async ({ control, output }, _, options) => {
-    const view = await control.query({ type: 'route', model: options.model, ...whose(options) });
+    const view = await control.query({ type: 'route', model: options.model, ...groupOrKey(options) });
     output.show(view, [describe(view), ...describeWires(view, options.api)].join('\n'));
   });
 }
 
-function whose({ key, group }: WhoseOptions): WhoseOptions {
+function groupOrKey({ key, group }: WhoseOptions): WhoseOptions {
   if (!key && !group) return { group: 'default' };
   return { ...(key && { key }), ...(group && { group }) };
 }
 
 function describe({ model, group, strategy, refusal, candidates }: RouteView): string {
-  const who = `"${model}" for group "${group}"`;
-  const how = strategy === 'priority' ? '' : ` by ${strategy}`;
+  const subject = `"${model}" for group "${group}"`;
+  const strategyNote = strategy === 'priority' ? '' : ` by ${strategy}`;
   const head = refusal
-    ? `${who} is refused (${refusal.code}): ${refusal.message}`
-    : `${who} goes${how}, in this order, to:`;
-  const taken = candidates.filter((candidate) => candidate.isTaken);
+    ? `${subject} is refused (${refusal.code}): ${refusal.message}`
+    : `${subject} goes${strategyNote}, in this order, to:`;
+  const takenCandidates = candidates.filter((candidate) => candidate.isTaken);
   const others = candidates.filter((candidate) => !candidate.isTaken);
-  const lines = [head, ...(taken.length > 0 ? [takenTable(taken)] : [])];
+  const lines = [head, ...(takenCandidates.length > 0 ? [takenTable(takenCandidates)] : [])];
   if (others.length > 0)
     lines.push('', 'Left out:', ...others.map(({ provider, reason }) => `  ${provider}: ${reason}`));
   return lines.join('\n');
 }
 
-function takenTable(taken: readonly RouteCandidate[]): string {
-  const rows = taken.map(({ provider, model, priority, weight, reason, place }) => [
+function takenTable(takenCandidates: readonly RouteCandidate[]): string {
+  const rows = takenCandidates.map(({ provider, model, priority, weight, reason, place }) => [
     provider,
     model ?? '',
     String(priority ?? ''),
@@ -72,8 +72,8 @@ function describeWires({ candidates }: RouteView, only: ConversationWire | undef
   const lines = candidates
     .filter(({ isTaken }) => isTaken)
     .flatMap(({ provider, model, wires }) => {
-      const asked = wires.filter(({ client }) => only === undefined || client === only);
-      return asked.length === 0 ? [] : [`  ${provider} ${model ?? ''}`.trimEnd(), ...asked.flatMap(describeWay)];
+      const matching = wires.filter(({ client }) => only === undefined || client === only);
+      return matching.length === 0 ? [] : [`  ${provider} ${model ?? ''}`.trimEnd(), ...matching.flatMap(describeWay)];
     });
   if (lines.length === 0) return [];
   const end =

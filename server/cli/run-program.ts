@@ -12,7 +12,7 @@ export interface RunChoices {
   model?: string;
 }
 
-interface RunPlace {
+interface RunContext {
   control: ListeningControl;
   output: Output;
   env: Terminal['env'];
@@ -34,9 +34,9 @@ interface RunKey {
 export type AroundRun = (control: Control, keyId: string) => Promise<() => Promise<void>>;
 
 /** Resolves with the program's exit code once it has ended. */
-export async function runProgram(line: readonly string[], choices: RunChoices, place: RunPlace): Promise<number> {
-  const { control, env, dataDir, around } = place;
-  const key = await keyFor(basename(line[0] ?? ''), choices, place);
+export async function runProgram(line: readonly string[], choices: RunChoices, context: RunContext): Promise<number> {
+  const { control, env, dataDir, around } = context;
+  const key = await keyFor(basename(line[0] ?? ''), choices, context);
   try {
     const end = await around?.(control, key.id);
     try {
@@ -65,14 +65,14 @@ async function keyFor(
     return { id, secret, release: async () => {} };
   }
   const inADay = () => new Date(Date.now() + dayMs).toISOString();
-  const made = await control.execute({
+  const created = await control.execute({
     type: 'key.create',
     name: `${programName} (run)`,
     ...(group && { group }),
     expiresAt: inADay(),
     keepSecret: false,
   });
-  const keyId = made.key.id;
+  const keyId = created.key.id;
   const report = (error: unknown) =>
     output.note(`Key "${keyId}" stays until it expires: ${error instanceof Error ? error.message : String(error)}`);
   const renewal = setInterval(() => {
@@ -82,5 +82,5 @@ async function keyFor(
     clearInterval(renewal);
     await control.execute({ type: 'key.revoke', id: keyId }).catch(report);
   };
-  return { id: keyId, secret: made.secret, release };
+  return { id: keyId, secret: created.secret, release };
 }

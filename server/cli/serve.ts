@@ -96,9 +96,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     throw error;
   });
   const command = commandName(terminal.env);
-  const shown = options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command);
-  terminal.stdout.write(shown);
-  notifyStarter(shown);
+  const readyText = options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command);
+  terminal.stdout.write(readyText);
+  notifyStarter(readyText);
   if (options.open) openBrowser(ready.windowUrl, notice);
 }
 
@@ -111,10 +111,10 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
 }
 
 /** Imported only if it is used. Called before anything else, so that a wrong address leaves nothing behind. */
-async function connectShared(given: string, env: Terminal['env']) {
+async function connectShared(urlOrReference: string, env: Terminal['env']) {
   const { connectValkey, openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
-  const isReference = given.startsWith('env:') || given.startsWith('file:');
-  const connected = await connectValkey(isReference ? await readReference(given, env) : given);
+  const isReference = urlOrReference.startsWith('env:') || urlOrReference.startsWith('file:');
+  const connected = await connectValkey(isReference ? await readReference(urlOrReference, env) : urlOrReference);
   const open: EngineOptions['openReplicaLimits'] = (limits) => openReplicaLimits(connected, limits);
   return { open, close: () => connected.link.close() };
 }
@@ -127,12 +127,12 @@ async function readReference(reference: string, env: Terminal['env']): Promise<s
   return url;
 }
 
-async function start(engine: Engine, wanted: Address): Promise<Address> {
+async function start(engine: Engine, address: Address): Promise<Address> {
   try {
     return await engine.gateway.start();
   } catch (error) {
     await engine.close();
-    throw await explain(error, wanted);
+    throw await explain(error, address);
   }
 }
 

@@ -153,8 +153,8 @@ function launchd({ env }: Terminal): ServiceManager {
     },
     stop,
     async state() {
-      const shown = await launchctl('print', `${domain}/${agentLabel}`).catch(() => '');
-      return /^\s*state = running$/m.test(shown) ? 'active' : 'inactive';
+      const printed = await launchctl('print', `${domain}/${agentLabel}`).catch(() => '');
+      return /^\s*state = running$/m.test(printed) ? 'active' : 'inactive';
     },
   };
 }

@@ -9,12 +9,12 @@ export const shadowHelp = 'target=groq/openai/gpt-oss-120b,share=10%,usd=1';
  */
 export function parseShadow(text: string): GroupConfig['shadow'] {
   if (text === 'off') return null;
-  const given = new Map(text.split(',').map(settingOf));
-  const [target = '', share, usd] = [given.get('target'), given.get('share'), given.get('usd')];
+  const settings = new Map(text.split(',').map(settingOf));
+  const [target = '', share, usd] = [settings.get('target'), settings.get('share'), settings.get('usd')];
   const [, number, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(share ?? '') ?? [];
   const part = percent ? Number(number) / 100 : Number(number);
   const dailyUsd = Number(usd);
-  if (given.size !== 3 || target === '' || !(part >= 0 && part <= 1) || !(dailyUsd > 0)) throw wrong();
+  if (settings.size !== 3 || target === '' || !(part >= 0 && part <= 1) || !(dailyUsd > 0)) throw wrong();
   return { target, share: part, dailyUsd };
 }
 

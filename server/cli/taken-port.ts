@@ -6,11 +6,11 @@ const triedPorts = 20;
 /** Names the process that listens on the port, and a free port to use instead. */
 export async function describeTakenPort(host: string, port: number): Promise<string> {
   const [holder, free] = await Promise.all([describeHolder(host, port), nextFreePort(host, port + 1)]);
-  const instead =
+  const alternative =
     free === undefined ? 'use any free port with --port 0' : `use the free port ${free} with --port ${free}`;
-  const who = holder?.text ?? 'another program';
+  const holderText = holder?.text ?? 'another program';
   const first = holder?.isSluice ? 'Use that one, stop it' : 'Stop it';
-  return `Port ${port} is taken by ${who}. ${first}, or ${instead}.`;
+  return `Port ${port} is taken by ${holderText}. ${first}, or ${alternative}.`;
 }
 
 async function nextFreePort(host: string, first: number): Promise<number | undefined> {

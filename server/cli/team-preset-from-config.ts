@@ -14,14 +14,14 @@ const ownSettings: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles'
  *
  * @throws GatewayError `invalid_value` if something in the configuration looks like a secret
  */
-export function presetFrom(config: Config, of: { name: string; organisation: string }): TeamPreset {
+export function presetFrom(config: Config, names: { name: string; organisation: string }): TeamPreset {
   const defaults = settingsSchema.parse({});
   const settings = Object.entries(config.settings).filter(
     ([name, value]) => !ownSettings.has(name) && !isDeepStrictEqual(value, Reflect.get(defaults, name)),
   );
   const parsed = writtenTeamPresetSchema.safeParse({
     teamPreset: 1,
-    ...of,
+    ...names,
     providers: config.providers.map(({ joined: _, ...provider }) => ({
       ...provider,
       credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),

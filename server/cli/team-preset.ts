@@ -18,9 +18,9 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .argument('<file>', 'a team preset; "-" reads stdin')
     .description('check a team preset and show what it would change');
   on(show, async ({ control, output, terminal }, [file = '-']) => {
-    const read = await readPreset(file, terminal);
-    const preview = await control.query({ type: 'team-preset-preview', preset: read, as: 'managed' });
-    const whyNot = await whyNotImported(read, control);
+    const parsed = await readPreset(file, terminal);
+    const preview = await control.query({ type: 'team-preset-preview', preset: parsed, as: 'managed' });
+    const whyNot = await whyNotImported(parsed, control);
     const note = whyNot === null ? [] : ['', `It cannot be imported: ${whyNot}`];
     output.show({ ...preview, canBeImported: whyNot === null }, [describePreview(preview), ...note].join('\n'));
   });
@@ -41,11 +41,11 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .argument('<file>', 'a team preset; "-" reads stdin')
     .description('print a link that opens a preview of the preset in an installed Sluice');
   on(link, async ({ output, terminal }, [file = '-']) => {
-    const read = await readPreset(file, terminal);
-    refuseManagedOnly(read);
-    const made = makePresetLink(read);
-    if (made === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
-    output.show({ link: made }, made);
+    const parsed = await readPreset(file, terminal);
+    refuseManagedOnly(parsed);
+    const presetLink = makePresetLink(parsed);
+    if (presetLink === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
+    output.show({ link: presetLink }, presetLink);
   });
 
   on(

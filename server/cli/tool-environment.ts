@@ -60,8 +60,8 @@ function withoutProxy(present: string | undefined, host: string): string {
 /** The present variables, with the tool's variables set and unset. */
 export function withTool(present: Variables, tool: ToolEnvironment): Variables {
   const changed = Object.fromEntries([...tool].filter(([, value]) => value !== undefined));
-  const kept = Object.entries(present).filter(([name]) => !tool.has(name));
-  return { ...Object.fromEntries(kept), ...changed };
+  const others = Object.entries(present).filter(([name]) => !tool.has(name));
+  return { ...Object.fromEntries(others), ...changed };
 }
 
 export const shells = ['sh', 'fish', 'powershell', 'cmd'] as const;

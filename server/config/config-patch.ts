@@ -47,8 +47,8 @@ export function entriesIn(patch: ConfigPatch): number {
  * The later configuration, with the same objects for what has not changed. Null if it is not a patch, or one for
  * another configuration.
  */
-export function applyPatch(before: ConfigLists, given: unknown): ConfigLists | null {
-  const { data: patch } = patchSchema.safeParse(given);
+export function applyPatch(before: ConfigLists, value: unknown): ConfigLists | null {
+  const { data: patch } = patchSchema.safeParse(value);
   if (!patch) return null;
   const { providers, aliases, groups, keys, ...rest } = patch;
   const splices = { providers, aliases, groups, keys };

@@ -12,7 +12,7 @@ const intervalMs = 1_000;
  * stops polling.
  */
 export function followFile(path: string, changed: () => void): () => void {
-  const look = () => changed();
-  watchFile(path, { interval: intervalMs, persistent: false }, look);
-  return () => unwatchFile(path, look);
+  const listener = () => changed();
+  watchFile(path, { interval: intervalMs, persistent: false }, listener);
+  return () => unwatchFile(path, listener);
 }

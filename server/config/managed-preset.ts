@@ -35,12 +35,12 @@ export function openManagedPresets(places: PresetPlaces, notice: (line: string) 
   let last = '';
   let current: ManagedPreset | null = null;
   const refresh = () => {
-    const found = findPreset(places);
-    const seen = JSON.stringify(found);
-    if (seen === last) return false;
-    last = seen;
-    if (found.problem !== null) notice(found.problem);
-    current = found.preset;
+    const result = findPreset(places);
+    const resultJson = JSON.stringify(result);
+    if (resultJson === last) return false;
+    last = resultJson;
+    if (result.problem !== null) notice(result.problem);
+    current = result.preset;
     return true;
   };
   refresh();

@@ -18,14 +18,14 @@ export function parseJson(text: string): unknown {
  * fails with "unexpected end", a faulty one does not.
  */
 function faultOffset(text: string): number {
-  let right = 0;
-  let wrong = text.length + 1;
-  while (wrong - right > 1) {
-    const middle = (right + wrong) >>> 1;
-    if (isBeginningOfJson(text.slice(0, middle))) right = middle;
-    else wrong = middle;
+  let validLength = 0;
+  let invalidLength = text.length + 1;
+  while (invalidLength - validLength > 1) {
+    const middle = (validLength + invalidLength) >>> 1;
+    if (isBeginningOfJson(text.slice(0, middle))) validLength = middle;
+    else invalidLength = middle;
   }
-  return right;
+  return validLength;
 }
 
 function isBeginningOfJson(text: string): boolean {

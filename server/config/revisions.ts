@@ -1,15 +1,15 @@
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
-import { parseBeside } from './known-entries.ts';
+import { parseReusing } from './known-entries.ts';
 
 /**
  * `current`: the configuration before the change. Throws a GatewayError `invalid_command` if the schema refuses the new
  * one.
  */
 export function validateChange(next: ConfigInput, current: Config): Config {
-  const known = parseBeside(next, current);
-  if (known) return known;
+  const config = parseReusing(next, current);
+  if (config) return config;
   const result = configSchema.safeParse(next);
   if (result.success) return result.data;
   throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);

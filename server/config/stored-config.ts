@@ -22,7 +22,7 @@ interface StoredConfig {
 
 /** The backup's path. */
 export function backupPath(configPath: string): string {
-  return beside(configPath, 'backup');
+  return siblingPath(configPath, 'backup');
 }
 
 /** Throws a GatewayError and leaves the file unchanged if it cannot be read or has a newer version. */
@@ -75,10 +75,10 @@ function whenMissing(path: string, backup: Config | undefined): StoredConfig {
 
 function whenBroken(path: string, problems: string[], backup: Config | undefined): StoredConfig {
   const aside = setAside(path);
-  const instead = backup
+  const consequence = backup
     ? `the last good configuration was taken from ${backupPath(path)}`
     : 'there is no good backup, so Sluice starts with an empty configuration';
-  const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${instead}. To use it, stop Sluice, correct it and move it back to ${path}.`;
+  const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${consequence}. To use it, stop Sluice, correct it and move it back to ${path}.`;
   return recovered(backup, aside, notice);
 }
 
@@ -89,7 +89,7 @@ function recovered(backup: Config | undefined, movedTo: string | null, notice: s
 }
 
 function setAside(path: string): string {
-  const aside = beside(path, `broken-${new Date().toISOString().replace(/[:.]/g, '-')}`);
+  const aside = siblingPath(path, `broken-${new Date().toISOString().replace(/[:.]/g, '-')}`);
   try {
     renameSync(path, aside);
   } catch (error) {
@@ -102,7 +102,7 @@ function setAside(path: string): string {
 }
 
 /** `config.json` → `config.<mark>.json` */
-function beside(path: string, mark: string): string {
+function siblingPath(path: string, suffix: string): string {
   const { dir, name, ext } = parse(path);
-  return join(dir, `${name}.${mark}${ext}`);
+  return join(dir, `${name}.${suffix}${ext}`);
 }

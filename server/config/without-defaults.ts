@@ -35,13 +35,13 @@ export function memberWithoutDefaults(name: string, value: unknown): unknown {
 
 function difference(value: Members, defaults: Members): Members {
   const members = Object.entries(value).flatMap(([name, member]) => {
-    const usual = defaults[name];
-    if (name in defaults && isDeepStrictEqual(member, usual)) return [];
-    return [[name, isObject(member) && isObject(usual) ? difference(member, usual) : member] as const];
+    const defaultValue = defaults[name];
+    if (name in defaults && isDeepStrictEqual(member, defaultValue)) return [];
+    return [[name, isObject(member) && isObject(defaultValue) ? difference(member, defaultValue) : member] as const];
   });
   return Object.fromEntries(members);
 }
 
-function filledIn(schema: z.ZodType<Members>, stated: Members): Members {
-  return Object.fromEntries(Object.entries(schema.parse(stated)).filter(([name]) => !(name in stated)));
+function filledIn(schema: z.ZodType<Members>, members: Members): Members {
+  return Object.fromEntries(Object.entries(schema.parse(members)).filter(([name]) => !(name in members)));
 }

@@ -43,7 +43,7 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   const store = createAppliedStore(ports.dataFolder);
   const home = ports.env.HOME || homedir();
   const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
-    const [found, record] = await Promise.all([
+    const [foundFiles, record] = await Promise.all([
       Promise.all(files.map((file) => findFile(home, ports.env, file).catch(() => null))),
       store.read(id),
     ]);
@@ -51,7 +51,7 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
     return {
       client: id,
       name,
-      files: found.map((file, index) => file?.shown ?? usualPath(files[index])),
+      files: foundFiles.map((file, index) => file?.shown ?? usualPath(files[index])),
       applied,
     };
   };
@@ -142,22 +142,22 @@ async function carryOut(
   store: AppliedStore,
   head: Omit<AppliedRecord, 'files'>,
 ): Promise<void> {
-  const recordWith = (made: (string | null)[]) => ({
+  const recordWith = (madeFolders: (string | null)[]) => ({
     ...head,
     files: plans.flatMap(({ record, madeFolder }, index) =>
-      record ? [{ ...record, madeFolder: madeFolder ?? made[index] ?? null }] : [],
+      record ? [{ ...record, madeFolder: madeFolder ?? madeFolders[index] ?? null }] : [],
     ),
   });
   await store.write(recordWith([]));
-  const made: (string | null)[] = [];
+  const madeFolders: (string | null)[] = [];
   try {
-    for (const plan of plans) made.push(await writePlan(plan));
+    for (const plan of plans) madeFolders.push(await writePlan(plan));
   } catch (error) {
-    for (const { now } of plans.slice(0, made.length)) await putBack(now);
+    for (const { now } of plans.slice(0, madeFolders.length)) await putBack(now);
     await (earlier ? store.write(earlier) : store.remove(head.client));
     throw error;
   }
-  if (made.some((folder) => folder !== null)) await store.write(recordWith(made));
+  if (madeFolders.some((folder) => folder !== null)) await store.write(recordWith(madeFolders));
 }
 
 /** Resolves with the topmost folder that had to be created, or null. */

@@ -16,13 +16,13 @@ export const dotenvFormat: ConfigFormat = {
   },
   rewrite(text, settings) {
     const before = this.parse(text);
-    const kept = text.split('\n').flatMap((line) => {
+    const keptLines = text.split('\n').flatMap((line) => {
       const name = line.trim().startsWith('#') ? undefined : assignment.exec(line.trim())?.[1];
       if (name === undefined || settings[name] === before[name]) return [line];
       return settings[name] === undefined ? [] : [`${name}=${settings[name]}`];
     });
     const added = Object.keys(settings).filter((name) => !(name in before));
-    const lines = kept.at(-1) === '' ? kept.slice(0, -1) : kept;
+    const lines = keptLines.at(-1) === '' ? keptLines.slice(0, -1) : keptLines;
     return `${[...lines, ...added.map((name) => `${name}=${settings[name]}`)].join('\n')}\n`;
   },
 };

@@ -61,11 +61,11 @@ function isInside(folder: string, path: string): boolean {
 /** Writes the whole file or nothing. Resolves with the topmost folder that had to be created, or null. */
 export async function writeHomeFile({ path, shown }: HomeFile, text: string, mode: number): Promise<string | null> {
   try {
-    const made = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) ?? null;
+    const madeFolder = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) ?? null;
     await writeFileDurably(path, text);
     // The durable write creates it private, so it is never readable by others.
     if (mode !== 0o600) await chmod(path, mode);
-    return made;
+    return madeFolder;
   } catch (error) {
     throw controlError('storage_unavailable', {
       code: 'client-file-not-written',
@@ -75,10 +75,10 @@ export async function writeHomeFile({ path, shown }: HomeFile, text: string, mod
   }
 }
 
-/** Removes a file, and its folders up to `made` if they are then empty. */
-export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, made: string | null): Promise<void> {
+/** Removes a file, and its folders up to `top` if they are then empty. */
+export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, top: string | null): Promise<void> {
   await rm(path, { force: true });
-  for (let folder = dirname(path); made !== null && isInside(dirname(made), folder); folder = dirname(folder)) {
+  for (let folder = dirname(path); top !== null && isInside(dirname(top), folder); folder = dirname(folder)) {
     try {
       await rmdir(folder);
     } catch {

@@ -66,10 +66,10 @@ function layoutOf(text: string): Layout {
 /** Adds and replaces by hand, because `modify` reformats the neighbours of an addition and moves their comments. */
 function withEdit(text: string, { path, value }: SettingsEdit, layout: Layout): string {
   const root = parseTree(text, [], options);
-  const there = root && findNodeAtLocation(root, [...path]);
+  const existing = root && findNodeAtLocation(root, [...path]);
   const parent = root && findNodeAtLocation(root, path.slice(0, -1));
   if (value === undefined || !root || !parent) return applyEdits(text, modify(text, [...path], value, {}));
-  if (there) return splice(text, there, print(value, indentAt(text, there.offset), layout));
+  if (existing) return splice(text, existing, print(value, indentAt(text, existing.offset), layout));
   const name = path.at(-1);
   const label = typeof name === 'string' ? `${JSON.stringify(name)}: ` : '';
   return withChild(text, parent, { label, value }, layout);

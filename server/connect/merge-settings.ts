@@ -49,13 +49,13 @@ function valueTakenBack(current: unknown, applied: unknown, before: unknown): un
   if (isDeepStrictEqual(current, applied)) return before;
   if (isDeepStrictEqual(applied, before)) return current;
   if (isObject(current) && isObject(applied) && (before === undefined || isObject(before))) {
-    const left = objectTakenBack(current, applied, before ?? {});
+    const remaining = objectTakenBack(current, applied, before ?? {});
     // A section that did not exist before is removed with the last of its settings.
-    return before === undefined && Object.keys(left).length === 0 ? undefined : left;
+    return before === undefined && Object.keys(remaining).length === 0 ? undefined : remaining;
   }
   if (Array.isArray(current) && Array.isArray(applied) && (before === undefined || Array.isArray(before))) {
-    const left = listTakenBack(current, applied, before ?? []);
-    return before === undefined && left.length === 0 ? undefined : left;
+    const remaining = listTakenBack(current, applied, before ?? []);
+    return before === undefined && remaining.length === 0 ? undefined : remaining;
   }
   return current;
 }
@@ -63,6 +63,6 @@ function valueTakenBack(current: unknown, applied: unknown, before: unknown): un
 /** Elements are compared by value; an element that was changed since stays. */
 function listTakenBack(current: unknown[], applied: unknown[], before: unknown[]): unknown[] {
   const isIn = (list: unknown[], value: unknown) => list.some((each) => isDeepStrictEqual(each, value));
-  const kept = current.filter((value) => !isIn(applied, value) || isIn(before, value));
-  return [...kept, ...before.filter((value) => !isIn(applied, value) && !isIn(kept, value))];
+  const remaining = current.filter((value) => !isIn(applied, value) || isIn(before, value));
+  return [...remaining, ...before.filter((value) => !isIn(applied, value) && !isIn(remaining, value))];
 }

@@ -28,8 +28,8 @@ export async function findFile(
   env: Readonly<Record<string, string | undefined>>,
   { folder, variable, names, isProgramFolder }: ClientFile,
 ): Promise<HomeFile> {
-  const named = variable && env[variable.name];
-  const base = named ? join(named, variable.subfolder) : join(home, folder);
+  const envFolder = variable && env[variable.name];
+  const base = envFolder ? join(envFolder, variable.subfolder) : join(home, folder);
   if (isProgramFolder && !(await stat(base).catch(() => null))) {
     throw controlError('conflict', { code: 'client-folder-missing', path: `~/${folder}`, file: names[0] });
   }
@@ -78,9 +78,9 @@ export async function planDisconnect(
   return { now, after, mode: applied.mode ?? now.mode ?? 0o600, record: null, madeFolder: applied.madeFolder };
 }
 
-function withReason<Result>({ shown: path }: HomeFile, act: () => Result): Result {
+function withReason<Result>({ shown: path }: HomeFile, action: () => Result): Result {
   try {
-    return act();
+    return action();
   } catch (error) {
     if (error instanceof ConfigSyntaxError) {
       throw controlError('conflict', { code: 'client-file-broken', path, line: error.line });

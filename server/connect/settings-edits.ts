@@ -24,8 +24,8 @@ function objectEdits(before: Settings, after: Settings, path: SettingsPath): Set
 function valueEdits(before: unknown, after: unknown, path: SettingsPath): SettingsEdit[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) return objectEdits(before, after, path);
-  const listed = Array.isArray(before) && Array.isArray(after) ? listEdits(before, after, path) : null;
-  return listed ?? [{ path, value: after }];
+  const edits = Array.isArray(before) && Array.isArray(after) ? listEdits(before, after, path) : null;
+  return edits ?? [{ path, value: after }];
 }
 
 /** Null if the lists differ by more than removed elements, or by more than changed and appended ones. */

@@ -16,7 +16,7 @@ export const tomlFormat: ConfigFormat = {
     const added = newTables(before, settings);
     const patched = patch(
       text,
-      added.reduce<Settings>((rest, { path }) => without(rest, path), settings),
+      added.reduce<Settings>((rest, { path }) => withoutSetting(rest, path), settings),
     );
     const blocks = added.map(({ path, table }) => `[${path.map(keyOf).join('.')}]\n${stringify(table).trimEnd()}\n`);
     return [patched === '' ? '' : `${patched.trimEnd()}\n`, ...blocks].filter((part) => part !== '').join('\n');
@@ -55,11 +55,11 @@ function tablesIn(path: string[], value: unknown): NewTable[] {
 }
 
 /** The settings without one table, and without its parents if they are then empty. */
-function without(settings: Settings, [name, ...rest]: SettingsPath): Settings {
+function withoutSetting(settings: Settings, [name, ...rest]: SettingsPath): Settings {
   const { [String(name)]: inner, ...others } = settings;
   if (rest.length === 0 || !isObject(inner)) return others;
-  const left = without(inner, rest);
-  return Object.keys(left).length === 0 ? others : { ...settings, [String(name)]: left };
+  const remaining = withoutSetting(inner, rest);
+  return Object.keys(remaining).length === 0 ? others : { ...settings, [String(name)]: remaining };
 }
 
 function keyOf(name: string): string {

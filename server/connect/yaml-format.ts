@@ -49,11 +49,11 @@ function contentOf(text: string): unknown {
 function withEdit(text: string, { path, value }: SettingsEdit): string | null {
   if (value === undefined) return null;
   const document = read(text);
-  const there: unknown = document.getIn(path, true);
-  if (isScalar(there) && there.range && !isObject(value) && !Array.isArray(value)) {
-    return text.slice(0, there.range[0]) + stringify(value).trimEnd() + text.slice(there.range[1]);
+  const existing: unknown = document.getIn(path, true);
+  if (isScalar(existing) && existing.range && !isObject(value) && !Array.isArray(value)) {
+    return text.slice(0, existing.range[0]) + stringify(value).trimEnd() + text.slice(existing.range[1]);
   }
-  if (there !== undefined) return null;
+  if (existing !== undefined) return null;
   const [name] = path.slice(-1);
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   if (isSeq(parent)) return parent.flow ? null : withItem(text, parent.items.at(-1), value);

@@ -260,13 +260,13 @@ function findDuplicateNames({ providers, aliases, groups, keys }: Config, issue:
 
 function findDanglingReferences({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
   groups.forEach(({ passthrough }, index) => {
-    const why = passthrough == null ? null : whyNoPassthrough(passthrough, providers);
-    if (why !== null) issue(['groups', index, 'passthrough'], why);
+    const problem = passthrough == null ? null : whyNoPassthrough(passthrough, providers);
+    if (problem !== null) issue(['groups', index, 'passthrough'], problem);
   });
   const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
   groups.forEach(({ shadow }, index) => {
-    const why = shadow === null ? null : whyNoShadow(shadow.target, aliases, providerIds);
-    if (why !== null) issue(['groups', index, 'shadow', 'target'], why);
+    const problem = shadow === null ? null : whyNoShadow(shadow.target, aliases, providerIds);
+    if (problem !== null) issue(['groups', index, 'shadow', 'target'], problem);
   });
   const groupIds = new Set(groups.map(({ id }) => id));
   aliases.forEach(({ targets }, index) => {

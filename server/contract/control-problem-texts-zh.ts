@@ -9,7 +9,7 @@ const parts: Record<string, string> = {
   key: '密钥',
   setting: '设置',
 };
-const named = (part: string) => parts[part] ?? part;
+const partName = (part: string) => parts[part] ?? part;
 const asking = (contact: string | null) => (contact === null ? '' : `请联系 ${contact}。`);
 
 export const controlProblemTextsZh: TextsOf<ControlProblems> = {
@@ -74,9 +74,9 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
     `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>
     `第 ${rule} 条规则的“${fault}”永远不会出现：第 ${other} 条规则让所有请求都遇到“${instead}”。`,
-  'locked-against-adding': ({ part, by, contact }) => `不能添加${named(part)}：这由 ${by} 设定。${asking(contact)}`,
+  'locked-against-adding': ({ part, by, contact }) => `不能添加${partName(part)}：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>
-    `不能这样更改${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,
+    `不能这样更改${partName(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-removing': ({ part, name, by, contact }) =>
-    `不能这样移除${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,
+    `不能这样移除${partName(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,
 };

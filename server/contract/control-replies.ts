@@ -11,15 +11,15 @@ export const replySchema = z.union([
 
 /** The error of a reply as a `GatewayError`. */
 export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
-  const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
-  return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
+  const entry = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
+  return new GatewayError((entry?.[0] as ErrorCode | undefined) ?? 'internal', message);
 }
 
-/** `pieces`: the text of an event stream, split at any position. */
-export async function* readEvents(pieces: AsyncIterable<string>): AsyncIterable<EventMessage> {
+/** `chunks`: the text of an event stream, split at any position. */
+export async function* readEvents(chunks: AsyncIterable<string>): AsyncIterable<EventMessage> {
   let rest = '';
-  for await (const piece of pieces) {
-    const lines = `${rest}${piece}`.split('\n');
+  for await (const chunk of chunks) {
+    const lines = `${rest}${chunk}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;

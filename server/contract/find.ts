@@ -44,12 +44,12 @@ type Searched = { [Field in 'name' | 'owner' | 'suffix']?: string | null | undef
 };
 
 /** Returns the matching entries in their order, after exact matches of the name or id. */
-export function fitting<Entry extends Searched>(entries: readonly Entry[], wanted: Wanted): Entry[] {
-  const { search = '', ids, group, enabled } = wanted;
+export function fitting<Entry extends Searched>(entries: readonly Entry[], filter: Wanted): Entry[] {
+  const { search = '', ids, group, enabled } = filter;
   const text = search.trim().toLowerCase();
   const words = text.split(/\s+/);
   const wantedIds = ids && new Set(ids);
-  const fit = entries.filter(
+  const matches = entries.filter(
     (entry) =>
       (!wantedIds || wantedIds.has(entry.id)) &&
       (group === undefined || entry.group === group) &&
@@ -57,8 +57,8 @@ export function fitting<Entry extends Searched>(entries: readonly Entry[], wante
       (text === '' || hasWords(entry, words)),
   );
   const isCalled = ({ id, name }: Searched) => [id, name].some((each) => each?.toLowerCase() === text);
-  const called = text === '' ? [] : fit.filter(isCalled);
-  return called.length === 0 ? fit : [...called, ...fit.filter((entry) => !isCalled(entry))];
+  const exactMatches = text === '' ? [] : matches.filter(isCalled);
+  return exactMatches.length === 0 ? matches : [...exactMatches, ...matches.filter((entry) => !isCalled(entry))];
 }
 
 function hasWords({ id, name, owner, suffix }: Searched, words: readonly string[]): boolean {

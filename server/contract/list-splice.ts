@@ -16,10 +16,10 @@ export function spliceBetween<Entry>(before: readonly unknown[], after: readonly
   const shorter = Math.min(before.length, after.length);
   let at = 0;
   while (at < shorter && before[at] === after[at]) at += 1;
-  let kept = 0;
-  while (kept < shorter - at && before.at(-1 - kept) === after.at(-1 - kept)) kept += 1;
-  const removed = before.length - at - kept;
-  const entries = after.slice(at, after.length - kept);
+  let commonEnd = 0;
+  while (commonEnd < shorter - at && before.at(-1 - commonEnd) === after.at(-1 - commonEnd)) commonEnd += 1;
+  const removed = before.length - at - commonEnd;
+  const entries = after.slice(at, after.length - commonEnd);
   return removed === 0 && entries.length === 0 ? null : { at, removed, entries };
 }
 
@@ -32,10 +32,10 @@ export function spliced<Before, Entry>(
   return at + removed <= list.length ? [...list.slice(0, at), ...entries, ...list.slice(at + removed)] : null;
 }
 
-/** The entries of `list` that are not in `known`. */
-export function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
-  const splice = spliceBetween(known, list);
+/** The entries of `list` that are not in `before`. */
+export function entriesNotIn<Entry>(before: readonly Entry[], list: readonly Entry[]): Entry[] {
+  const splice = spliceBetween(before, list);
   if (!splice) return [];
-  const replaced = new Set(known.slice(splice.at, splice.at + splice.removed));
+  const replaced = new Set(before.slice(splice.at, splice.at + splice.removed));
   return splice.entries.filter((entry) => !replaced.has(entry));
 }

@@ -42,32 +42,32 @@ export function settingNames(settings: object, prefix = ''): string[] {
   });
 }
 
-function lockedSettings(settings: object, wanted: string | undefined): string[] {
+function lockedSettings(settings: object, onlyName: string | undefined): string[] {
   const names = settingNames(settings);
-  const isWanted = (name: string) => wanted === undefined || name === wanted || name.startsWith(`${wanted}.`);
+  const isWanted = (name: string) => onlyName === undefined || name === onlyName || name.startsWith(`${onlyName}.`);
   return names.filter(isWanted).map((name) => `settings/${name}`);
 }
 
-function lockedAliases(aliases: readonly { name: string }[], wanted: string | undefined): string[] {
-  const taken = aliases.filter(({ name }) => wanted === undefined || name === wanted);
-  const paths = taken.flatMap(({ name }) => [`aliases/${name}`, `aliases/${name}/*`]);
-  return wanted === undefined ? ['aliases', ...paths] : paths;
+function lockedAliases(aliases: readonly { name: string }[], onlyName: string | undefined): string[] {
+  const matching = aliases.filter(({ name }) => onlyName === undefined || name === onlyName);
+  const paths = matching.flatMap(({ name }) => [`aliases/${name}`, `aliases/${name}/*`]);
+  return onlyName === undefined ? ['aliases', ...paths] : paths;
 }
 
 function lockedEntries(
   part: LockablePart,
   entries: readonly { id: string }[],
-  wanted: { id: string | undefined; field: string | undefined },
+  only: { id: string | undefined; field: string | undefined },
 ): string[] {
   const paths = entries
-    .filter(({ id }) => wanted.id === undefined || id === wanted.id)
+    .filter(({ id }) => only.id === undefined || id === only.id)
     .flatMap((entry) => {
       const fields = Object.entries(entry)
         .filter(([name, value]) => value !== undefined && !neverLocked.includes(name))
         .map(([name]) => name)
-        .filter((name) => wanted.field === undefined || name === wanted.field);
-      if (wanted.field !== undefined && fields.length === 0) return [];
+        .filter((name) => only.field === undefined || name === only.field);
+      if (only.field !== undefined && fields.length === 0) return [];
       return [`${part}/${entry.id}`, ...fields.map((name) => `${part}/${entry.id}/${name}`)];
     });
-  return wanted.id === undefined ? [part, ...paths] : paths;
+  return only.id === undefined ? [part, ...paths] : paths;
 }

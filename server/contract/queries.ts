@@ -38,7 +38,7 @@ import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
 /** Columns by which requests can be sorted, besides time. */
 export const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 
-const moment = z.number().int().nonnegative();
+const timeMs = z.number().int().nonnegative();
 
 /** All given conditions must hold. */
 export const requestFilterSchema = z.strictObject({
@@ -63,8 +63,8 @@ export const requestFilterSchema = z.strictObject({
    */
   search: z.string().max(200).optional(),
   /** Unix milliseconds; `untilMs` is exclusive. */
-  sinceMs: moment.optional(),
-  untilMs: moment.optional(),
+  sinceMs: timeMs.optional(),
+  untilMs: timeMs.optional(),
 });
 
 /** All given conditions must hold. */
@@ -74,7 +74,7 @@ export const sessionFilterSchema = z.strictObject({
   /** The client's `user-agent`, as in `RequestRecord`. */
   client: z.string().optional(),
   /** Unix milliseconds: sessions with a request since then. */
-  sinceMs: moment.optional(),
+  sinceMs: timeMs.optional(),
   /** Sessions with a running request. */
   running: z.literal(true).optional(),
   /** Sessions whose requests are refused, because they were stopped or are over their budget. */
@@ -85,8 +85,8 @@ export const sessionFilterSchema = z.strictObject({
 const utcOffsetMinutes = z.number().int().min(-900).max(900).optional();
 
 const overTime = {
-  sinceMs: moment,
-  untilMs: moment,
+  sinceMs: timeMs,
+  untilMs: timeMs,
   /** Steps below 15 minutes are computed from individual requests, so use them for short ranges only. */
   stepMs: z.number().int().min(60_000),
   utcOffsetMinutes,
@@ -165,7 +165,7 @@ export const querySchema = z.discriminatedUnion('type', [
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
   /** Compares shadow requests with the clients' own. Reads the newest 100,000 shadows. */
-  z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
+  z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: timeMs.optional() }),
   /** The counts of a dataset of captured conversations. Reads all requests of the filter. */
   z.strictObject({
     type: z.literal('dataset'),
@@ -173,7 +173,7 @@ export const querySchema = z.discriminatedUnion('type', [
     answer: z.enum(datasetAnswers).default('own'),
   }),
   /** Requests without a valid key. They have no ledger rows, but up to 10,000 counts by reason and minute. */
-  z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
+  z.strictObject({ type: z.literal('refusals'), sinceMs: timeMs.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
   /** The clients whose configuration files `connect.apply` can change. */
@@ -187,8 +187,8 @@ export const querySchema = z.discriminatedUnion('type', [
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; cannot be used by day. */
     names: z.array(z.string()).max(maxReported).optional(),
-    sinceMs: moment.optional(),
-    untilMs: moment.optional(),
+    sinceMs: timeMs.optional(),
+    untilMs: timeMs.optional(),
     utcOffsetMinutes,
   }),
   z

@@ -10,10 +10,10 @@ export type RouteReason =
   | { code: 'other-addressed'; provider: string }
   | { code: 'not-served' };
 
-export function describeRouteReason(why: RouteReason): string {
-  switch (why.code) {
+export function describeRouteReason(reason: RouteReason): string {
+  switch (reason.code) {
     case 'alias':
-      return `the alias "${why.alias}" leads to it`;
+      return `the alias "${reason.alias}" leads to it`;
     case 'addressed':
       return 'the model name addresses it';
     case 'listed':
@@ -21,17 +21,17 @@ export function describeRouteReason(why: RouteReason): string {
     case 'any-name':
       return 'it takes any model name';
     case 'not-in-group':
-      return `group "${why.group}" may not use it`;
+      return `group "${reason.group}" may not use it`;
     case 'not-allowed':
-      return `group "${why.group}" does not allow this model name`;
+      return `group "${reason.group}" does not allow this model name`;
     case 'not-on-key':
-      return `the list of key "${why.key}" does not allow this model name`;
+      return `the list of key "${reason.key}" does not allow this model name`;
     case 'not-in-alias':
-      return `the alias "${why.alias}" does not lead to it`;
+      return `the alias "${reason.alias}" does not lead to it`;
     case 'unusable':
-      return why.reason;
+      return reason.reason;
     case 'other-addressed':
-      return `the model name addresses provider "${why.provider}"`;
+      return `the model name addresses provider "${reason.provider}"`;
     case 'not-served':
       return 'it is not known to serve this model';
   }

@@ -31,8 +31,8 @@ const names = ['allowedHosts', 'allowedOrigins', 'noProxy'] as const;
 /** A message that names the first unusable entry and what to write instead; null if all can be used. */
 export function unusableEntry(changes: Partial<Record<keyof typeof entryChecks, readonly string[] | undefined>>) {
   for (const name of names) {
-    const wrong = changes[name]?.find((entry) => !entryChecks[name](entry));
-    if (wrong !== undefined) return `${name}: "${wrong}" ${advice[name]}`;
+    const invalidEntry = changes[name]?.find((entry) => !entryChecks[name](entry));
+    if (invalidEntry !== undefined) return `${name}: "${invalidEntry}" ${advice[name]}`;
   }
   return null;
 }

@@ -96,9 +96,9 @@ export const writtenTeamPresetSchema = z.unknown().transform((value, context): T
 
 /** Removes retired settings, and locks that cover nothing else. */
 function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['settings']>): TeamPreset {
-  const left = { ...preset, settings: withoutRetiredSettings(settings) };
-  const locked = preset.locked?.filter((path) => lockedPaths(left, path).length > 0);
-  return locked ? { ...left, locked } : left;
+  const remaining = { ...preset, settings: withoutRetiredSettings(settings) };
+  const locked = preset.locked?.filter((path) => lockedPaths(remaining, path).length > 0);
+  return locked ? { ...remaining, locked } : remaining;
 }
 
 type ParsedPreset = z.infer<typeof presetShape>;

@@ -10,8 +10,8 @@ type Settings = z.input<typeof settingsSchema>;
 /** A value that is not an object is returned unchanged; the schema refuses it. */
 export function withoutRetiredSettings(settings: Settings & Retired): Settings {
   if (!isObject(settings)) return settings;
-  const { runawayGuard: _, ...kept } = settings;
-  return kept;
+  const { runawayGuard: _, ...remaining } = settings;
+  return remaining;
 }
 
 /** Drops retired settings. The format's version stays the same, so that an earlier Sluice can read the file. */

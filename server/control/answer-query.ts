@@ -91,7 +91,7 @@ interface Asking {
 }
 
 type Answers = {
-  [T in QueryType]: (query: QueryMap[T], of: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
+  [T in QueryType]: (query: QueryMap[T], scope: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
 };
 
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
@@ -111,7 +111,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     caches: () => viewCaches(ports),
     cassettes: () => ports.cassettes.view(),
     aliases: () => views.aliases(),
-    models: (query) => viewModels(whoAsks(ports, query), ports),
+    models: (query) => viewModels(askerOf(ports, query), ports),
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }, { within }) =>
@@ -129,9 +129,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'connect-clients': () => ports.clients.list(),
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
-    usage: ({ type: _, ...asked }, of) => ledger.summarizeUsage(defined({ ...asked, within: partOf(asked, of) })),
-    'usage-over-time': ({ type: _, own, ...question }, of) =>
-      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, of.by) : partOf(question, of) })),
+    usage: ({ type: _, ...query }, scope) => ledger.summarizeUsage(defined({ ...query, within: partOf(query, scope) })),
+    'usage-over-time': ({ type: _, own, ...question }, scope) =>
+      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, scope.by) : partOf(question, scope) })),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
@@ -147,9 +147,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
     if (!by) return answers[type](query, { by, within: undefined });
     const visibility = visibilityOf(by.person, ports.live.used.config);
-    const asked = narrowed(type, query, visibility);
-    const result = await answers[type](asked, { by, within: withinOf(visibility) });
-    return visibleAnswer(type, { query: asked, result }, visibility);
+    const narrowedQuery = narrowed(type, query, visibility);
+    const result = await answers[type](narrowedQuery, { by, within: withinOf(visibility) });
+    return visibleAnswer(type, { query: narrowedQuery, result }, visibility);
   };
   const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');
@@ -178,10 +178,10 @@ function viewCaches({ live, cache }: Pick<QueryPorts, 'live' | 'cache'>): CacheV
   return caching.map(({ id }) => cache.view(id));
 }
 
-function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: string | undefined }): Asker {
+function askerOf(ports: QueryPorts, names: { key?: string | undefined; group?: string | undefined }): Asker {
   const { snapshot } = ports.live;
-  const key = asked.key === undefined ? null : findKey(snapshot, asked.key);
-  const groupId = asked.group ?? key?.groupId;
+  const key = names.key === undefined ? null : findKey(snapshot, names.key);
+  const groupId = names.group ?? key?.groupId;
   if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
   if (key && key.groupId !== groupId)
     throw new GatewayError('conflict', `Key "${key.id}" belongs to group "${key.groupId}", not to "${groupId}".`);
@@ -220,9 +220,9 @@ function refusedDefaultsOf(group: CompiledGroup): RefusedDefault[] {
   });
 }
 
-function refusalOf(act: () => unknown): GatewayError | null {
+function refusalOf(action: () => unknown): GatewayError | null {
   try {
-    act();
+    action();
     return null;
   } catch (error) {
     if (error instanceof GatewayError) return error;
@@ -231,7 +231,7 @@ function refusalOf(act: () => unknown): GatewayError | null {
 }
 
 function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
-  const { group, key } = whoAsks(ports, query);
+  const { group, key } = askerOf(ports, query);
   const { used, snapshot } = ports.live;
   const { strategy } = group.policy;
   const explained = explainRoute({

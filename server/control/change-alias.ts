@@ -3,8 +3,8 @@ import { controlError } from '../contract/control-error.ts';
 import type { Changer } from './change.ts';
 
 export const putAlias: Changer<'alias.put'> = (config, { alias }) => {
-  const known = new Set([...config.providers.map((provider) => provider.id), demoProviderId]);
-  const unknown = alias.targets.find((target) => !known.has(target.provider));
+  const providerIds = new Set([...config.providers.map((provider) => provider.id), demoProviderId]);
+  const unknown = alias.targets.find((target) => !providerIds.has(target.provider));
   if (unknown) throw controlError('not_found', { code: 'no-provider', id: unknown.provider }, 'targets');
   const isNew = !config.aliases.some((each) => each.name === alias.name);
   const aliases = isNew

@@ -16,8 +16,8 @@ export const setCredential: Changer<'credential.set'> = (config, command) => {
   if (!old && secret === undefined && reference === undefined) {
     throw new GatewayError('invalid_command', 'A new credential needs its secret or a reference to it.');
   }
-  const taken = provider.credentials.map((credential) => credential.id);
-  const id = old?.id ?? chooseId(command.id, [command.label ?? undefined], taken, 'c');
+  const usedIds = provider.credentials.map((credential) => credential.id);
+  const id = old?.id ?? chooseId(command.id, [command.label ?? undefined], usedIds, 'c');
   const credential = changed(old, { ...command, id });
   const name = credentialSecretName(provider.id, id);
   const credentials = putById(provider.credentials, credential);
@@ -54,11 +54,11 @@ interface CredentialChange {
 
 function changed(old: CredentialConfig | undefined, change: CredentialChange): CredentialConfig {
   const label = change.label === undefined ? old?.label : change.label;
-  const kept = change.secret === undefined ? (change.reference ?? old?.secret ?? 'keychain') : 'keychain';
+  const secretSource = change.secret === undefined ? (change.reference ?? old?.secret ?? 'keychain') : 'keychain';
   return {
     id: change.id,
     ...(label && { label }),
-    secret: kept,
+    secret: secretSource,
     enabled: change.enabled ?? old?.enabled ?? true,
   };
 }

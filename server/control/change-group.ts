@@ -6,8 +6,8 @@ import { chooseId } from './choose-id.ts';
 
 export const putGroup: Changer<'group.put'> = (config, { group }) => {
   if (!group.id && !group.name) throw new GatewayError('invalid_command', 'A new group needs a name or an id.');
-  const taken = config.groups.map((each) => each.id);
-  const id = group.id ?? chooseId(undefined, [group.name], taken, 'group-');
+  const usedIds = config.groups.map((each) => each.id);
+  const id = group.id ?? chooseId(undefined, [group.name], usedIds, 'group-');
   return {
     config: { ...config, groups: putById(config.groups, { ...group, id }) },
     result: ({ revision, views }) => ({ revision, group: views.group(id) }),

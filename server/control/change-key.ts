@@ -86,8 +86,8 @@ function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyCon
   if (graceHours === 0) return withoutPrevious(key);
   // The configuration does not contain the hash of a referenced secret.
   if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
-  const until = new Date(nowMs + graceHours * hourMs).toISOString();
-  return { ...key, previous: { hash: key.hash, until } };
+  const graceEnd = new Date(nowMs + graceHours * hourMs).toISOString();
+  return { ...key, previous: { hash: key.hash, until: graceEnd } };
 }
 
 function withoutPrevious({ previous: _, ...key }: KeyConfig): KeyConfig {
@@ -104,14 +104,14 @@ function withNewSecret(
   { secret, keepSecret }: { secret: string; keepSecret: boolean },
 ): Change<CommandResults['key.create']> {
   const { secret: _, ...rest } = key;
-  const renewed: KeyConfig = {
+  const renewedKey: KeyConfig = {
     ...rest,
     hash: hashKeySecret(secret),
     suffix: secret.slice(-4),
     ...(keepSecret && { secret: 'keychain' }),
   };
   return {
-    config: { ...config, keys: putById(config.keys, renewed) },
+    config: { ...config, keys: putById(config.keys, renewedKey) },
     ...(keepSecret && { storeBefore: [{ name: keySecretName(key.id), value: secret }] }),
     result: ({ revision, views }) => ({ revision, key: views.key(key.id), secret }),
   };

@@ -18,16 +18,16 @@ import { checkProvider } from './check-provider.ts';
 import { chooseId } from './choose-id.ts';
 
 export const addProvider: Changer<'provider.add'> = (config, command, context) => {
-  const given = withPreset(command.provider, context.preset);
-  if (!given.baseUrl) throw controlError('invalid_command', { code: 'base-url-missing' }, 'baseUrl');
-  if (given.baseUrl.includes('{'))
-    throw controlError('invalid_command', { code: 'base-url-unfilled', baseUrl: given.baseUrl }, 'baseUrl');
-  const taken = [...config.providers.map((provider) => provider.id), demoProviderId];
-  const names = [command.provider.name ?? undefined, given.preset ?? undefined, URL.parse(given.baseUrl)?.host];
-  const id = chooseId(command.id, names, taken, 'provider-');
+  const fields = withPreset(command.provider, context.preset);
+  if (!fields.baseUrl) throw controlError('invalid_command', { code: 'base-url-missing' }, 'baseUrl');
+  if (fields.baseUrl.includes('{'))
+    throw controlError('invalid_command', { code: 'base-url-unfilled', baseUrl: fields.baseUrl }, 'baseUrl');
+  const usedIds = [...config.providers.map((provider) => provider.id), demoProviderId];
+  const names = [command.provider.name ?? undefined, fields.preset ?? undefined, URL.parse(fields.baseUrl)?.host];
+  const id = chooseId(command.id, names, usedIds, 'provider-');
   const credentials = newCredentials(command.credentials, context);
   const provider = parseProvider({
-    ...applyChanges({}, given),
+    ...applyChanges({}, fields),
     id,
     credentials: credentials.map(({ config: credential }) => credential),
   });
@@ -91,7 +91,7 @@ function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases']
  * automatically.
  */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
-  const order = group.order.filter((place) => place.provider !== id);
+  const order = group.order.filter((entry) => entry.provider !== id);
   const isShadowed = group.shadow?.target.startsWith(`${id}/`);
   return {
     ...group,
@@ -121,21 +121,21 @@ function parseProvider(provider: object): ProviderConfig {
   throw new GatewayError('invalid_command', `${issue?.path.join('.') || 'provider'}: ${issue?.message}.`);
 }
 
-function withPreset(given: ProviderChanges, preset: (id: string) => ProviderChanges | undefined): ProviderChanges {
-  if (!given.preset) return given;
-  const defaults = preset(given.preset);
-  if (!defaults) throw controlError('not_found', { code: 'no-preset', id: given.preset }, 'preset');
-  return { ...defaults, ...given };
+function withPreset(fields: ProviderChanges, preset: (id: string) => ProviderChanges | undefined): ProviderChanges {
+  if (!fields.preset) return fields;
+  const defaults = preset(fields.preset);
+  if (!defaults) throw controlError('not_found', { code: 'no-preset', id: fields.preset }, 'preset');
+  return { ...defaults, ...fields };
 }
 
 function newCredentials(
-  given: readonly NewCredential[],
+  credentials: readonly NewCredential[],
   context: ChangeContext,
 ): { config: CredentialConfig; secret: string | undefined }[] {
-  const taken = new Set<string>();
-  return given.map(({ id: wanted, label, secret, reference, variable, enabled }) => {
-    const id = chooseId(wanted, [label], taken, 'c');
-    taken.add(id);
+  const usedIds = new Set<string>();
+  return credentials.map(({ id: requestedId, label, secret, reference, variable, enabled }) => {
+    const id = chooseId(requestedId, [label], usedIds, 'c');
+    usedIds.add(id);
     const credential = { id, ...(label && { label }), secret: reference ?? 'keychain', enabled };
     return { config: credential, secret: variable === undefined ? secret : takeVariable(variable, context) };
   });

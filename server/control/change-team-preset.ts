@@ -87,10 +87,10 @@ export function refuseManagedOnly(preset: TeamPreset): void {
   }
 }
 
-function managedOnly(what: string, param: string): GatewayError {
+function managedOnly(content: string, param: string): GatewayError {
   return new GatewayError(
     'invalid_value',
-    `This team preset contains ${what}, which is allowed only in a preset that is built into the installer or installed by an administrator.`,
+    `This team preset contains ${content}, which is allowed only in a preset that is built into the installer or installed by an administrator.`,
     { param },
   );
 }

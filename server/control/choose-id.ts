@@ -7,24 +7,24 @@ const maxLength = 56;
  * derived from the first usable name, or from `prefix` and a number.
  */
 export function chooseId(
-  wanted: string | undefined,
+  requestedId: string | undefined,
   names: readonly (string | undefined)[],
-  taken: Iterable<string>,
+  usedIds: Iterable<string>,
   prefix: string,
 ): string {
-  const ids = new Set(taken);
-  if (wanted !== undefined) {
-    if (ids.has(wanted)) throw controlError('conflict', { code: 'id-taken', id: wanted }, 'id');
-    return wanted;
+  const ids = new Set(usedIds);
+  if (requestedId !== undefined) {
+    if (ids.has(requestedId)) throw controlError('conflict', { code: 'id-taken', id: requestedId }, 'id');
+    return requestedId;
   }
   const base = names.map((name) => toId(name ?? '')).find((id) => id !== '');
   if (base === undefined) return firstFree(prefix, 1, ids);
   return ids.has(base) ? firstFree(`${base}-`, 2, ids) : base;
 }
 
-function firstFree(prefix: string, from: number, taken: ReadonlySet<string>): string {
+function firstFree(prefix: string, from: number, usedIds: ReadonlySet<string>): string {
   let number = from;
-  while (taken.has(`${prefix}${number}`)) number++;
+  while (usedIds.has(`${prefix}${number}`)) number++;
   return `${prefix}${number}`;
 }
 

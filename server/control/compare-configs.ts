@@ -82,12 +82,12 @@ function compareFields(before: Texts, after: Texts): ConfigChange['fields'] {
 
 /** Flattens nested objects: `limits.jsonBodyBytes`, `policy.retries`. */
 function leaves(entry: object, prefix = ''): Texts {
-  const found: Texts = new Map();
+  const texts: Texts = new Map();
   for (const [name, value] of Object.entries(entry)) {
     if (value === undefined) continue;
     const isGroup = isObject(value);
-    if (!isGroup) found.set(prefix + name, JSON.stringify(value));
-    else for (const [inner, text] of leaves(value, `${prefix}${name}.`)) found.set(inner, text);
+    if (!isGroup) texts.set(prefix + name, JSON.stringify(value));
+    else for (const [inner, text] of leaves(value, `${prefix}${name}.`)) texts.set(inner, text);
   }
-  return found;
+  return texts;
 }

@@ -36,7 +36,7 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
     loaded ??= loadDesk();
     return loaded;
   };
-  const wanted = ({ client, key, model, secret }: QueryMap['connect-preview'] | CommandMap['connect.apply']) => {
+  const wantedClient = ({ client, key, model, secret }: QueryMap['connect-preview'] | CommandMap['connect.apply']) => {
     const { keys, settings } = ports.config.current.config;
     findById(keys, key, 'key');
     const baseUrl = ports.baseUrl() ?? `http://127.0.0.1:${settings.port}/v1`;
@@ -44,10 +44,10 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
   };
   return {
     list: async () => (await service()).list(),
-    preview: async (query) => (await service()).preview(wanted(query)),
+    preview: async (query) => (await service()).preview(wantedClient(query)),
     previewUndo: async (client) => (await service()).previewUndo(client),
     async apply(command) {
-      await (await service()).apply(wanted(command), command.fingerprint);
+      await (await service()).apply(wantedClient(command), command.fingerprint);
       return {};
     },
     async undo({ client, fingerprint }) {

@@ -5,21 +5,25 @@ import { type ReportedViews, visibleEvent, withReportedLimits } from '../people/
 import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
-interface Known {
+interface EventSources {
   config(): Config;
   reported: ReportedViews;
 }
 
 /** @param person null for the administrator of this machine */
-export function listenerFor(person: Person | null, known: Known, listener: EventListener): EventListener {
-  if (person && !person.isAdmin) return restrictedListener(person, known, listener);
+export function listenerFor(person: Person | null, sources: EventSources, listener: EventListener): EventListener {
+  if (person && !person.isAdmin) return restrictedListener(person, sources, listener);
   const toAdministrator: EventListener = ({ revision, event }) =>
-    listener({ revision, event: withReportedLimits(event, known.config()) });
-  return person ? restrictedListener(person, known, toAdministrator) : toAdministrator;
+    listener({ revision, event: withReportedLimits(event, sources.config()) });
+  return person ? restrictedListener(person, sources, toAdministrator) : toAdministrator;
 }
 
 /** Renumbers the events, because a gap would look like a lost event. */
-function restrictedListener(person: Person, { config, reported }: Known, listener: EventListener): EventListener {
+function restrictedListener(
+  person: Person,
+  { config, reported }: EventSources,
+  listener: EventListener,
+): EventListener {
   const visibility = latestVisibility(person, config);
   let revision: number | null = null;
   return (message) => {
@@ -32,10 +36,10 @@ function restrictedListener(person: Person, { config, reported }: Known, listene
 
 /** Computed once per configuration, because there may be many events and keys. */
 function latestVisibility(person: Person, config: () => Config): () => Visibility {
-  let known: { config: Config; visibility: Visibility } | null = null;
+  let cached: { config: Config; visibility: Visibility } | null = null;
   return () => {
     const latest = config();
-    if (known?.config !== latest) known = { config: latest, visibility: visibilityOf(person, latest) };
-    return known.visibility;
+    if (cached?.config !== latest) cached = { config: latest, visibility: visibilityOf(person, latest) };
+    return cached.visibility;
   };
 }

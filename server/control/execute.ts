@@ -69,7 +69,7 @@ interface ExecutePorts {
   /** The presets in force have changed. */
   teamChanged(): void;
   /** Serialises changes of the configuration. */
-  inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
+  inTurn<Result>(task: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthTracker, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;

@@ -10,12 +10,12 @@ export const importConfig: Changer<'config.import'> = (config, { config: importe
   for (const provider of imported.providers) checkProvider(provider, context.ownAddresses);
   const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
   const next: Config = { ...imported, keys };
-  const kept = new Set(secretNames(next));
+  const remainingSecrets = new Set(secretNames(next));
   const deleteBefore = redirectedProviders(config, next).flatMap(storedSecretNames);
   return {
     config: next,
     deleteBefore,
-    deleteAfter: secretNames(config).filter((name) => !kept.has(name) && !deleteBefore.includes(name)),
+    deleteAfter: secretNames(config).filter((name) => !remainingSecrets.has(name) && !deleteBefore.includes(name)),
     result: ({ revision, views }) => ({ revision, missingSecrets: missingSecrets(views.providers()) }),
   };
 };

@@ -49,11 +49,11 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
   };
   const checked = configSchema.safeParse(merged);
   if (!checked.success) throw doesNotFit(summarizeProblems(problemsOf(checked.error)));
-  const moved = redirectedProviders(config, checked.data);
+  const redirected = redirectedProviders(config, checked.data);
   return {
     config: checked.data,
-    deleteBefore: moved.flatMap(storedSecretNames),
-    enteredAnew: credentialPaths(moved),
+    deleteBefore: redirected.flatMap(storedSecretNames),
+    enteredAnew: credentialPaths(redirected),
   };
 }
 
@@ -69,10 +69,10 @@ function onlyThose(providers: ProviderConfig[], preset: TeamPreset): ProviderCon
 
 function mergeProviders(
   own: readonly ProviderConfig[],
-  stated: readonly PresetProvider[],
+  presetProviders: readonly PresetProvider[],
   isTaken: IsTaken,
 ): ProviderConfig[] {
-  return stated.reduce<ProviderConfig[]>(
+  return presetProviders.reduce<ProviderConfig[]>(
     (providers, provider) => {
       const old = providers.find(({ id }) => id === provider.id);
       return putById(providers, old ? mergeProvider(old, provider, isTaken) : newProvider(provider));
@@ -85,14 +85,14 @@ function newProvider(provider: PresetProvider): ProviderConfig {
   return providerSchema.parse(provider);
 }
 
-function mergeProvider(own: ProviderConfig, stated: PresetProvider, isTaken: IsTaken): ProviderConfig {
-  const { credentials: slots = [], ...fields } = stated;
-  const taken = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
-  const merged = providerSchema.parse(mergeObjects(own, taken));
+function mergeProvider(own: ProviderConfig, presetProvider: PresetProvider, isTaken: IsTaken): ProviderConfig {
+  const { credentials: slots = [], ...fields } = presetProvider;
+  const acceptedFields = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
+  const merged = providerSchema.parse(mergeObjects(own, acceptedFields));
   const isMoved = isRedirected(own, merged);
-  const kept = isMoved ? own.credentials.map(emptied) : own.credentials;
+  const credentials = isMoved ? own.credentials.map(emptied) : own.credentials;
   const mayAdd = isTaken(`providers/${own.id}/credentials`);
-  return { ...merged, credentials: mayAdd || isMoved ? withSlots(kept, slots, isMoved) : kept };
+  return { ...merged, credentials: mayAdd || isMoved ? withSlots(credentials, slots, isMoved) : credentials };
 }
 
 /** Drops references too, because they lead to a secret. */
@@ -116,46 +116,49 @@ function withSlots(
   );
 }
 
-function mergeAliases(own: Config['aliases'], stated: NonNullable<TeamPreset['aliases']>, isTaken: IsTaken) {
+function mergeAliases(own: Config['aliases'], presetAliases: NonNullable<TeamPreset['aliases']>, isTaken: IsTaken) {
   const merged = new Map<string, object>(own.map((alias) => [alias.name, alias]));
-  for (const alias of stated) {
+  for (const alias of presetAliases) {
     if (!merged.has(alias.name) || isTaken(`aliases/${alias.name}/*`)) merged.set(alias.name, alias);
   }
   return [...merged.values()];
 }
 
-function mergeGroup(groups: Config['groups'], stated: PresetGroup, isTaken: IsTaken): Config['groups'] {
-  const old = groups.find(({ id }) => id === stated.id);
-  const taken = takenFields(stated, (name) => old === undefined || isTaken(`groups/${stated.id}/${name}`));
-  return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: stated.id }, taken)));
+function mergeGroup(groups: Config['groups'], presetGroup: PresetGroup, isTaken: IsTaken): Config['groups'] {
+  const old = groups.find(({ id }) => id === presetGroup.id);
+  const acceptedFields = takenFields(
+    presetGroup,
+    (name) => old === undefined || isTaken(`groups/${presetGroup.id}/${name}`),
+  );
+  return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: presetGroup.id }, acceptedFields)));
 }
 
 /**
  * `joinPreset` is a single value: if it were merged with an earlier one, it would keep fields that the new one omits.
  */
-function mergeSettings(own: Settings, stated: NonNullable<TeamPreset['settings']>, isTaken: IsTaken): Settings {
-  const { joinPreset, ...others } = stated;
+function mergeSettings(own: Settings, presetSettings: NonNullable<TeamPreset['settings']>, isTaken: IsTaken): Settings {
+  const { joinPreset, ...others } = presetSettings;
   const isReplaced = settingNames({ joinPreset }).some((name) => isTaken(`settings/${name}`));
   const merged = mergeObjects(own, takenSettings(others, isTaken));
   return settingsSchema.parse(isReplaced ? { ...merged, joinPreset } : merged);
 }
 
-function takenFields(stated: object, isTaken: (name: string) => boolean): object {
-  return Object.fromEntries(Object.entries(stated).filter(([name]) => isTaken(name)));
+function takenFields(presetFields: object, isTaken: (name: string) => boolean): object {
+  return Object.fromEntries(Object.entries(presetFields).filter(([name]) => isTaken(name)));
 }
 
-function takenSettings(stated: object, isTaken: IsTaken, prefix = ''): object {
-  const entries = Object.entries(stated).flatMap(([name, value]) => {
+function takenSettings(presetSettings: object, isTaken: IsTaken, prefix = ''): object {
+  const entries = Object.entries(presetSettings).flatMap(([name, value]) => {
     if (isObject(value)) return [[name, takenSettings(value, isTaken, `${prefix}${name}.`)] as const];
     return isTaken(`settings/${prefix}${name}`) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(entries);
 }
 
-/** Deep merge; `stated` overrides `own`. */
-function mergeObjects(own: object, stated: object): object {
+/** Deep merge; `overlay` overrides `own`. */
+function mergeObjects(own: object, overlay: object): object {
   const merged = new Map<string, unknown>(Object.entries(own));
-  for (const [name, value] of Object.entries(stated)) {
+  for (const [name, value] of Object.entries(overlay)) {
     const old = merged.get(name);
     if (value !== undefined) merged.set(name, isObject(value) && isObject(old) ? mergeObjects(old, value) : value);
   }

@@ -56,17 +56,18 @@ export function createProviderKnowledge(ports: ProviderKnowledgePorts): Provider
 
 function probeWithCall(
   provider: CompiledProvider,
-  wanted: string | undefined,
+  requestedModel: string | undefined,
   { transport, prices }: ProviderKnowledgePorts,
 ): Promise<ProbeReport> {
   const price = (model: string) => prices.cost(provider.id, model, trialUsage);
   return probeProvider(provider, {
     transport,
     wordsOf: (body) => wordsOf(body, provider),
-    async tryModel(listed) {
+    async tryModel(listedModels) {
       // Azure lists the models that could be deployed, so a configured list is better.
-      const known = provider.discoversModels ? listed : [...provider.models.keys()];
-      const chosen = wanted === undefined ? chooseTrialModel(provider, known, price) : { model: wanted };
+      const candidates = provider.discoversModels ? listedModels : [...provider.models.keys()];
+      const chosen =
+        requestedModel === undefined ? chooseTrialModel(provider, candidates, price) : { model: requestedModel };
       return typeof chosen === 'string' ? chosen : tryModel(provider, chosen.model, transport);
     },
   });

@@ -22,17 +22,17 @@ export interface MissingSecret {
  * read.
  */
 export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
-  const wanted: { name: string; reference: string }[] = [];
+  const references: { name: string; reference: string }[] = [];
   for (const provider of config.providers) {
     for (const credential of provider.credentials) {
-      wanted.push({ name: credentialSecretName(provider.id, credential.id), reference: credential.secret });
+      references.push({ name: credentialSecretName(provider.id, credential.id), reference: credential.secret });
     }
   }
   for (const key of config.keys) {
-    if (!key.hash && key.secret) wanted.push({ name: keySecretName(key.id), reference: key.secret });
+    if (!key.hash && key.secret) references.push({ name: keySecretName(key.id), reference: key.secret });
   }
   const values = new Map<string, string>();
-  for (const { name, reference } of wanted) {
+  for (const { name, reference } of references) {
     const value = await readOne(name, reference, sources);
     if (value !== undefined) values.set(name, value);
   }

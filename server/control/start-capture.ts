@@ -25,11 +25,11 @@ export function captureScopeOf({ group, key }: Named): CaptureScope {
 /** Throws GatewayError `not_found`, or `locked` if a team preset locks the group's capture setting. */
 export function startCapture(
   { live, team, captureSwitch }: CapturePorts,
-  { minutes, requests, ...named }: Named & { minutes: number; requests?: number | undefined },
+  { minutes, requests, ...subject }: Named & { minutes: number; requests?: number | undefined },
 ): CommandResults['capture.start'] {
   const { config } = live.used;
-  if (named.group !== undefined) findById(config.groups, named.group, 'group');
-  const group = named.key === undefined ? named.group : findById(config.keys, named.key, 'key').group;
+  if (subject.group !== undefined) findById(config.groups, subject.group, 'group');
+  const group = subject.key === undefined ? subject.group : findById(config.keys, subject.key, 'key').group;
   if (group !== undefined) {
     const lock = findLocks(team.locks(config)).changing('groups', group, 'capture');
     if (lock) {
@@ -41,6 +41,6 @@ export function startCapture(
       );
     }
   }
-  captureSwitch.start(captureScopeOf(named), minutes * 60_000, requests);
+  captureSwitch.start(captureScopeOf(subject), minutes * 60_000, requests);
   return { timed: captureSwitch.timed };
 }

@@ -29,10 +29,10 @@ const maxSeeds = 2 ** 31;
 /** Throws GatewayError `not_found`, or `invalid_command` for a rule that cannot be parsed. */
 export async function startFaults(
   { live, faults }: FaultPorts,
-  { minutes, profile, rules, seed = randomInt(maxSeeds), ...named }: CommandMap['faults.start'],
+  { minutes, profile, rules, seed = randomInt(maxSeeds), ...subject }: CommandMap['faults.start'],
 ): Promise<CommandResults['faults.start']> {
   const { config } = live.used;
-  const scope = faultScopeOf(named);
+  const scope = faultScopeOf(subject);
   if (!scope) throw new GatewayError('invalid_command', 'Name a key or a group.', { param: 'key' });
   if (scope.kind === 'group') findById(config.groups, scope.id, 'group');
   else findById(config.keys, scope.id, 'key');

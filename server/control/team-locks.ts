@@ -23,9 +23,9 @@ export function locksOf(presets: readonly TeamPreset[], config: Config): Lock[] 
 /** Throws GatewayError `locked` if something locked differs. */
 export function refuseLocked(before: Config, after: Config, locks: readonly Lock[]): void {
   if (locks.length === 0) return;
-  const found = findLocks(locks);
+  const lockFinder = findLocks(locks);
   for (const change of compareConfigs(before, after)) {
-    const lock = lockAgainst(change, found);
+    const lock = lockAgainst(change, lockFinder);
     if (lock) throw refusal(change, lock);
   }
 }

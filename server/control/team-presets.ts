@@ -25,7 +25,7 @@ export interface TeamPresets {
   readonly managed: ManagedPresets;
   views(): TeamPresetView[];
   /** `managed`: only the locks of the managed preset. */
-  locks(config: Config, of?: 'all' | 'managed'): Lock[];
+  locks(config: Config, scope?: 'all' | 'managed'): Lock[];
   /** Null if they are already applied. Throws GatewayError if one does not fit. */
   due(config: Config): DueMerge | null;
 }
@@ -40,8 +40,8 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
       ...(managed.current ? [viewOf(managed.current.preset, managed.current.source)] : []),
       ...imported().map((preset) => ({ ...viewOf(preset, 'imported'), ...gatewayOf(memory.current) })),
     ],
-    locks: (config, of = 'all') =>
-      locksOf(of === 'managed' ? managedPresets() : [...managedPresets(), ...imported()], config),
+    locks: (config, scope = 'all') =>
+      locksOf(scope === 'managed' ? managedPresets() : [...managedPresets(), ...imported()], config),
     due(config) {
       const steps = [...imported().map((preset) => ({ preset, isNew: false })), ...managedStep(managed, memory)];
       const merged = steps.reduce<MergedPreset>(

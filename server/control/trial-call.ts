@@ -75,10 +75,10 @@ export type TrialPrice = (model: string) => number | null;
  */
 export function chooseTrialModel(
   provider: Upstream,
-  listed: readonly string[],
+  listedModels: readonly string[],
   price: TrialPrice,
 ): { model: string } | NoTrial {
-  const models = listed.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
+  const models = listedModels.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
   if (models.length === 0) return 'call-impossible';
   const priced = models
     .map((model) => ({ model, costUsd: price(model) ?? (isNearby(provider) ? 0 : maxCostUsd) }))
@@ -130,8 +130,8 @@ function trialRequest(provider: Upstream, { shape, model, body }: TrialCall): Ou
   const envelope = provider.dialect
     .hosted?.(model)
     .envelope({ path: shape.path, headers: { 'content-type': 'application/json' }, isStream: false });
-  const kept = Object.entries(body).filter(([name]) => !envelope?.omitted.includes(name));
-  const bytes = Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), ...envelope?.added }));
+  const sentFields = Object.entries(body).filter(([name]) => !envelope?.omitted.includes(name));
+  const bytes = Buffer.from(JSON.stringify({ ...Object.fromEntries(sentFields), ...envelope?.added }));
   return {
     ...list,
     origin: provider.endpoint.origin,
@@ -159,8 +159,8 @@ function wireOf(provider: Upstream, model: string): UpstreamWire | null {
 
 function hasMember(body: Buffer, member: string): boolean {
   const value = parsed(body);
-  const found = isObject(value) ? value[member] : undefined;
-  return (Array.isArray(found) || isObject(found)) && errorIn(value) === null;
+  const memberValue = isObject(value) ? value[member] : undefined;
+  return (Array.isArray(memberValue) || isObject(memberValue)) && errorIn(value) === null;
 }
 
 /** The text of the provider's error response, without credentials; null if there is none. */

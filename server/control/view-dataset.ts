@@ -41,8 +41,8 @@ export function exportLedger(
   const { answer, ...conditions } = parameters;
   const visible = within && { within };
   if (format !== 'dataset') return exportRequests(ledger, format, { ...exportFilterOf(parameters), ...visible });
-  const whose = datasetAnswers.find((each) => each === answer) ?? 'own';
-  return exportDataset(sourceOf(ledger, { ...exportFilterOf(conditions), ...visible }), whose);
+  const answerChoice = datasetAnswers.find((each) => each === answer) ?? 'own';
+  return exportDataset(sourceOf(ledger, { ...exportFilterOf(conditions), ...visible }), answerChoice);
 }
 
 const rowsPerPage = 500;

@@ -23,8 +23,8 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
     credential: (providerId, credentialId) => view(judgeCredential(book.provider(providerId), credentialId)),
     provider(provider) {
       const health = book.provider(provider.id);
-      const asked = health ? recentModels(health, book.nowMs()) : [];
-      const judged = asked.map((model) => ({ model, judgement: judgeTarget(book, provider, model) }));
+      const models = health ? recentModels(health, book.nowMs()) : [];
+      const judged = models.map((model) => ({ model, judgement: judgeTarget(book, provider, model) }));
       const bad = judged.filter(({ judgement }) => judgement.state !== 'ok');
       const figures = measure(health, book.nowMs());
       const { state, judgement } = sumUp(book, provider, judged, figures);

@@ -25,16 +25,16 @@ export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: 
       target,
       health: modelFacts.health(target),
     }));
-    const asked = judged.filter(({ target, health }) => !(target.takesAnyName && health === 'refused'));
-    const first = asked[0]?.target;
+    const usable = judged.filter(({ target, health }) => !(target.takesAnyName && health === 'refused'));
+    const first = usable[0]?.target;
     return {
       id,
       ownedBy,
-      providers: [...new Set(asked.map(({ target }) => target.provider.id))],
+      providers: [...new Set(usable.map(({ target }) => target.provider.id))],
       isAlias: modelFacts.isAlias(id),
       contextTokens: (first && contextOf(first)) ?? null,
       price: first ? modelFacts.price(first) : null,
-      health: bestOf(asked.map(({ health }) => health)),
+      health: bestOf(usable.map(({ health }) => health)),
     };
   });
 }

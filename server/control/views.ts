@@ -43,12 +43,12 @@ export interface Views {
   providers(): ProviderView[];
   key(id: string): KeyView;
   keys(): KeyView[];
-  findKeys(asked: Asked): Found<KeyView>;
+  findKeys(query: LimitedQuery): Found<KeyView>;
   /** The keys that events contain: the first of all, or of those with these ids. */
   reportedKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
-  findGroups(asked: Asked): Found<GroupView>;
+  findGroups(query: LimitedQuery): Found<GroupView>;
   /** The groups that events contain: the first of all, or of those with these ids. */
   reportedGroups(ids?: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
   aliases(): AliasView[];
@@ -58,7 +58,7 @@ export interface Views {
 }
 
 /** `needsAttention`: only keys that need attention. */
-type Asked = Wanted & { needsAttention?: boolean; limit: number };
+type LimitedQuery = Wanted & { needsAttention?: boolean; limit: number };
 
 export function createViews(state: EngineState): Views {
   const current = state.config;
@@ -83,11 +83,11 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
-    findKeys({ limit, needsAttention: isConcern, ...wanted }) {
-      const all = fitting(current().keys, wanted);
-      const fit = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
+    findKeys({ limit, needsAttention: isConcern, ...filter }) {
+      const all = fitting(current().keys, filter);
+      const matches = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
       const lastUsed = state.lastUsed();
-      return { found: fit.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: fit.length };
+      return { found: matches.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: matches.length };
     },
     reportedKeys(ids) {
       const { found, total } = views.findKeys({ ids: ids && [...ids], limit: maxReported });
@@ -101,12 +101,12 @@ export function createViews(state: EngineState): Views {
       const counts = keyCounts(current().keys);
       return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
     },
-    findGroups({ limit, needsAttention: isConcern, ...wanted }) {
-      const all = fitting(current().groups, wanted);
-      const fit = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
+    findGroups({ limit, needsAttention: isConcern, ...filter }) {
+      const all = fitting(current().groups, filter);
+      const matches = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
       const counts = keyCounts(current().keys);
-      const found = fit.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
-      return { found, total: fit.length };
+      const found = matches.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+      return { found, total: matches.length };
     },
     reportedGroups(ids) {
       const { found, total } = views.findGroups({ ids: ids && [...ids], limit: maxReported });

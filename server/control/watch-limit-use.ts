@@ -12,8 +12,8 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (u
   let position = 0;
   /** The last use by key or group, as JSON: of the previous round and of the current one. */
   let before = new Map<string, string>();
-  let seen = new Map<string, string>();
-  const look = (): LimitUse => {
+  let current = new Map<string, string>();
+  const changedMeters = (): LimitUse => {
     const changed: LimitUse = { keys: {}, groups: {} };
     const all = views.limited();
     for (const subject of all.slice(position, position + perLook)) {
@@ -21,20 +21,20 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (u
       const name = `${subject.scope} ${subject.id}`;
       const text = JSON.stringify(meters);
       if (text !== before.get(name)) changed[`${subject.scope}s`][subject.id] = meters;
-      seen.set(name, text);
+      current.set(name, text);
     }
     position += perLook;
     if (position >= all.length) {
       position = 0;
-      before = seen;
-      seen = new Map();
+      before = current;
+      current = new Map();
     }
     return changed;
   };
   // The initial state is in the snapshot.
-  look();
+  changedMeters();
   const timer = setInterval(() => {
-    const changed = look();
+    const changed = changedMeters();
     if (Object.keys(changed.keys).length + Object.keys(changed.groups).length > 0) emit(changed);
   }, everyMs).unref();
   return () => clearInterval(timer);

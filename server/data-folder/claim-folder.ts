@@ -28,7 +28,7 @@ export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { ho
     const lock = await acquireInstanceLock(folder.path);
     return 'holder' in lock
       ? lock
-      : { folder, lock: new PatientLock(folder.path, { held: lock, fallback: null }), fallbackFolder: null };
+      : { folder, lock: new PatientLock(folder.path, { lock, fallback: null }), fallbackFolder: null };
   } catch (error) {
     if (!(error instanceof UnwritableFolder)) throw error;
     return claimUnwritable({ ...folder, problem: folder.problem ?? error.reason });
@@ -38,7 +38,7 @@ export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { ho
 async function claimUnwritable(folder: DataFolder): Promise<ClaimedFolder | { holder: InstanceInfo }> {
   const fallback = await acquireFallbackLock(folder.path);
   if (fallback && 'holder' in fallback) return fallback;
-  const lock = new PatientLock(folder.path, { held: null, fallback });
+  const lock = new PatientLock(folder.path, { lock: null, fallback });
   return { folder, lock, fallbackFolder: fallback?.folder ?? null };
 }
 
@@ -50,16 +50,16 @@ const retryMs = 10_000;
 class PatientLock implements InstanceLock {
   readonly #dataDir: string;
   readonly #fallback: InstanceLock | null;
-  #held: InstanceLock | null;
+  #lock: InstanceLock | null;
   #address: InstanceAddress | undefined;
   #retries: NodeJS.Timeout | undefined;
   #isReleased = false;
 
-  constructor(dataDir: string, { held, fallback }: { held: InstanceLock | null; fallback: InstanceLock | null }) {
+  constructor(dataDir: string, { lock, fallback }: { lock: InstanceLock | null; fallback: InstanceLock | null }) {
     this.#dataDir = dataDir;
     this.#fallback = fallback;
-    this.#held = held;
-    if (!held) this.#retry();
+    this.#lock = lock;
+    if (!lock) this.#retry();
   }
 
   async update(address: InstanceAddress): Promise<void> {
@@ -71,7 +71,7 @@ class PatientLock implements InstanceLock {
   async release(): Promise<void> {
     this.#isReleased = true;
     clearInterval(this.#retries);
-    await this.#held?.release();
+    await this.#lock?.release();
     await this.#fallback?.release();
   }
 
@@ -81,10 +81,10 @@ class PatientLock implements InstanceLock {
 
   async #settle(): Promise<void> {
     try {
-      this.#held ??= await this.#acquired();
-      if (this.#isReleased) await this.#held?.release();
-      else if (this.#held && this.#address) await this.#held.update(this.#address);
-      if (this.#held) clearInterval(this.#retries);
+      this.#lock ??= await this.#acquired();
+      if (this.#isReleased) await this.#lock?.release();
+      else if (this.#lock && this.#address) await this.#lock.update(this.#address);
+      if (this.#lock) clearInterval(this.#retries);
     } catch {
       // Already reported at the start, and by the ledger's health.
       if (!this.#isReleased) this.#retry();

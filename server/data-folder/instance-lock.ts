@@ -66,11 +66,11 @@ export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock
   };
   for (let attempt = 1; attempt <= attempts; attempt++) {
     if (createFile(path, own)) return holdLock(path, own);
-    const found = readInfo(path);
-    if (found && (await isAlive(found))) return { holder: found };
+    const holder = readInfo(path);
+    if (holder && (await isAlive(holder))) return { holder };
     // An unreadable file may be in the middle of being written, so it is retried first.
-    if (found && takeOver(path, found, own)) return holdLock(path, own);
-    if (!found && attempt > attempts / 2) removeUnreadable(path);
+    if (holder && takeOver(path, holder, own)) return holdLock(path, own);
+    if (!holder && attempt > attempts / 2) removeUnreadable(path);
     else await wait(retryMs);
   }
   throw new GatewayError('internal', `${path} cannot be locked: several processes are starting at once. Try again.`);
@@ -209,13 +209,13 @@ function removeIfOld(guard: string): void {
  * another process.
  */
 function removeUnreadable(path: string): void {
-  const moved = `${path}.${randomUUID()}`;
+  const movedPath = `${path}.${randomUUID()}`;
   try {
-    renameSync(path, moved);
-    if (readInfo(moved)) linkSync(moved, path);
+    renameSync(path, movedPath);
+    if (readInfo(movedPath)) linkSync(movedPath, path);
   } catch (error) {
     if (isUnwritable(error)) throw new UnwritableFolder(path, error);
     // Another process was faster; the next attempt reads the file again.
   }
-  rmSync(moved, { force: true });
+  rmSync(movedPath, { force: true });
 }

@@ -25,8 +25,8 @@ export function answersAsInstance(
     let isConnected = false;
     const request = get({ host: reachableHost(host), port, path: '/healthz', agent: false }, (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
         if (text.length > maxReplyBytes) request.destroy();
       });
       response.on('end', () => resolve(instanceOf(text) === instanceId));

@@ -24,14 +24,14 @@ export function datasetLine({ request, capture }: RequestInFull): DatasetLine {
   const match = matchOf(capture.request);
   const wire = match?.route.wire.name ?? '';
   if (!match || !isWireName(wire) || match.route.isFree) return { gap: 'no-conversation' };
-  const [asked, answered] = [textOf(capture.request), textOf(capture.response)];
-  if (asked === null || answered === null) return { gap: 'not-whole' };
+  const [requestText, answerText] = [textOf(capture.request), textOf(capture.response)];
+  if (requestText === null || answerText === null) return { gap: 'not-whole' };
   try {
-    const answer = readAnswer(wire, answered);
+    const answer = readAnswer(wire, answerText);
     if (answer === null || answer.error !== null) return { gap: 'not-answered' };
     if (answer.stop === null || !finished.has(answer.stop.reason)) return { gap: 'cut-short' };
     const fromUrl = match.model === null ? undefined : { model: match.model, stream: request.stream };
-    const { conversation, losses } = translatorBetween(wire, 'openai-chat').read(Buffer.from(asked), fromUrl);
+    const { conversation, losses } = translatorBetween(wire, 'openai-chat').read(Buffer.from(requestText), fromUrl);
     return rendered(withAnswer(conversation, answer), losses);
   } catch (error) {
     if (error instanceof GatewayError) return { gap: 'unreadable' };
@@ -57,20 +57,20 @@ function textOf({ body, gap }: CapturedMessage<CapturedBody>): string | null {
 }
 
 function withAnswer(conversation: Conversation, { parts }: ReadAnswer): Conversation {
-  const answered = parts.map((part) => ({ ...part, at: 'answer' }));
-  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answered }] };
+  const answerParts = parts.map((part) => ({ ...part, at: 'answer' }));
+  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answerParts }] };
 }
 
 /** An API that accepts exactly what OpenAI's reference describes. */
 const target = { model: 'gpt-4.1', origin: { provider: '', model: '', account: '' }, withoutReasoning: true };
 
-function rendered(conversation: Conversation, known: readonly Loss[]): DatasetLine {
+function rendered(conversation: Conversation, requestLosses: readonly Loss[]): DatasetLine {
   const losses = new Losses();
   const body = renderedBody(conversation, losses);
   const messages = body ? throughAnswer(body.messages) : null;
   if (!body || !messages) return { gap: 'not-expressible' };
   const { tools, parallel_tool_calls } = body;
-  const changed = [...known, ...losses.list].filter(isOfContent).map(({ code }) => code);
+  const changed = [...requestLosses, ...losses.list].filter(isOfContent).map(({ code }) => code);
   return { text: writeJson({ messages, tools, parallel_tool_calls }), changed: new Set(changed) };
 }
 

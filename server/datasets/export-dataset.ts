@@ -39,7 +39,7 @@ async function lineOf(source: DatasetSource, { id, captured, capability }: Reque
 
 class Counting {
   #conversations = 0;
-  readonly #left = new Map<DatasetGap, number>();
+  readonly #gaps = new Map<DatasetGap, number>();
   readonly #changed = new Map<LossCode, number>();
 
   write(changed: ReadonlySet<LossCode>): void {
@@ -48,13 +48,13 @@ class Counting {
   }
 
   leave(gap: DatasetGap): void {
-    this.#left.set(gap, (this.#left.get(gap) ?? 0) + 1);
+    this.#gaps.set(gap, (this.#gaps.get(gap) ?? 0) + 1);
   }
 
   get view(): DatasetCount {
     return {
       conversations: this.#conversations,
-      left: Object.fromEntries(this.#left),
+      left: Object.fromEntries(this.#gaps),
       changed: Object.fromEntries(this.#changed),
     };
   }

@@ -95,8 +95,8 @@ function toolCalls({ turns, tools, toolChoice, allowsParallelCalls }: Conversati
   if (toolChoice.mode === 'none' || latest?.role === 'tool') return [];
   const question = latest?.text ?? '';
   const chosen = chooseTools(tools, toolChoice, question);
-  const called = allowsParallelCalls ? chosen : chosen.slice(0, 1);
-  return called.map((tool) => ({ kind: tool.kind, name: tool.name, input: inputFor(tool, question) }));
+  const calledTools = allowsParallelCalls ? chosen : chosen.slice(0, 1);
+  return calledTools.map((tool) => ({ kind: tool.kind, name: tool.name, input: inputFor(tool, question) }));
 }
 
 function chooseTools(tools: readonly Tool[], choice: ToolChoice, question: string): readonly Tool[] {
@@ -133,10 +133,10 @@ function proseAnswer(turns: readonly Turn[]): string {
   return sentences.join(' ');
 }
 
-function answerToUser([asked, earlier]: readonly Turn[]): string[] {
-  if (!asked) return ['You sent no user message.'];
-  const sentences = [`You wrote${quoted(asked.text)}.`];
-  if (asked.attachments.length > 0) sentences.push(`Attached: ${asked.attachments.join(', ')}.`);
+function answerToUser([latest, earlier]: readonly Turn[]): string[] {
+  if (!latest) return ['You sent no user message.'];
+  const sentences = [`You wrote${quoted(latest.text)}.`];
+  if (latest.attachments.length > 0) sentences.push(`Attached: ${latest.attachments.join(', ')}.`);
   if (earlier) sentences.push(`Before that you wrote${quoted(earlier.text)}.`);
   return sentences;
 }
@@ -151,7 +151,7 @@ function quoted(text: string): string {
     .slice(0, 1_000)
     .split(/\s+/)
     .filter((word) => plainWord.test(word));
-  const shown = words.slice(0, maxQuotedWords).join(' ');
-  if (shown === '') return ' something';
-  return `: "${shown}${words.length > maxQuotedWords ? ' …' : ''}"`;
+  const quote = words.slice(0, maxQuotedWords).join(' ');
+  if (quote === '') return ' something';
+  return `: "${quote}${words.length > maxQuotedWords ? ' …' : ''}"`;
 }

@@ -81,8 +81,8 @@ async function refuse(response: ServerResponse, error: unknown): Promise<void> {
 }
 
 function requireSecret(request: IncomingMessage, secret: string): void {
-  const [, given = ''] = /^Bearer (.*)$/i.exec(request.headers.authorization ?? '') ?? [];
-  const [actual, expected] = [Buffer.from(given), Buffer.from(secret)];
+  const [, token = ''] = /^Bearer (.*)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const [actual, expected] = [Buffer.from(token), Buffer.from(secret)];
   if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
   const message = 'Incorrect API key provided: the demo provider is reached through Sluice, not by itself.';
   throw new DemoError({ status: 401, code: 'invalid_api_key', message });

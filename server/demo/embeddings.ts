@@ -43,8 +43,8 @@ function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];
   for (const word of words) {
-    const place = digest(word).readUInt32LE() % dimensions;
-    vector[place] = (vector[place] ?? 0) + 1;
+    const index = digest(word).readUInt32LE() % dimensions;
+    vector[index] = (vector[index] ?? 0) + 1;
   }
   const length = Math.hypot(...vector);
   return vector.map((value) => value / length);

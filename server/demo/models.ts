@@ -42,15 +42,15 @@ const refusesWith400: ReadonlySet<Capability> = new Set(['responses', 'images'])
 
 /** The model that a request names, or the default if it may be omitted. Throws OpenAI's error for any other model. */
 export function modelOf(parameters: Parameters, capability: Capability): string {
-  const asked = parameters.string('model');
+  const model = parameters.string('model');
   const serving = demoModelFor[capability];
-  if (asked === serving) return asked;
-  if (asked === undefined && mayOmitModel.has(capability)) return serving;
-  if (asked === undefined) throw new DemoError({ status: 400, message: 'You must provide a model parameter.' });
+  if (model === serving) return model;
+  if (model === undefined && mayOmitModel.has(capability)) return serving;
+  if (model === undefined) throw new DemoError({ status: 400, message: 'You must provide a model parameter.' });
   throw new DemoError({
     status: refusesWith400.has(capability) ? 400 : 404,
     code: 'model_not_found',
     param: 'model',
-    message: `The demo provider has no model '${asked}' for ${capability}; use '${serving}'.`,
+    message: `The demo provider has no model '${model}' for ${capability}; use '${serving}'.`,
   });
 }

@@ -21,11 +21,11 @@ const attachmentNames: Readonly<Record<string, string>> = {
   input_file: 'file',
 };
 
-/** Reads a message of either API; `where` is its name in an error. */
-export function readMessage(message: unknown, where: string): Turn {
-  if (!isObject(message)) throw invalidType(where, 'an object');
+/** Reads a message of either API; `path` is its name in an error. */
+export function readMessage(message: unknown, path: string): Turn {
+  if (!isObject(message)) throw invalidType(path, 'an object');
   const role = Object.hasOwn(roles, String(message.role)) ? roles[String(message.role)] : undefined;
-  if (!role) throw invalidValue(`${where}.role`, `use one of ${Object.keys(roles).join(', ')}`);
+  if (!role) throw invalidValue(`${path}.role`, `use one of ${Object.keys(roles).join(', ')}`);
   return { role, ...readContent(message.content) };
 }
 

@@ -29,11 +29,12 @@ function* eventFields(response: ResponseObject): Generator<TypedFields> {
 
 function* itemEvents(item: OutputItem, outputIndex: number): Generator<TypedFields> {
   yield { type: 'response.output_item.added', output_index: outputIndex, item: begunItem(item) };
-  const place = { item_id: item.id, output_index: outputIndex };
-  if (item.type === 'message') yield* textEvents(item.content[0]?.text ?? '', { ...place, content_index: 0 });
-  else if (item.type === 'reasoning') yield* thoughtEvents(item.summary[0]?.text ?? '', { ...place, summary_index: 0 });
-  else if (item.type === 'function_call') yield* argumentEvents(item.arguments, item.name, place);
-  else yield* inputEvents(item.input, place);
+  const position = { item_id: item.id, output_index: outputIndex };
+  if (item.type === 'message') yield* textEvents(item.content[0]?.text ?? '', { ...position, content_index: 0 });
+  else if (item.type === 'reasoning')
+    yield* thoughtEvents(item.summary[0]?.text ?? '', { ...position, summary_index: 0 });
+  else if (item.type === 'function_call') yield* argumentEvents(item.arguments, item.name, position);
+  else yield* inputEvents(item.input, position);
   yield { type: 'response.output_item.done', output_index: outputIndex, item };
 }
 
@@ -45,26 +46,26 @@ function begunItem(item: OutputItem): OutputItem {
   return item.type === 'function_call' ? { ...item, status, arguments: '' } : { ...item, status, input: '' };
 }
 
-function* textEvents(text: string, place: object): Generator<TypedFields> {
-  yield { type: 'response.content_part.added', ...place, part: outputText('') };
-  for (const delta of tokenize(text)) yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] };
-  yield { type: 'response.output_text.done', ...place, text, logprobs: [] };
-  yield { type: 'response.content_part.done', ...place, part: outputText(text) };
+function* textEvents(text: string, position: object): Generator<TypedFields> {
+  yield { type: 'response.content_part.added', ...position, part: outputText('') };
+  for (const delta of tokenize(text)) yield { type: 'response.output_text.delta', ...position, delta, logprobs: [] };
+  yield { type: 'response.output_text.done', ...position, text, logprobs: [] };
+  yield { type: 'response.content_part.done', ...position, part: outputText(text) };
 }
 
-function* thoughtEvents(text: string, place: object): Generator<TypedFields> {
-  yield { type: 'response.reasoning_summary_part.added', ...place, part: summaryText('') };
-  for (const delta of tokenize(text)) yield { type: 'response.reasoning_summary_text.delta', ...place, delta };
-  yield { type: 'response.reasoning_summary_text.done', ...place, text };
-  yield { type: 'response.reasoning_summary_part.done', ...place, part: summaryText(text) };
+function* thoughtEvents(text: string, position: object): Generator<TypedFields> {
+  yield { type: 'response.reasoning_summary_part.added', ...position, part: summaryText('') };
+  for (const delta of tokenize(text)) yield { type: 'response.reasoning_summary_text.delta', ...position, delta };
+  yield { type: 'response.reasoning_summary_text.done', ...position, text };
+  yield { type: 'response.reasoning_summary_part.done', ...position, part: summaryText(text) };
 }
 
-function* argumentEvents(json: string, name: string, place: object): Generator<TypedFields> {
-  for (const delta of tokenize(json)) yield { type: 'response.function_call_arguments.delta', ...place, delta };
-  yield { type: 'response.function_call_arguments.done', ...place, name, arguments: json };
+function* argumentEvents(json: string, name: string, position: object): Generator<TypedFields> {
+  for (const delta of tokenize(json)) yield { type: 'response.function_call_arguments.delta', ...position, delta };
+  yield { type: 'response.function_call_arguments.done', ...position, name, arguments: json };
 }
 
-function* inputEvents(input: string, place: object): Generator<TypedFields> {
-  for (const delta of tokenize(input)) yield { type: 'response.custom_tool_call_input.delta', ...place, delta };
-  yield { type: 'response.custom_tool_call_input.done', ...place, input };
+function* inputEvents(input: string, position: object): Generator<TypedFields> {
+  for (const delta of tokenize(input)) yield { type: 'response.custom_tool_call_input.delta', ...position, delta };
+  yield { type: 'response.custom_tool_call_input.done', ...position, input };
 }

@@ -90,7 +90,7 @@ function readTurn(item: JsonObject, index: number): Turn[] {
 }
 
 function readEcho(parameters: Parameters): JsonObject {
-  const setting = (name: string, otherwise: unknown) => parameters.raw(name) ?? otherwise;
+  const setting = (name: string, fallback: unknown) => parameters.raw(name) ?? fallback;
   return {
     instructions: setting('instructions', null),
     max_output_tokens: setting('max_output_tokens', null),

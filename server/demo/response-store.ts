@@ -29,22 +29,22 @@ const QUEUED_MS = 250;
 const COMPLETED_MS = 1000;
 
 export function createResponseStore(): ResponseStore {
-  const stored = new Map<string, StoredResponse>();
+  const responses = new Map<string, StoredResponse>();
   const get = (id: string) => {
-    const found = stored.get(id);
+    const found = responses.get(id);
     if (!found) throw notFound(`Response with id '${id}' not found.`);
     return found;
   };
   return {
     add: (entry) => {
-      stored.set(entry.response.id, entry);
-      const [oldest] = stored.keys();
-      if (stored.size > MAX_STORED && oldest !== undefined) stored.delete(oldest);
+      responses.set(entry.response.id, entry);
+      const [oldest] = responses.keys();
+      if (responses.size > MAX_STORED && oldest !== undefined) responses.delete(oldest);
     },
-    find: (id) => stored.get(id),
+    find: (id) => responses.get(id),
     get,
     delete: (id) => {
-      stored.delete(get(id).response.id);
+      responses.delete(get(id).response.id);
     },
   };
 }

@@ -18,18 +18,18 @@ interface Responses {
 
 export function createResponseRoutes({ now }: RouteContext): Route[] {
   const responses: Responses = { store: createResponseStore(), now };
-  const stored = (call: Call) => responses.store.get(call.path.id ?? '');
+  const storedResponse = (call: Call) => responses.store.get(call.path.id ?? '');
   return [
     { method: 'POST', path: '/responses', handle: (call) => create(call, responses) },
     { method: 'POST', path: '/responses/input_tokens', handle: (call) => countInput(call, responses) },
     { method: 'POST', path: '/responses/compact', handle: (call) => compact(call, responses) },
-    { method: 'GET', path: '/responses/:id', handle: (call) => retrieve(call, stored(call), now()) },
+    { method: 'GET', path: '/responses/:id', handle: (call) => retrieve(call, storedResponse(call), now()) },
     { method: 'DELETE', path: '/responses/:id', handle: (call) => remove(call.path.id ?? '', responses) },
-    { method: 'POST', path: '/responses/:id/cancel', handle: (call) => cancel(stored(call), now()) },
+    { method: 'POST', path: '/responses/:id/cancel', handle: (call) => cancel(storedResponse(call), now()) },
     {
       method: 'GET',
       path: '/responses/:id/input_items',
-      handle: (call) => json(pageOf(stored(call).inputItems, call.query)),
+      handle: (call) => json(pageOf(storedResponse(call).inputItems, call.query)),
     },
   ];
 }
@@ -82,12 +82,12 @@ async function compact(call: Call, { store, now }: Responses): Promise<Reply> {
     type: 'compaction',
     encrypted_content: Buffer.from(summary).toString('base64'),
   };
-  const kept = request.inputItems.filter((item) => item.type === 'message' && item.role === 'user');
+  const userMessages = request.inputItems.filter((item) => item.type === 'message' && item.role === 'user');
   return json({
     id: newId('resp_'),
     object: 'response.compaction',
     created_at: Math.floor(now() / 1000),
-    output: [...kept, compaction],
+    output: [...userMessages, compaction],
     usage: responseUsage(countConversationTokens(request.conversation), countTokens(summary)),
   });
 }

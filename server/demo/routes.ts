@@ -52,16 +52,16 @@ export function findRoute(routes: readonly Route[], method: string, pathname: st
 }
 
 function matchPath(pattern: string, pathname: string): Record<string, string> | undefined {
-  const wanted = pattern.split('/');
-  const given = pathname.split('/');
-  if (wanted.length !== given.length) return undefined;
-  const named: Record<string, string> = {};
-  for (const [index, segment] of wanted.entries()) {
-    const actual = given[index] ?? '';
-    if (segment.startsWith(':') && actual !== '') named[segment.slice(1)] = decodeSegment(actual);
+  const patternSegments = pattern.split('/');
+  const pathSegments = pathname.split('/');
+  if (patternSegments.length !== pathSegments.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [index, segment] of patternSegments.entries()) {
+    const actual = pathSegments[index] ?? '';
+    if (segment.startsWith(':') && actual !== '') parameters[segment.slice(1)] = decodeSegment(actual);
     else if (segment !== actual) return undefined;
   }
-  return named;
+  return parameters;
 }
 
 function decodeSegment(segment: string): string {

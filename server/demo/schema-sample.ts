@@ -13,28 +13,28 @@ export function sampleOfSchema(schema: unknown): unknown {
   return sample(schema, { root: schema, depth: 0 });
 }
 
-interface Place {
+interface SampleContext {
   root: unknown;
   depth: number;
 }
 
-function sample(schema: unknown, place: Place): unknown {
-  if (!isObject(schema) || place.depth > MAX_DEPTH) return null;
-  const below = { root: place.root, depth: place.depth + 1 };
-  if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, place.root), below);
+function sample(schema: unknown, context: SampleContext): unknown {
+  if (!isObject(schema) || context.depth > MAX_DEPTH) return null;
+  const nested = { root: context.root, depth: context.depth + 1 };
+  if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, context.root), nested);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return sampleOfChoice(choices, below);
-  return sampleOfType(schema, below);
+  if (Array.isArray(choices)) return sampleOfChoice(choices, nested);
+  return sampleOfType(schema, nested);
 }
 
-function sampleOfType(schema: JsonObject, place: Place): unknown {
+function sampleOfType(schema: JsonObject, context: SampleContext): unknown {
   switch (typeOf(schema)) {
     case 'object':
-      return sampleOfObject(schema, place);
+      return sampleOfObject(schema, context);
     case 'array':
-      return sampleOfArray(schema, place);
+      return sampleOfArray(schema, context);
     case 'string':
       return sampleOfString(schema);
     case 'integer':
@@ -56,25 +56,25 @@ function typeOf(schema: JsonObject): unknown {
 }
 
 /** The first choice. At greater depth, the first one without a reference, so that recursive schemas end. */
-function sampleOfChoice(choices: readonly unknown[], place: Place): unknown {
-  const flat = place.depth > 2 ? choices.find((choice) => !JSON.stringify(choice).includes('"$ref"')) : undefined;
-  return sample(flat ?? choices[0], place);
+function sampleOfChoice(choices: readonly unknown[], context: SampleContext): unknown {
+  const flat = context.depth > 2 ? choices.find((choice) => !JSON.stringify(choice).includes('"$ref"')) : undefined;
+  return sample(flat ?? choices[0], context);
 }
 
-function sampleOfObject(schema: JsonObject, place: Place): JsonObject {
+function sampleOfObject(schema: JsonObject, context: SampleContext): JsonObject {
   const required = new Set(requiredOf(schema));
   const filled: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
-    if (required.has(name) || place.depth < 3) filled[name] = sample(property, place);
+    if (required.has(name) || context.depth < 3) filled[name] = sample(property, context);
   }
   return filled;
 }
 
-function sampleOfArray(schema: JsonObject, place: Place): unknown[] {
-  const least = Number(schema.minItems ?? 0);
-  const most = Number(schema.maxItems ?? Number.POSITIVE_INFINITY);
-  const wanted = Math.min(Math.max(least, place.depth < 6 ? 1 : 0), most);
-  return Array.from({ length: wanted }, () => sample(schema.items ?? { type: 'string' }, place));
+function sampleOfArray(schema: JsonObject, context: SampleContext): unknown[] {
+  const minItems = Number(schema.minItems ?? 0);
+  const maxItems = Number(schema.maxItems ?? Number.POSITIVE_INFINITY);
+  const length = Math.min(Math.max(minItems, context.depth < 6 ? 1 : 0), maxItems);
+  return Array.from({ length }, () => sample(schema.items ?? { type: 'string' }, context));
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -106,8 +106,8 @@ function sampleOfNumber(schema: JsonObject, isInteger: boolean): number {
   return step * Math.min(Math.max(Math.ceil(1 / step), lowest), highest);
 }
 
-function limit(value: unknown, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
+function limit(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
 }
 
 /** The value at a `#/…` reference. */

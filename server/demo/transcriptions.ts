@@ -23,12 +23,16 @@ export function createTranscriptionRoutes(): Route[] {
 async function transcribe(call: Call): Promise<Reply> {
   const parameters = await call.parameters();
   modelOf(parameters, 'transcription');
-  const spoken = await readSpeech(parameters);
-  if (parameters.boolean('stream')) return events(transcriptEvents(spoken));
+  const transcript = await readSpeech(parameters);
+  if (parameters.boolean('stream')) return events(transcriptEvents(transcript));
   const language = parameters.string('language') ?? 'english';
-  const details = { language, words: wordsOf(spoken), usage: { type: 'duration', seconds: soundSeconds(spoken) } };
-  return reply(parameters, spoken, {
-    json: { usage: tokenUsage(spoken) },
+  const details = {
+    language,
+    words: wordsOf(transcript),
+    usage: { type: 'duration', seconds: soundSeconds(transcript) },
+  };
+  return reply(parameters, transcript, {
+    json: { usage: tokenUsage(transcript) },
     verbose: { task: 'transcribe', ...details },
   });
 }
@@ -48,41 +52,44 @@ async function readSpeech(parameters: Parameters): Promise<string> {
 }
 
 /** `extra`: the fields that a format adds to the text. */
-function reply(parameters: Parameters, spoken: string, extra: { json: object; verbose: object }): Reply {
-  const duration = soundSeconds(spoken);
+function reply(parameters: Parameters, transcript: string, extra: { json: object; verbose: object }): Reply {
+  const duration = soundSeconds(transcript);
   switch (parameters.oneOf('response_format', formats)) {
     case 'text':
-      return text(`${spoken}\n`);
+      return text(`${transcript}\n`);
     case 'srt':
-      return text(`1\n${clock(0, ',')} --> ${clock(duration, ',')}\n${spoken}\n\n`);
+      return text(`1\n${clock(0, ',')} --> ${clock(duration, ',')}\n${transcript}\n\n`);
     case 'vtt':
-      return text(`WEBVTT\n\n${clock(0, '.')} --> ${clock(duration, '.')}\n${spoken}\n\n`);
+      return text(`WEBVTT\n\n${clock(0, '.')} --> ${clock(duration, '.')}\n${transcript}\n\n`);
     case 'verbose_json':
-      return json({ ...extra.verbose, duration, text: spoken, segments: [segmentOf(spoken)] });
+      return json({ ...extra.verbose, duration, text: transcript, segments: [segmentOf(transcript)] });
     default:
-      return json({ text: spoken, ...extra.json });
+      return json({ text: transcript, ...extra.json });
   }
 }
 
-function segmentOf(spoken: string) {
+function segmentOf(transcript: string) {
   const quality = { temperature: 0, avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 };
-  return { id: 0, seek: 0, start: 0, end: soundSeconds(spoken), text: spoken, tokens: [], ...quality };
+  return { id: 0, seek: 0, start: 0, end: soundSeconds(transcript), text: transcript, tokens: [], ...quality };
 }
 
 /** Times in seconds; each word has an equal share. */
-function wordsOf(spoken: string) {
-  const words = spoken.match(/\S+/g) ?? [];
-  const share = soundSeconds(spoken) / words.length;
+function wordsOf(transcript: string) {
+  const words = transcript.match(/\S+/g) ?? [];
+  const share = soundSeconds(transcript) / words.length;
   return words.map((word, index) => ({ word, start: index * share, end: (index + 1) * share }));
 }
 
-/** Such as `00:01:02,500`, with `mark` before the milliseconds. */
-function clock(seconds: number, mark: string): string {
-  return new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', mark);
+/** Such as `00:01:02,500`, with `separator` before the milliseconds. */
+function clock(seconds: number, separator: string): string {
+  return new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', separator);
 }
 
-function tokenUsage(spoken: string) {
-  const [inputTokens, outputTokens] = [Math.ceil(soundSeconds(spoken) * TOKENS_PER_SECOND), countTokens(spoken)];
+function tokenUsage(transcript: string) {
+  const [inputTokens, outputTokens] = [
+    Math.ceil(soundSeconds(transcript) * TOKENS_PER_SECOND),
+    countTokens(transcript),
+  ];
   return {
     type: 'tokens',
     input_tokens: inputTokens,
@@ -92,7 +99,7 @@ function tokenUsage(spoken: string) {
   };
 }
 
-function* transcriptEvents(spoken: string): Generator<ServerEvent> {
-  for (const delta of tokenize(spoken)) yield typedEvent({ type: 'transcript.text.delta', delta });
-  yield typedEvent({ type: 'transcript.text.done', text: spoken, usage: tokenUsage(spoken) });
+function* transcriptEvents(transcript: string): Generator<ServerEvent> {
+  for (const delta of tokenize(transcript)) yield typedEvent({ type: 'transcript.text.delta', delta });
+  yield typedEvent({ type: 'transcript.text.done', text: transcript, usage: tokenUsage(transcript) });
 }

@@ -49,10 +49,10 @@ export class AccessWatch {
   async #check(): Promise<void> {
     do {
       this.#isDueAgain = false;
-      const asked = [...this.#watched];
-      const ids = new Set(asked.map(([, { accessId }]) => accessId));
+      const entries = [...this.#watched];
+      const ids = new Set(entries.map(([, { accessId }]) => accessId));
       const now = await this.#options.recognize([...ids]).catch(() => null);
-      for (const [refused, { accessId, person }] of asked) {
+      for (const [refused, { accessId, person }] of entries) {
         if (!isDeepStrictEqual(now?.get(accessId)?.person, person) && this.#watched.delete(refused)) refused();
       }
     } while (this.#isDueAgain);

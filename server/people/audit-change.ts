@@ -12,7 +12,7 @@ interface MadeChange {
   changes: ConfigChange[];
 }
 
-export type AuditChange = (made: MadeChange) => Promise<void>;
+export type AuditChange = (change: MadeChange) => Promise<void>;
 
 interface AuditPorts {
   store: Pick<PeopleStore, 'note'>;

@@ -70,15 +70,15 @@ function keep<T extends EventType>(
  * Lists that are present stay present; those for administrators only become empty. The person's keys and groups are
  * looked up, because they may not be among the first of all.
  */
-function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
-  given: Given,
+function visibleViews<ShownViews extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
+  views: ShownViews,
   visibility: Visibility,
   reported: ReportedViews,
-): Given {
-  const { status, keyCount, groupCount, providers, aliases, refusals } = given;
+): ShownViews {
+  const { status, keyCount, groupCount, providers, aliases, refusals } = views;
   const own = keyCount === undefined ? null : reported.reportedKeys(visibility.keys);
   return {
-    ...given,
+    ...views,
     status: visibleStatus(status, visibility),
     ...(own && { ...own, keys: visibleKeys(own.keys, visibility) }),
     ...(groupCount !== undefined && reported.reportedGroups(visibility.groups)),

@@ -106,8 +106,8 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
       };
     },
     async finishDevice(deviceCode) {
-      const asked = oidc.genericGrantRequest(await discover(), deviceGrant, { device_code: deviceCode });
-      const tokens = await asked.catch((error: unknown) => (isPending(error) ? null : refused(error)));
+      const pendingTokens = oidc.genericGrantRequest(await discover(), deviceGrant, { device_code: deviceCode });
+      const tokens = await pendingTokens.catch((error: unknown) => (isPending(error) ? null : refused(error)));
       return tokens && identityOf(tokens.claims(), settings);
     },
   };
@@ -165,12 +165,16 @@ function refused(error: unknown): never {
 }
 
 /** Names only the protocol's error code, such as `access_denied`; a description could quote secrets. */
-function failed(what: string, cause?: unknown): GatewayError {
+function failed(problem: string, cause?: unknown): GatewayError {
   const code =
     cause instanceof oidc.ResponseBodyError || cause instanceof oidc.AuthorizationResponseError
       ? ` (${cause.error})`
       : '';
-  return new GatewayError('sign_in_failed', `${what}${code}. Try again; if it happens again, ask an administrator.`, {
-    cause,
-  });
+  return new GatewayError(
+    'sign_in_failed',
+    `${problem}${code}. Try again; if it happens again, ask an administrator.`,
+    {
+      cause,
+    },
+  );
 }

@@ -31,8 +31,8 @@ export class PeopleControl {
   }
 
   async revokeToken({ id }: CommandMap['token.revoke'], by: Caller | undefined): Promise<Record<string, never>> {
-    const own = await this.tokens(by);
-    if (!own.some((token) => token.id === id)) throw controlError('not_found', { code: 'no-token', id });
+    const ownTokens = await this.tokens(by);
+    if (!ownTokens.some((token) => token.id === id)) throw controlError('not_found', { code: 'no-token', id });
     await this.#present.end({ id });
     return {};
   }

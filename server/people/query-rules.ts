@@ -33,11 +33,11 @@ export const queryRules: Rules = {
   'provider-test': 'admin',
   keys: { keep: visibleKeys },
   'find-keys': {
-    ask: (asked, { keys }) => ({ ...asked, ids: within(keys, asked.ids) }),
+    ask: (query, { keys }) => ({ ...query, ids: onlyVisible(keys, query.ids) }),
     keep: ({ found, total }, visibility) => ({ found: visibleKeys(found, visibility), total }),
   },
   groups: { keep: (groups, visibility) => groups.filter(({ id }) => visibility.groups.has(id)) },
-  'find-groups': { ask: (asked, { groups }) => ({ ...asked, ids: within(groups, asked.ids) }) },
+  'find-groups': { ask: (query, { groups }) => ({ ...query, ids: onlyVisible(groups, query.ids) }) },
   'group-preview': 'admin',
   caches: { keep: (caches, visibility) => caches.filter(({ groupId }) => visibility.managed.has(groupId)) },
   cassettes: 'admin',
@@ -60,8 +60,8 @@ export const queryRules: Rules = {
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
   // By model, provider and day, computed from the visible requests.
-  usage: { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
-  'usage-over-time': { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
+  usage: { ask: (query, visibility) => (isSummed(query.by) ? namedOnly(query, visibility) : query) },
+  'usage-over-time': { ask: (query, visibility) => (isSummed(query.by) ? namedOnly(query, visibility) : query) },
   'first-byte-times': { ask: namedOnly },
   config: 'admin',
   'import-preview': 'admin',
@@ -95,17 +95,17 @@ export function visibleAnswer<T extends QueryType>(
 }
 
 /** For a key or group that is visible to the person; others are refused as if they did not exist. */
-function askAboutVisible<Asked extends { key?: string | undefined; group?: string | undefined }>(
-  asked: Asked,
+function askAboutVisible<Query extends { key?: string | undefined; group?: string | undefined }>(
+  query: Query,
   visibility: Visibility,
-): Asked {
-  const { key, group } = asked;
+): Query {
+  const { key, group } = query;
   if (key !== undefined && !visibility.keys.has(key))
     throw controlError('not_found', { code: 'no-key', id: key }, 'key');
   if (group !== undefined && !visibility.groups.has(group)) {
     throw controlError('not_found', { code: 'no-group', id: group }, 'group');
   }
-  return asked;
+  return query;
 }
 
 function askAsManager(query: QueryMap['shadows'], { managed, groups }: Visibility): QueryMap['shadows'] {
@@ -125,22 +125,22 @@ function visibleNames(visibility: Visibility, by: UsageDimension): ReadonlySet<s
   throw forbidden();
 }
 
-function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefined }>(
-  asked: Asked,
+function namedOnly<Query extends { by: UsageDimension; names?: string[] | undefined }>(
+  query: Query,
   visibility: Visibility,
-): Asked {
-  return { ...asked, names: within(visibleNames(visibility, asked.by), asked.names) };
+): Query {
+  return { ...query, names: onlyVisible(visibleNames(visibility, query.by), query.names) };
 }
 
 /** The requested names that are visible, or all visible names. */
-function within(visible: ReadonlySet<string>, asked: readonly string[] | undefined): string[] {
-  return asked ? asked.filter((name) => visible.has(name)) : [...visible];
+function onlyVisible(visible: ReadonlySet<string>, requested: readonly string[] | undefined): string[] {
+  return requested ? requested.filter((name) => visible.has(name)) : [...visible];
 }
 
 /** Keeps only the targets that serve the person, without credentials; others belong to providers of other groups. */
 function visibleRoute(route: QueryResults['route']): QueryResults['route'] {
-  const taken = route.candidates.filter(({ isTaken }) => isTaken);
-  return { ...route, candidates: taken.map((candidate) => ({ ...candidate, credentials: [] })) };
+  const usedCandidates = route.candidates.filter(({ isTaken }) => isTaken);
+  return { ...route, candidates: usedCandidates.map((candidate) => ({ ...candidate, credentials: [] })) };
 }
 
 /** A shadow belongs to the group, not to the key whose request it repeats. */

@@ -33,7 +33,7 @@ export function openPeopleStore(file: string): PeopleStore {
     sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
     sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
   };
-  const found = (row: Row | undefined) => {
+  const withPerson = (row: Row | undefined) => {
     const person = row && statements.person.get(row.person_id ?? null);
     return row && person ? { access: readAccess(row), person: readPerson(person) } : null;
   };
@@ -45,8 +45,8 @@ export function openPeopleStore(file: string): PeopleStore {
     open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
       statements.open.run(hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
-    find: (hash) => found(statements.find.get(hash)),
-    findByIds: (ids) => ids.flatMap((id) => found(statements.findById.get(id)) ?? []),
+    find: (hash) => withPerson(statements.find.get(hash)),
+    findByIds: (ids) => ids.flatMap((id) => withPerson(statements.findById.get(id)) ?? []),
     listTokens: (personId) =>
       (personId === null ? statements.tokens.all() : statements.tokensOf.all(personId)).map(readAccess),
     end(ended) {

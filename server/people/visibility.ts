@@ -47,10 +47,10 @@ export function ownOf({ id }: Pick<Person, 'id'>, { keys }: Pick<Config, 'keys'>
 }
 
 /** Whether a request or session of this key and group is visible. */
-export function sees(visibility: Visibility, of: { keyId: string | null; groupId: string | null }): boolean {
+export function sees(visibility: Visibility, entry: { keyId: string | null; groupId: string | null }): boolean {
   if (visibility.isAll) return true;
   return (
-    (of.keyId !== null && visibility.ownKeys.has(of.keyId)) ||
-    (of.groupId !== null && visibility.managed.has(of.groupId))
+    (entry.keyId !== null && visibility.ownKeys.has(entry.keyId)) ||
+    (entry.groupId !== null && visibility.managed.has(entry.groupId))
   );
 }

@@ -28,21 +28,21 @@ export async function detectLocal(options: DetectLocalOptions): Promise<Detected
     ports
       .sort((a, b) => a - b)
       .map((port) => {
-        const usual = expected.filter((entry) => entry.port === port).map(({ preset }) => preset);
-        return detectAt(port, usual, options.transport);
+        const usualPresets = expected.filter((entry) => entry.port === port).map(({ preset }) => preset);
+        return detectAt(port, usualPresets, options.transport);
       }),
   );
   return found.filter((server) => server !== null);
 }
 
-async function detectAt(port: number, usual: string[], transport: Transport): Promise<DetectedServer | null> {
+async function detectAt(port: number, usualPresets: string[], transport: Transport): Promise<DetectedServer | null> {
   const origin = `http://127.0.0.1:${port}`;
   const reply = await get(origin, '/v1/models', transport);
   if (!reply) return null;
   const models = reply.status === 200 ? parseModelList(reply.body, '') : null;
   const needsCredential = (reply.status === 401 || reply.status === 403) && isJson(reply);
   if (!models && !needsCredential) return null;
-  const preset = await identify({ origin, usual, reply, models, transport });
+  const preset = await identify({ origin, usual: usualPresets, reply, models, transport });
   return {
     preset: preset.id,
     name: preset.name,
@@ -64,14 +64,14 @@ interface Answering {
  * Identifies a server by what it reports about itself, otherwise by the presets of its port except those that would
  * have identified themselves.
  */
-async function identify({ origin, usual, reply, models, transport }: Answering): Promise<Preset> {
+async function identify({ origin, usual: usualPresets, reply, models, transport }: Answering): Promise<Preset> {
   const owners = new Set([...(models?.values() ?? [])].map(({ ownedBy }) => presetByOwner[ownedBy]));
   const byOwner = [...owners].find((id) => id !== undefined);
   // Jan embeds llama.cpp.
-  if (byOwner && !(byOwner === 'llama-cpp' && usual.includes('jan'))) return presetOf(byOwner);
-  if (reply.headers.server === 'llama.cpp' && !usual.includes('jan')) return presetOf('llama-cpp');
+  if (byOwner && !(byOwner === 'llama-cpp' && usualPresets.includes('jan'))) return presetOf(byOwner);
+  if (reply.headers.server === 'llama.cpp' && !usualPresets.includes('jan')) return presetOf('llama-cpp');
   if (await isOllama(origin, transport)) return presetOf('ollama');
-  const rest = usual.filter((id) => id !== 'ollama' && id !== 'llama-cpp');
+  const rest = usualPresets.filter((id) => id !== 'ollama' && id !== 'llama-cpp');
   return presetOf(rest[0] ?? 'custom');
 }
 

@@ -18,10 +18,10 @@ export interface Endpoint {
 export interface ModelPages {
   /** Identifies the first page: a query with its `?`, or a string for `place`. Empty for a list without pages. */
   readonly first: string;
-  /** Identifies the page after `page`, which is parsed JSON and was requested as `asked`. null after the last page. */
-  after(page: unknown, asked: string): string | null;
+  /** Identifies the page after `page`, which is parsed JSON and was requested as `query`. null after the last page. */
+  after(page: unknown, query: string): string | null;
   /** Where the page is. If absent: at `/models` below the base URL. */
-  place?(endpoint: Endpoint, asked: string): { origin: string; path: string; headers: Record<string, string> };
+  place?(endpoint: Endpoint, query: string): { origin: string; path: string; headers: Record<string, string> };
   /**
    * The names of a page's models; null if the page is not a list. If absent, the format is one of those that
    * `parseModelList` knows.
@@ -112,7 +112,7 @@ export interface Signing {
    * clock. Signatures follow the server's clock from then on, so the request can be signed and sent again. Absent if
    * signatures have no time.
    */
-  correctClock?(sent: SignedRequest['headers'], answered: ResponseHeaders): boolean;
+  correctClock?(sentHeaders: SignedRequest['headers'], answerHeaders: ResponseHeaders): boolean;
 }
 
 export type SignedRequest = Pick<OutgoingRequest, 'origin' | 'method' | 'path' | 'headers' | 'body' | 'proxy'>;

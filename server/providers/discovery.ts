@@ -64,12 +64,12 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   function begin(upstream: Upstream, before: ModelWatch | undefined): void {
     before?.stop();
     const isSamePlace = before && baseUrlOf(before.upstream) === baseUrlOf(upstream);
-    const known = isSamePlace ? before.known : cache.get(upstream.id, baseUrlOf(upstream));
-    const watch = new ModelWatch(upstream, known, { transport, now, asked: onRefreshed });
+    const knownModels = isSamePlace ? before.known : cache.get(upstream.id, baseUrlOf(upstream));
+    const watch = new ModelWatch(upstream, knownModels, { transport, now, asked: onRefreshed });
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
     const hadFailed = (before?.finding ?? null) !== null;
-    if (hadFailed || known !== (before?.known ?? null)) ports.onChange(upstream.id);
+    if (hadFailed || knownModels !== (before?.known ?? null)) ports.onChange(upstream.id);
   }
 
   function end(watch: ModelWatch): void {
@@ -80,17 +80,17 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
 
   return {
     models() {
-      const discovered = [...watches].flatMap(([id, { known, finding }]) =>
-        known || finding !== null ? [[id, known?.models ?? noModels] as const] : [],
+      const discovered = [...watches].flatMap(([id, { known: knownModels, finding }]) =>
+        knownModels || finding !== null ? [[id, knownModels?.models ?? noModels] as const] : [],
       );
       return new Map(discovered);
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
       cache.keepOnly(new Set(providers.map(({ id }) => id)));
-      const wanted = new Map(providers.filter((one) => one.discoversModels).map((one) => [one.id, one]));
-      for (const [id, watch] of [...watches]) if (!wanted.has(id)) end(watch);
-      for (const [id, upstream] of wanted) {
+      const toWatch = new Map(providers.filter((each) => each.discoversModels).map((each) => [each.id, each]));
+      for (const [id, watch] of [...watches]) if (!toWatch.has(id)) end(watch);
+      for (const [id, upstream] of toWatch) {
         const before = watches.get(id);
         if (!before || connectionOf(before.upstream) !== connectionOf(upstream)) begin(upstream, before);
       }
@@ -117,11 +117,11 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
 const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
-  const known: KnownModels | null = watch?.known ?? null;
+  const knownModels: KnownModels | null = watch?.known ?? null;
   return {
-    fetchedAt: known?.fetchedAt ?? null,
+    fetchedAt: knownModels?.fetchedAt ?? null,
     ...problemViewOf(watch?.finding ?? null),
-    count: known?.models.size ?? 0,
+    count: knownModels?.models.size ?? 0,
   };
 }
 

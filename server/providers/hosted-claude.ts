@@ -28,8 +28,8 @@ const idle = [
 ];
 
 /** The betas of a request, sorted by whether the cloud accepts them. */
-export interface TakenBetas {
-  taken: readonly string[];
+export interface SortedBetas {
+  accepted: readonly string[];
   /** The remaining betas with their fields. A beta and its field belong together: one without the other is refused. */
   unavailable: Unavailable;
 }
@@ -37,23 +37,23 @@ export interface TakenBetas {
 /**
  * Sorts the betas in a client's `anthropic-beta`. Clouds refuse requests with unknown betas (QuantumNous/new-api#2975).
  */
-export function takenBetas(header: string | undefined, known: ReadonlySet<string>): TakenBetas {
-  const asked = (header ?? '').split(',').map((beta) => beta.trim());
-  const taken = [...new Set(asked.filter((beta) => known.has(beta)))];
+export function sortBetas(header: string | undefined, served: ReadonlySet<string>): SortedBetas {
+  const requested = (header ?? '').split(',').map((beta) => beta.trim());
+  const accepted = [...new Set(requested.filter((beta) => served.has(beta)))];
   const fields = fieldsOfBeta
-    .filter(([prefix]) => asked.some((beta) => beta.startsWith(prefix)))
+    .filter(([prefix]) => requested.some((beta) => beta.startsWith(prefix)))
     .flatMap(([, names]) => names)
-    .filter((field) => !isTaken(field, taken));
-  const missing = asked.filter(
-    (beta) => beta !== '' && !known.has(beta) && !idle.some((begin) => beta.startsWith(begin)),
+    .filter((field) => !isFieldAccepted(field, accepted));
+  const unaccepted = requested.filter(
+    (beta) => beta !== '' && !served.has(beta) && !idle.some((begin) => beta.startsWith(begin)),
   );
-  const betas = [...new Set(missing)].map((beta) => `anthropic-beta:${beta}`);
-  return { taken, unavailable: { betas, fields: [...new Set(fields)] } };
+  const betas = [...new Set(unaccepted)].map((beta) => `anthropic-beta:${beta}`);
+  return { accepted, unavailable: { betas, fields: [...new Set(fields)] } };
 }
 
-function isTaken(field: string, taken: readonly string[]): boolean {
+function isFieldAccepted(field: string, accepted: readonly string[]): boolean {
   return fieldsOfBeta.some(
-    ([prefix, fields]) => fields.includes(field) && taken.some((beta) => beta.startsWith(prefix)),
+    ([prefix, fields]) => fields.includes(field) && accepted.some((beta) => beta.startsWith(prefix)),
   );
 }
 

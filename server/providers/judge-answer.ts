@@ -51,8 +51,8 @@ function judgeBaseUrl(steps: ProbeSteps, provider: Upstream, answer: Answer): bo
     );
   if (isHtml) fail({ code: 'web-page', status });
   else if (status >= 300 && status < 400) {
-    const to = withoutQuery(headers.location, provider);
-    steps.fail('base-url', { code: 'redirected', to }, { code: 'set-base-url-to-target' });
+    const redirectTarget = withoutQuery(headers.location, provider);
+    steps.fail('base-url', { code: 'redirected', to: redirectTarget }, { code: 'set-base-url-to-target' });
   } else if (status === 404 || status === 405) {
     if (!provider.discoversModels && betterBaseUrl === null) return withoutList(steps, status);
     fail({ code: 'no-model-list', status });

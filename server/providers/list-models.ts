@@ -18,15 +18,15 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
   const { first, after, read, isRightMissing } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
   try {
-    let asked: string | null = first;
-    for (let page = 0; asked !== null && page < maxPages; page++) {
-      const { status, body } = await askForModels(upstream, transport, asked);
+    let query: string | null = first;
+    for (let page = 0; query !== null && page < maxPages; page++) {
+      const { status, body } = await askForModels(upstream, transport, query);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
-      const listed = parseModelList(body, upstream.id, read);
-      if (!listed) return { finding: { code: 'not-a-list' } };
-      for (const [name, info] of listed) models.set(name, info);
-      asked = after(parseJson(body), asked);
+      const pageModels = parseModelList(body, upstream.id, read);
+      if (!pageModels) return { finding: { code: 'not-a-list' } };
+      for (const [name, info] of pageModels) models.set(name, info);
+      query = after(parseJson(body), query);
     }
     return { models };
   } catch (error) {

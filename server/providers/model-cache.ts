@@ -24,7 +24,7 @@ const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.strin
  */
 interface ModelCache {
   get(providerId: string, baseUrl: string): KnownModels | null;
-  put(providerId: string, baseUrl: string, known: KnownModels): void;
+  put(providerId: string, baseUrl: string, models: KnownModels): void;
   /** Forgets all other providers, because they were removed. */
   keepOnly(providerIds: ReadonlySet<string>): void;
   /** Resolves once everything is on disk. */

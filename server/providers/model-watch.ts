@@ -31,9 +31,9 @@ export class ModelWatch {
   #asking: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(upstream: Upstream, known: KnownModels | null, ports: ModelWatchPorts) {
+  constructor(upstream: Upstream, knownModels: KnownModels | null, ports: ModelWatchPorts) {
     this.upstream = upstream;
-    this.known = known;
+    this.known = knownModels;
     this.#ports = ports;
   }
 

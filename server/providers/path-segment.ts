@@ -10,14 +10,14 @@ const escapedMark = /%(25|2e|2f|3b|3f|23|5c)/gi;
  */
 export function isPathSegment(name: string): boolean {
   if (name === '' || !name.isWellFormed()) return false;
-  let plain = name;
+  let segment = name;
   for (let depth = 0; depth < maxDepth; depth++) {
-    if (dotSegment.test(plain)) return false;
-    const decoded = plain.replace(escapedMark, (_escape, digits: string) =>
+    if (dotSegment.test(segment)) return false;
+    const decoded = segment.replace(escapedMark, (_escape, digits: string) =>
       String.fromCharCode(Number.parseInt(digits, 16)),
     );
-    if (decoded === plain) return true;
-    plain = decoded;
+    if (decoded === segment) return true;
+    segment = decoded;
   }
   // It is encoded too many times to be an accident.
   return false;

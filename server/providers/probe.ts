@@ -21,7 +21,7 @@ interface ProbeOptions {
   /** A model that the list must contain. */
   model?: string;
   /** Calls one of the models that the provider lists. If absent, no model is called. */
-  tryModel?(listed: readonly string[]): Promise<Trial | NoTrial>;
+  tryModel?(listedModels: readonly string[]): Promise<Trial | NoTrial>;
   /** The message in an error response, without secrets; null if there is none. */
   wordsOf?(body: Buffer): string | null;
 }
@@ -34,7 +34,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
   const outcome = await ask(provider, transport);
   await noteWay(steps, provider, transport);
   let modelCount: number | null = null;
-  let said: string | null = null;
+  let upstreamMessage: string | null = null;
   if (outcome instanceof TransportError) noteFailure(steps, outcome, provider);
   else {
     steps.passUpTo('tls');
@@ -48,10 +48,10 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
       modelCount = outcome.models.size;
       noteModels(steps, outcome.models, provider.dialect.hasUnlistedModels ? undefined : options.model);
     }
-    if (steps.failedAt !== null) said = options.wordsOf?.(outcome.body) ?? null;
+    if (steps.failedAt !== null) upstreamMessage = options.wordsOf?.(outcome.body) ?? null;
   }
-  const listed = outcome instanceof TransportError ? null : outcome.models;
-  const trial = steps.failedAt === null ? await options.tryModel?.([...(listed ?? new Map()).keys()]) : undefined;
+  const listedModels = outcome instanceof TransportError ? null : outcome.models;
+  const trial = steps.failedAt === null ? await options.tryModel?.([...(listedModels ?? new Map()).keys()]) : undefined;
   if (trial !== undefined) judgeTrial(steps, provider, trial);
   const isOpen = modelCount !== null && provider.servedWires === null && provider.dialect.serves('openai-responses');
   return {
@@ -59,13 +59,16 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
     ...steps.report(),
     modelCount,
     lacksResponses: isOpen && (await lacksResponses(provider, transport)),
-    ...tried(trial, said),
+    ...callResult(trial, upstreamMessage),
     elapsedMs: Math.round(performance.now() - startedMs),
   };
 }
 
-function tried(trial: Trial | NoTrial | undefined, said: string | null): Pick<ProbeReport, 'call' | 'said'> {
-  if (trial === undefined || typeof trial === 'string') return { call: null, said };
+function callResult(
+  trial: Trial | NoTrial | undefined,
+  upstreamMessage: string | null,
+): Pick<ProbeReport, 'call' | 'said'> {
+  if (trial === undefined || typeof trial === 'string') return { call: null, said: upstreamMessage };
   const { model, outcome, elapsedMs } = trial;
   const hasAnswered = outcome.kind === 'answer' && outcome.status < 400;
   return { call: hasAnswered ? { model, elapsedMs } : null, said: trial.said };
@@ -171,7 +174,7 @@ function tlsRemedy(message: string): ProbeRemedy {
   return { code: /self.signed|issuer|verify/i.test(message) ? 'add-authority' : 'use-http' };
 }
 
-function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, wanted: string | undefined): void {
-  if (wanted === undefined || models.has(wanted)) steps.pass('models', { code: 'listed', models: models.size });
-  else steps.fail('models', { code: 'model-not-listed', model: wanted, models: models.size }, { code: 'check-model' });
+function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, model: string | undefined): void {
+  if (model === undefined || models.has(model)) steps.pass('models', { code: 'listed', models: models.size });
+  else steps.fail('models', { code: 'model-not-listed', model, models: models.size }, { code: 'check-model' });
 }

@@ -48,16 +48,16 @@ const listMs = 15_000;
 export function modelListRequest(upstream: Upstream, page = upstream.dialect.modelPages.first): OutgoingRequest {
   const { dialect, endpoint, timeouts } = upstream;
   const { connectMs } = timeouts;
-  const place = dialect.modelPages.place?.(endpoint, page);
+  const pageAddress = dialect.modelPages.place?.(endpoint, page);
   return {
-    origin: place?.origin ?? endpoint.origin,
+    origin: pageAddress?.origin ?? endpoint.origin,
     method: 'GET',
-    path: place?.path ?? dialect.address(endpoint, '/models', page, null),
+    path: pageAddress?.path ?? dialect.address(endpoint, '/models', page, null),
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
       ...dialect.defaultHeaders,
-      ...place?.headers,
+      ...pageAddress?.headers,
       ...upstream.headers,
       ...upstream.credentials[0]?.headers,
     },

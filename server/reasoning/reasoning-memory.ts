@@ -14,7 +14,7 @@ const maxEntries = 20_000;
 const defaultMaxLength = 32 * 1024 * 1024;
 
 /** The key of an entry. */
-export function placeOf({ keyId, callId }: Pick<KeptReasoning, 'keyId' | 'callId'>): string {
+export function entryKeyOf({ keyId, callId }: Pick<KeptReasoning, 'keyId' | 'callId'>): string {
   return `${keyId}\n${callId}`;
 }
 
@@ -29,15 +29,15 @@ export class ReasoningMemory {
   }
 
   get(keyId: string, callId: string): KeptReasoning | undefined {
-    return this.#entries.get(placeOf({ keyId, callId }));
+    return this.#entries.get(entryKeyOf({ keyId, callId }));
   }
 
   /** Returns the evicted entries. */
-  set(kept: KeptReasoning): KeptReasoning[] {
-    const place = placeOf(kept);
-    this.#delete(place);
-    this.#entries.set(place, kept);
-    this.#length += kept.reasoning.length;
+  set(entry: KeptReasoning): KeptReasoning[] {
+    const entryKey = entryKeyOf(entry);
+    this.#delete(entryKey);
+    this.#entries.set(entryKey, entry);
+    this.#length += entry.reasoning.length;
     const evicted: KeptReasoning[] = [];
     for (const [oldest, each] of this.#entries) {
       if (this.#entries.size <= maxEntries && this.#length <= this.#maxLength) break;
@@ -49,11 +49,11 @@ export class ReasoningMemory {
 
   /** Deletes the entries that were stored at this time or before. */
   deleteUntil(timeMs: number): void {
-    for (const [place, { keptAtMs }] of this.#entries) if (keptAtMs <= timeMs) this.#delete(place);
+    for (const [entryKey, { keptAtMs }] of this.#entries) if (keptAtMs <= timeMs) this.#delete(entryKey);
   }
 
-  #delete(place: string): void {
-    this.#length -= this.#entries.get(place)?.reasoning.length ?? 0;
-    this.#entries.delete(place);
+  #delete(entryKey: string): void {
+    this.#length -= this.#entries.get(entryKey)?.reasoning.length ?? 0;
+    this.#entries.delete(entryKey);
   }
 }

@@ -1,7 +1,7 @@
 /** Keeps reasoning in memory and, within 100 ms, in SQLite, so that conversations survive a restart. */
 import type { Database, Statement } from '../database/database.ts';
 import { messageOf } from '../database/failures.ts';
-import { type KeptReasoning, placeOf, ReasoningMemory } from './reasoning-memory.ts';
+import { entryKeyOf, type KeptReasoning, ReasoningMemory } from './reasoning-memory.ts';
 import { maxEntryLength, type ReasoningStore } from './reasoning-store.ts';
 
 interface ReasoningStoreOptions {
@@ -58,25 +58,25 @@ export class SqliteReasoningStore implements ReasoningStore {
     if (reasoning.length > maxEntryLength) return;
     // Must happen before this run's first write.
     this.#learnOlder();
-    const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
-    this.#unwritten.set(placeOf(kept), kept);
-    for (const evicted of this.#memory.set(kept)) {
-      if (!this.#unwritten.delete(placeOf(evicted))) this.#forgotten.push(evicted);
+    const entry = { keyId, callId, keptAtMs: this.#now(), reasoning };
+    this.#unwritten.set(entryKeyOf(entry), entry);
+    for (const evicted of this.#memory.set(entry)) {
+      if (!this.#unwritten.delete(entryKeyOf(evicted))) this.#forgotten.push(evicted);
     }
     this.#timer ??= setTimeout(this.flush, flushMs).unref();
   }
 
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string> {
-    const found = new Map<string, string>();
+    const reasoningByCall = new Map<string, string>();
     const afterMs = this.#now() - dayMs;
     const missing: string[] = [];
     for (const callId of callIds) {
-      const kept = this.#memory.get(keyId, callId);
-      if (!kept) missing.push(callId);
-      else if (kept.keptAtMs > afterMs) found.set(callId, kept.reasoning);
+      const entry = this.#memory.get(keyId, callId);
+      if (!entry) missing.push(callId);
+      else if (entry.keptAtMs > afterMs) reasoningByCall.set(callId, entry.reasoning);
     }
-    if (missing.length > 0) this.#findOlder(keyId, missing, found);
-    return found;
+    if (missing.length > 0) this.#findOlder(keyId, missing, reasoningByCall);
+    return reasoningByCall;
   }
 
   readonly flush = (): void => {
@@ -102,13 +102,13 @@ export class SqliteReasoningStore implements ReasoningStore {
   }
 
   /** Runs a single statement for any number of calls, and none once a day has passed since the start. */
-  #findOlder(keyId: string, callIds: readonly string[], found: Map<string, string>): void {
+  #findOlder(keyId: string, callIds: readonly string[], reasoningByCall: Map<string, string>): void {
     this.#learnOlder();
     const nowMs = this.#now();
     if (nowMs >= (this.#olderUntilMs ?? Number.POSITIVE_INFINITY)) return;
     this.#quietly('reasoning cannot be read', () => {
       for (const { call_id: callId, reasoning } of this.#select.all(keyId, nowMs - dayMs, JSON.stringify(callIds))) {
-        found.set(String(callId), String(reasoning));
+        reasoningByCall.set(String(callId), String(reasoning));
       }
     });
   }

@@ -22,11 +22,11 @@ export type EncryptedSecrets = z.infer<typeof encryptedSecretsSchema>;
 type Head = Pick<EncryptedSecrets, 'format' | 'version' | 'key'>;
 
 /** Encrypts with a fresh nonce. */
-export function encrypt(plain: string, key: FileKey): EncryptedSecrets {
+export function encrypt(plaintext: string, key: FileKey): EncryptedSecrets {
   const head: Head = { format: 'sluice-secrets', version: 1, key: key.source };
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(authenticated(head));
-  const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
   return {
     ...head,
     nonce: nonce.toString('base64'),

@@ -70,9 +70,9 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
       await save(secrets, before?.key ?? (await newFileKey(keyFile, passphrase)));
     });
 
-  const found = await load();
-  if (found?.key.source.from === 'key-file' && passphrase !== undefined) {
-    await save(found.secrets, await newFileKey(keyFile, passphrase));
+  const stored = await load();
+  if (stored?.key.source.from === 'key-file' && passphrase !== undefined) {
+    await save(stored.secrets, await newFileKey(keyFile, passphrase));
     await rm(keyFile, { force: true });
   }
 
@@ -116,8 +116,8 @@ async function readEncrypted(path: string): Promise<EncryptedSecrets> {
 
 function decryptFile(path: string, file: EncryptedSecrets, key: FileKey): Secrets {
   try {
-    const plain: unknown = JSON.parse(decrypt(file, key));
-    return new Map(z.array(z.tuple([z.string(), z.string()])).parse(plain));
+    const entries: unknown = JSON.parse(decrypt(file, key));
+    return new Map(z.array(z.tuple([z.string(), z.string()])).parse(entries));
   } catch {
     if (key.source.from === 'key-file') throw damaged(path);
     throw new GatewayError(

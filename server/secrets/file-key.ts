@@ -49,9 +49,9 @@ interface Circumstances {
 /** The key of an existing file. Rejects with advice if passphrase or key file is missing. */
 export async function keyForFile(
   source: KeySource,
-  { path, keyFile, passphrase, known }: Circumstances,
+  { path, keyFile, passphrase, known: currentKey }: Circumstances,
 ): Promise<FileKey> {
-  if (known && JSON.stringify(known.source) === JSON.stringify(source)) return known;
+  if (currentKey && JSON.stringify(currentKey.source) === JSON.stringify(source)) return currentKey;
   if (source.from === 'key-file') return { source, bytes: await readKeyFile(path, keyFile) };
   if (passphrase !== undefined) return { source, bytes: await deriveKey(passphrase, source) };
   throw new GatewayError(

@@ -92,12 +92,12 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
     clearTimeout(idle);
     child ??= startChild();
     const id = ++lastId;
-    const answered = new Promise((resolve, reject) => {
+    const reply = new Promise((resolve, reject) => {
       const timer = setTimeout(() => stop(`it did not answer within ${limitMs / 1000} s`), limitMs);
       calls.set(id, { resolve, reject, timer });
     });
     child.send({ id, verb, parameters });
-    return answered;
+    return reply;
   };
 }
 

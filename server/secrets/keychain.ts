@@ -89,16 +89,16 @@ function locateKeytar(start?: StartKeytar): KeytarProcess {
 }
 
 async function probe(keytar: KeytarProcess, service: string): Promise<string | undefined> {
-  const until = Date.now() + probeLimitMs;
+  const deadlineMs = Date.now() + probeLimitMs;
   const account = `${probePrefix}${randomUUID()}`;
   const value = randomUUID();
   const call: (...call: [Parameters<KeytarProcess>[0], ...string[]]) => Promise<unknown> = (verb, ...rest) =>
-    keytar(verb, [service, account, ...rest], Math.max(1, until - Date.now()));
+    keytar(verb, [service, account, ...rest], Math.max(1, deadlineMs - Date.now()));
   try {
     await call('setPassword', value);
-    const read = await call('getPassword');
+    const readBack = await call('getPassword');
     await call('deletePassword');
-    return read === value ? undefined : 'it does not give back what was put in';
+    return readBack === value ? undefined : 'it does not give back what was put in';
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown error';
   }

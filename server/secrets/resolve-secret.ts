@@ -31,9 +31,9 @@ export async function resolveSecret(reference: string, sources: SecretSources): 
 }
 
 async function readSecretFile(reference: string, sources: SecretSources): Promise<string | undefined> {
-  const read = sources.readFile ?? ((path: string) => readFile(path, 'utf8'));
+  const readText = sources.readFile ?? ((path: string) => readFile(path, 'utf8'));
   try {
-    const text = await read(expandHome(reference.slice('file:'.length)));
+    const text = await readText(expandHome(reference.slice('file:'.length)));
     return text.replace(/\r?\n$/, '');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;

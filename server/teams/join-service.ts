@@ -56,7 +56,7 @@ const maxBegun = 20;
 
 export class JoinService {
   readonly #ports: JoinPorts;
-  readonly #begun = new Map<string, Begun>();
+  readonly #pendingJoins = new Map<string, Begun>();
   /** Prevents that one join, requested twice, creates two keys. */
   readonly #inTurn = createSerialQueue();
 
@@ -74,9 +74,9 @@ export class JoinService {
     const device = token === null ? await beginDevice(fetch, origin) : null;
     const expiresAt = nowMs() + (device ? device.expiresInSeconds * 1_000 : choiceMs);
     const id = randomUUID();
-    this.#begun.set(id, { origin, device, token, expiresAt });
-    const [oldest] = this.#begun.keys();
-    if (oldest !== undefined && this.#begun.size > maxBegun) this.#begun.delete(oldest);
+    this.#pendingJoins.set(id, { origin, device, token, expiresAt });
+    const [oldest] = this.#pendingJoins.keys();
+    if (oldest !== undefined && this.#pendingJoins.size > maxBegun) this.#pendingJoins.delete(oldest);
     const signIn = device && {
       code: device.userCode,
       url: device.verificationUriComplete ?? device.verificationUri,
@@ -104,36 +104,36 @@ export class JoinService {
 
   async #finish({ id, group }: CommandMap['team.finish-join']): Promise<JoinState> {
     const { fetch, logins, nowMs } = this.#ports;
-    const begun = this.#begun.get(id);
-    if (!begun || begun.expiresAt <= nowMs()) throw controlError('not_found', { code: 'joining-expired' }, 'id');
-    const { origin, device } = begun;
-    if (begun.token === null && device) {
+    const pending = this.#pendingJoins.get(id);
+    if (!pending || pending.expiresAt <= nowMs()) throw controlError('not_found', { code: 'joining-expired' }, 'id');
+    const { origin, device } = pending;
+    if (pending.token === null && device) {
       const { deviceCode } = device;
       const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
       if (!letIn) return { state: 'waiting' };
-      begun.token = letIn.token;
-      begun.expiresAt = Math.max(begun.expiresAt, nowMs() + choiceMs);
+      pending.token = letIn.token;
+      pending.expiresAt = Math.max(pending.expiresAt, nowMs() + choiceMs);
       await logins.keep(origin, letIn.token);
     }
-    const team = openTeamGateway(fetch, origin, begun.token ?? '');
+    const team = openTeamGateway(fetch, origin, pending.token ?? '');
     const groups = (await team.query({ type: 'groups' })).map((each) => ({ id: each.id, name: each.name ?? null }));
     const into = group ?? (groups.length === 1 ? groups[0]?.id : undefined);
     if (into === undefined && groups.length === 0) throw controlError('forbidden', { code: 'no-group-there', origin });
     if (into === undefined) return { state: 'choosing', groups };
     const joined = await this.#join(team, origin, into);
-    this.#begun.delete(id);
+    this.#pendingJoins.delete(id);
     const preset = await findJoinPreset(team, this.#ports.isManaged());
     return { state: 'joined', ...joined, group: into, preset };
   }
 
   async #join(team: TeamGateway, origin: string, group: string): Promise<{ provider: string; key: string }> {
-    const made = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
-    const key = made.key.id;
+    const created = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
+    const key = created.key.id;
     try {
       const added = await this.#ports.addProvider({
         type: 'provider.add',
         provider: { name: new URL(origin).host, baseUrl: baseUrlOf(origin), joined: true },
-        credentials: [{ id: key, label: `Your key in ${group}`, secret: made.secret }],
+        credentials: [{ id: key, label: `Your key in ${group}`, secret: created.secret }],
       });
       return { provider: added.provider.id, key };
     } catch (error) {

@@ -58,9 +58,9 @@ export async function beginDevice(fetch: Fetch, origin: string): Promise<DeviceS
 export async function askToken(
   fetch: Fetch,
   origin: string,
-  asked: { deviceCode: string; name: string },
+  body: { deviceCode: string; name: string },
 ): Promise<LetIn | null> {
-  return letInSchema.parse(await post(fetch, `${origin}/control/device/token`, { body: asked }));
+  return letInSchema.parse(await post(fetch, `${origin}/control/device/token`, { body }));
 }
 
 /** Ends the token. */
@@ -68,13 +68,13 @@ export async function endToken(fetch: Fetch, origin: string, token: string): Pro
   await post(fetch, `${origin}/control/sign-out`, { token, body: {} });
 }
 
-interface Sent {
+interface PostedRequest {
   token?: string;
   body?: object;
 }
 
-async function post(fetch: Fetch, address: string, sent: Sent): Promise<unknown> {
-  return readReply(address, await reach(fetch, address, sent));
+async function post(fetch: Fetch, address: string, request: PostedRequest): Promise<unknown> {
+  return readReply(address, await reach(fetch, address, request));
 }
 
 async function readReply(address: string, response: Response): Promise<unknown> {
@@ -86,7 +86,7 @@ async function readReply(address: string, response: Response): Promise<unknown> 
   throw refusal(reply.data.error);
 }
 
-async function reach(fetch: Fetch, address: string, { token, body }: Sent): Promise<Response> {
+async function reach(fetch: Fetch, address: string, { token, body }: PostedRequest): Promise<Response> {
   const headers = {
     'content-type': 'application/json',
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -41,8 +41,8 @@ const idRules: Record<WireName, CallIdRule> = {
 
 /** Assigns ids to the answer's calls: unused in the conversation, and valid in the client's API. */
 export function answerCallIds({ turns, wire }: Conversation): CallIds {
-  const used = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
-  return new CallIds(idRules[wire], used);
+  const usedIds = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
+  return new CallIds(idRules[wire], usedIds);
 }
 
 export function sealedBy(origin: Origin, seal: Seal): Seal {
@@ -59,8 +59,8 @@ export function wantsWholeArguments(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'gemini-generate';
 }
 
-export function isWholeObject(given: string): boolean {
-  return isObject(parseJson(given));
+export function isWholeObject(callArguments: string): boolean {
+  return isObject(parseJson(callArguments));
 }
 
 export function brokenArguments(name: string): AnswerError {

@@ -41,7 +41,7 @@ export function answerForClient(answer: Answer, context: AnswerContext): AnswerR
 
 function callForClient(call: CallPart, id: string, { names, origin }: AnswerContext): CallPart {
   const { name, namespace, kind } = names.inward(call.name);
-  const given = call.arguments.trim() === '' && kind === 'function' ? '{}' : call.arguments;
+  const callArguments = call.arguments.trim() === '' && kind === 'function' ? '{}' : call.arguments;
   const isLowered = kind === 'custom' && call.kind === 'function';
   return {
     ...call,
@@ -49,7 +49,7 @@ function callForClient(call: CallPart, id: string, { names, origin }: AnswerCont
     name,
     namespace,
     kind: call.kind === 'custom' ? 'custom' : kind,
-    arguments: isLowered ? customInput(given) : given,
+    arguments: isLowered ? customInput(callArguments) : callArguments,
     seal: call.seal && sealedBy(origin, call.seal),
   };
 }
@@ -61,6 +61,6 @@ function addSeal(parts: AnswerPart[], seal: Seal): void {
   else parts.push({ type: 'thinking', text: '', seal, at: '' });
 }
 
-function isBroken({ kind, arguments: given }: CallPart, { conversation }: AnswerContext): boolean {
-  return kind === 'function' && wantsWholeArguments(conversation.wire) && !isWholeObject(given);
+function isBroken({ kind, arguments: callArguments }: CallPart, { conversation }: AnswerContext): boolean {
+  return kind === 'function' && wantsWholeArguments(conversation.wire) && !isWholeObject(callArguments);
 }

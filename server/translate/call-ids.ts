@@ -15,14 +15,14 @@ const maxLength = 64;
 /** Assigns a unique id to each call of a conversation. */
 export class CallIds {
   readonly #rule: CallIdRule;
-  readonly #used: Set<string>;
+  readonly #usedIds: Set<string>;
   /** How often each id has been used as a source, so that a history of identical ids does not take quadratic time. */
   readonly #occurrences = new Map<string, number>();
 
-  /** @param used ids that the conversation already contains */
-  constructor(rule: CallIdRule, used: Iterable<string> = []) {
+  /** @param usedIds ids that the conversation already contains */
+  constructor(rule: CallIdRule, usedIds: Iterable<string> = []) {
     this.#rule = rule;
-    this.#used = new Set(used);
+    this.#usedIds = new Set(usedIds);
   }
 
   /**
@@ -32,10 +32,10 @@ export class CallIds {
   assign(id: string): string {
     let occurrence = this.#occurrences.get(id) ?? 0;
     let assigned = id;
-    while (this.#used.has(assigned) || !isAllowed(this.#rule, assigned))
+    while (this.#usedIds.has(assigned) || !isAllowed(this.#rule, assigned))
       assigned = derive(this.#rule, id, occurrence++);
     this.#occurrences.set(id, occurrence);
-    this.#used.add(assigned);
+    this.#usedIds.add(assigned);
     return assigned;
   }
 }

@@ -32,7 +32,7 @@ export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   if (!text.startsWith(beginning)) return bare;
   const members = Buffer.from(text, 'base64').toString().split('\0');
   const [first, provider = '', model = '', account = '', kindName, itemId = '', thought = '', ...data] = members;
-  const kind = kinds.find((known) => known === kindName);
+  const kind = kinds.find((each) => each === kindName);
   if (first !== mark || kind === undefined) return bare;
   const seal: Seal = { kind, data: data.join('\0'), origin: { provider, model, account } };
   if (itemId !== '') seal.itemId = itemId;

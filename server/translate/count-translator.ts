@@ -31,15 +31,15 @@ export class CountTranslator {
   }
 
   /** @throws GatewayError `malformed_json` or `invalid_value`, as for the request itself */
-  open(body: Buffer, named?: NamedInUrl): (target: Target) => TranslatedCount {
+  open(body: Buffer, fromUrl?: NamedInUrl): (target: Target) => TranslatedCount {
     const bodyFor = this.#bodyFor;
     if (bodyFor === null) return () => new TranslatedCount(body, this.#write);
-    const asked = this.#translator.read(Buffer.from(writeJson(countedRequest(body))), named);
+    const parsed = this.#translator.read(Buffer.from(writeJson(countedRequest(body))), fromUrl);
     return (target) => {
-      const { body: request } = this.#translator.request(asked, target);
+      const { body: request } = this.#translator.request(parsed, target);
       const rendered: unknown = parseJson(request.toString());
-      const counted = bodyFor(isObject(rendered) ? rendered : {}, target.model);
-      return new TranslatedCount(Buffer.from(writeJson(counted)), this.#write);
+      const countBody = bodyFor(isObject(rendered) ? rendered : {}, target.model);
+      return new TranslatedCount(Buffer.from(writeJson(countBody)), this.#write);
     };
   }
 

@@ -7,17 +7,17 @@ import { entryOf } from '../wire/table-entry.ts';
 import { parseJson } from './json-text.ts';
 
 /** The text of a complete call. */
-export function customInput(given: string): string {
-  const value = parseJson(given);
-  return isObject(value) && typeof value.input === 'string' ? value.input : given;
+export function customInput(callArguments: string): string {
+  const value = parseJson(callArguments);
+  return isObject(value) && typeof value.input === 'string' ? value.input : callArguments;
 }
 
 /**
  * Whether the arguments began as JSON and were cut off, so that the text is incomplete. Models also write text without
  * any JSON.
  */
-export function isCutInput(given: string): boolean {
-  return given.trimStart().startsWith('{') && !isObject(parseJson(given));
+export function isCutInput(callArguments: string): boolean {
+  return callArguments.trimStart().startsWith('{') && !isObject(parseJson(callArguments));
 }
 
 /** Maximum white space before the text; beyond it the arguments are passed on at their end. */
@@ -28,15 +28,15 @@ const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t:
 export class CustomInputReader {
   #state: 'before' | 'inside' | 'after' | 'other' = 'before';
   /** Characters that cannot be passed on yet: the beginning, an incomplete escape, or half of a surrogate pair. */
-  #held = '';
+  #pending = '';
 
   /** Returns the next piece of the text. */
   push(fragment: string): string {
     if (this.#state === 'other' || this.#state === 'after') return '';
-    const text = this.#held + fragment;
+    const text = this.#pending + fragment;
     if (this.#state === 'inside') return this.#readInside(text, 0);
     const start = startOfText(text);
-    if (start === 'unknown' && text.length <= maxBeginning) this.#held = text;
+    if (start === 'unknown' && text.length <= maxBeginning) this.#pending = text;
     else if (typeof start === 'string') this.#state = 'other';
     else {
       this.#state = 'inside';
@@ -51,7 +51,7 @@ export class CustomInputReader {
   }
 
   #readInside(text: string, start: number): string {
-    let read = '';
+    let decoded = '';
     let at = start;
     while (at < text.length) {
       const character = text.charAt(at);
@@ -61,18 +61,18 @@ export class CustomInputReader {
       }
       const length = character !== '\\' ? 1 : text.charAt(at + 1) === 'u' ? 6 : 2;
       if (at + length > text.length) break;
-      read += length === 1 ? character : unescaped(text.slice(at + 1, at + length));
+      decoded += length === 1 ? character : unescaped(text.slice(at + 1, at + length));
       at += length;
     }
-    this.#held = this.#state === 'after' ? '' : text.slice(at);
-    return this.#withoutHalf(read);
+    this.#pending = this.#state === 'after' ? '' : text.slice(at);
+    return this.#withoutHalf(decoded);
   }
 
   /** Holds back an unpaired surrogate, which would be encoded as a replacement character. */
   #withoutHalf(text: string): string {
     const last = text.charCodeAt(text.length - 1);
     if (this.#state === 'after' || !(last >= 0xd800 && last < 0xdc00)) return text;
-    this.#held = `\\u${last.toString(16)}${this.#held}`;
+    this.#pending = `\\u${last.toString(16)}${this.#pending}`;
     return text.slice(0, -1);
   }
 }

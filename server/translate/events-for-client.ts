@@ -92,7 +92,7 @@ export class EventsForClient {
 
   #takeContent(event: AnswerEvent): void {
     if (event.type === 'call') this.#begin(event);
-    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'seal') this.#pass({ type: 'seal', seal: sealedBy(this.#context.origin, event.seal) });
     else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
@@ -107,8 +107,8 @@ export class EventsForClient {
     const isAnswer = event.name === answerTool;
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isAnswer ? '' : this.#ids.assign(event.id);
-    const asked = event.kind === 'custom' ? 'custom' : kind;
-    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: asked, seal };
+    const callKind = event.kind === 'custom' ? 'custom' : kind;
+    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
     this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText() };
     if (isAnswer) return;
     this.#calls++;
@@ -117,13 +117,13 @@ export class EventsForClient {
     this.#pass(call);
   }
 
-  #argue(text: string): void {
+  #addArguments(text: string): void {
     const open = this.#open;
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });
     else {
-      const passing = open.input ? open.input.push(text) : text;
-      if (passing !== '') this.#pass({ type: 'arguments', index: open.call.index, text: passing });
+      const inputText = open.input ? open.input.push(text) : text;
+      if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
     }
     open.arguments.add(text);
   }
@@ -151,13 +151,13 @@ export class EventsForClient {
   }
 
   #closeInput({ index }: CallEvent, { input, name, arguments: all }: OpenCall): void {
-    const given = all.text;
-    if (isCutInput(given)) this.#fail(brokenArguments(name));
-    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(given) });
+    const callArguments = all.text;
+    if (isCutInput(callArguments)) this.#fail(brokenArguments(name));
+    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(callArguments) });
   }
 
-  #isBroken(given: string): boolean {
-    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(given);
+  #isBroken(callArguments: string): boolean {
+    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(callArguments);
   }
 
   #stop(stop: Stop): void {

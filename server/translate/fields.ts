@@ -12,7 +12,7 @@ export class Fields {
   readonly at: string;
   readonly losses: Losses;
   readonly #value: Record<string, unknown>;
-  readonly #read = new Set<string>();
+  readonly #readNames = new Set<string>();
 
   /** @throws GatewayError `invalid_value` if `value` is not an object */
   constructor(value: unknown, at: string, losses: Losses) {
@@ -28,7 +28,7 @@ export class Fields {
 
   /** Undefined if it is absent or `null`. */
   any(name: string): unknown {
-    this.#read.add(name);
+    this.#readNames.add(name);
     return this.#value[name] ?? undefined;
   }
 
@@ -92,13 +92,14 @@ export class Fields {
 
   /** Ignores fields that mean nothing to any other upstream, so that nothing is lost. */
   ignore(...names: string[]): void {
-    for (const name of names) this.#read.add(name);
+    for (const name of names) this.#readNames.add(name);
   }
 
   /** Reports the fields that have not been read. */
   dropRest(): void {
     for (const name of Object.keys(this.#value)) {
-      if (!this.#read.has(name) && this.#value[name] !== null) this.losses.dropped(this.path(name), 'unknown-field');
+      if (!this.#readNames.has(name) && this.#value[name] !== null)
+        this.losses.dropped(this.path(name), 'unknown-field');
     }
   }
 }

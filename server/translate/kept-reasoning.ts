@@ -32,7 +32,7 @@ export interface KeptReasoning {
 /** Collects the seals from the events of the client's answer. */
 export class ReasoningCollector {
   /** Calls by index. */
-  readonly #called = new Map<number, { id: string; name: string; arguments: GrowingText }>();
+  readonly #callsByIndex = new Map<number, { id: string; name: string; arguments: GrowingText }>();
   readonly #seals: KeptSeal[] = [];
   #thought = new GrowingText();
   #calls = 0;
@@ -43,11 +43,11 @@ export class ReasoningCollector {
     else if (event.type === 'seal') this.#keep(event.seal, this.#thought.text);
     else if (event.type === 'text') this.#isAfterText = true;
     else if (event.type === 'call') {
-      this.#called.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
+      this.#callsByIndex.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
       if (event.seal) this.#keep(event.seal, null);
       this.#calls++;
     } else if (event.type === 'arguments') {
-      this.#called.get(event.index)?.arguments.add(event.text);
+      this.#callsByIndex.get(event.index)?.arguments.add(event.text);
     }
     if (event.type !== 'thinking' && !this.#thought.isEmpty) this.#thought = new GrowingText();
   }
@@ -55,14 +55,14 @@ export class ReasoningCollector {
   /** Adds more to the text of the latest event, given as the inside of a JSON string. */
   takeMore(latest: DeltaEvent, escaped: string): void {
     if (latest.type === 'thinking') this.#thought.addEscaped(escaped);
-    else if (latest.type === 'arguments') this.#called.get(latest.index)?.arguments.addEscaped(escaped);
+    else if (latest.type === 'arguments') this.#callsByIndex.get(latest.index)?.arguments.addEscaped(escaped);
   }
 
   /** Null if there are no calls with reasoning to restore. */
   get kept(): KeptReasoning | null {
-    const [first] = this.#called.values();
+    const [first] = this.#callsByIndex.values();
     if (!first || this.#seals.length === 0) return null;
-    const calls = [...this.#called.values()].map((call) => ({ name: call.name, arguments: call.arguments.text }));
+    const calls = [...this.#callsByIndex.values()].map((call) => ({ name: call.name, arguments: call.arguments.text }));
     return { callId: first.id, digest: digestOf(calls), seals: this.#seals };
   }
 
@@ -82,12 +82,12 @@ export function callsWithoutReasoning({ turns }: Conversation): string[] {
 /** Restores the stored reasoning, given by the id of each turn's first call. */
 export function withKeptReasoning(
   conversation: Conversation,
-  kept: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
+  reasoningByCall: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
 ): Conversation {
-  if (kept.size === 0) return conversation;
+  if (reasoningByCall.size === 0) return conversation;
   const turns = conversation.turns.map((turn) => {
     const calls = unsealedCallsOf(turn);
-    const found = kept.get(calls[0]?.id ?? '');
+    const found = reasoningByCall.get(calls[0]?.id ?? '');
     return found && found.digest === digestOf(calls) ? { ...turn, parts: withSeals(turn.parts, found.seals) } : turn;
   });
   return { ...conversation, turns };
@@ -95,8 +95,8 @@ export function withKeptReasoning(
 
 /** Ignores whitespace, because clients may re-serialise the arguments. */
 function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
-  const said = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
-  return hash('sha256', said.join('\n'));
+  const lines = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
+  return hash('sha256', lines.join('\n'));
 }
 
 /** The turn's calls; none if the client returned the turn's reasoning itself. */
@@ -113,10 +113,10 @@ function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
  */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
-  const thoughts = Map.groupBy(seals, placeOf);
+  const thoughts = Map.groupBy(seals, positionOf);
   const restored: Part[] = [];
-  const restore = (place: string) => {
-    for (const { seal, text } of thoughts.get(place) ?? [])
+  const restore = (position: string) => {
+    for (const { seal, text } of thoughts.get(position) ?? [])
       restored.push({ type: 'thinking', text: text ?? '', seal, at });
   };
   restore(beforeText);
@@ -135,7 +135,7 @@ function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
 
 const beforeText = 'before text';
 
-function placeOf({ text, calls, isAfterText }: KeptSeal): string {
+function positionOf({ text, calls, isAfterText }: KeptSeal): string {
   if (text === null) return `of ${calls}`;
   return calls === 0 && !isAfterText ? beforeText : `before ${calls}`;
 }

@@ -29,6 +29,6 @@ export function fileNameOf({ name, source }: MediaPart): string {
 }
 
 /** The text of a document, preceded by its title. */
-export function textOfDocument({ name }: MediaPart, said: string): string {
-  return name === undefined ? said : `${name}\n\n${said}`;
+export function textOfDocument({ name }: MediaPart, content: string): string {
+  return name === undefined ? content : `${name}\n\n${content}`;
 }

@@ -5,12 +5,12 @@
  * is that of `gpt-9`.
  */
 export function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
-  let found = '';
+  let longest = '';
   for (const name of Object.keys(families)) {
-    if (name.length <= found.length || !model.startsWith(name)) continue;
-    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) found = name;
+    if (name.length <= longest.length || !model.startsWith(name)) continue;
+    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) longest = name;
   }
-  return families[found];
+  return families[longest];
 }
 
 function endsInDigit(name: string): boolean {

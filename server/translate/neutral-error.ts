@@ -73,28 +73,28 @@ const wordsOfStatus: Record<number, Words> = {
  */
 export function neutralError(error: UpstreamError | null, status?: number): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
-  const named = entryOf(words, type) ?? wordsBy(type, code, status);
+  const classified = entryOf(words, type) ?? wordsBy(type, code, status);
   if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
-  const said = message || 'The upstream failed and did not say why.';
+  const text = message || 'The upstream failed and did not say why.';
   if (overflowIn({ message, code }) || tooLong.test(message))
-    return { message: said, type: invalid, code: 'context_length_exceeded' };
-  return { message: said, ...named };
+    return { message: text, type: invalid, code: 'context_length_exceeded' };
+  return { message: text, ...classified };
 }
 
 function wordsBy(type: string, code: string, status = 500): Words {
   const isVague = code === '' || code === String(status);
-  const known = isVague ? wordsOfStatus[status] : undefined;
+  const byStatus = isVague ? wordsOfStatus[status] : undefined;
   const hasType = type !== '' && (status >= 500 || type !== 'server_error');
-  return known ?? { type: hasType ? type : status < 500 ? invalid : 'server_error', code: code || null };
+  return byStatus ?? { type: hasType ? type : status < 500 ? invalid : 'server_error', code: code || null };
 }
 
 /** Uses the code by which OpenAI's clients recognise that a context is too long. */
 export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody {
   const overflow = overflowIn({ message, code });
-  const said = overflow
+  const text = overflow
     ? `This model's maximum context length is ${overflow.limit} tokens. However, your messages resulted in ${overflow.tokens} tokens.`
     : message;
-  return { message: said, type, param: null, code };
+  return { message: text, type, param: null, code };
 }
 
 const statuses: Record<string, number> = {

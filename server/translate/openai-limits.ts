@@ -8,10 +8,10 @@ export function effortFor(rendering: Rendering, { efforts }: OpenaiFacts): strin
   const { reasoning } = rendering.conversation;
   const effort = reasoning && effortOf(reasoning);
   if (effort === undefined) return undefined;
-  const taken = nearestEffort(effort, efforts);
-  if (taken === undefined && !isOff(reasoning)) rendering.drop('reasoning', effort, 'model-takes-none');
-  else if (taken !== undefined && taken !== effort) rendering.emulate('reasoning', 'out-of-range');
-  return taken;
+  const nearest = nearestEffort(effort, efforts);
+  if (nearest === undefined && !isOff(reasoning)) rendering.drop('reasoning', effort, 'model-takes-none');
+  else if (nearest !== undefined && nearest !== effort) rendering.emulate('reasoning', 'out-of-range');
+  return nearest;
 }
 
 export function temperatureOf(

@@ -16,8 +16,8 @@ export function possibleLosses(client: WireName, upstream: UpstreamWireName, mod
   const translator = translatorFor(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };
   try {
-    const asked = translator.read(Buffer.from(JSON.stringify(specimens[client])), { model, stream: false });
-    const { losses } = translator.request(asked, { model, origin: { provider: '', model, account: '' } });
+    const parsed = translator.read(Buffer.from(JSON.stringify(specimens[client])), { model, stream: false });
+    const { losses } = translator.request(parsed, { model, origin: { provider: '', model, account: '' } });
     return { dropped: noteLosses(losses, 'dropped'), emulated: noteLosses(losses, 'emulated') };
   } catch (error) {
     if (error instanceof GatewayError) return { dropped: [], emulated: [] };

@@ -48,8 +48,8 @@ function readEvents(wire: WireName, events: readonly StreamEvent[]): ReadAnswer 
   if (!events.some(({ value }) => isObject(value))) return null;
   const parser = wireTranslations[wire].eventParser(0);
   const collected = new CollectedAnswer();
-  for (const event of events) for (const found of parser.push(event)) collected.take(found);
-  for (const found of parser.end()) collected.take(found);
+  for (const event of events) for (const answerEvent of parser.push(event)) collected.take(answerEvent);
+  for (const answerEvent of parser.end()) collected.take(answerEvent);
   return collected;
 }
 

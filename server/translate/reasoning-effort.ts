@@ -22,8 +22,8 @@ export function budgetOf({ effort, budgetTokens }: ReasoningRequest): number | u
 /** OpenAI's name for the effort; undefined if the client leaves it to the model. */
 export function effortOf({ effort, budgetTokens }: ReasoningRequest): string | undefined {
   if (effort !== undefined || budgetTokens === undefined || budgetTokens < 0) return effort;
-  const found = Object.entries(budgets).find(([, tokens]) => budgetTokens <= tokens)?.[0] ?? 'xhigh';
-  return found === 'max' ? 'xhigh' : found;
+  const level = Object.entries(budgets).find(([, tokens]) => budgetTokens <= tokens)?.[0] ?? 'xhigh';
+  return level === 'max' ? 'xhigh' : level;
 }
 
 export function isOff(reasoning: ReasoningRequest | undefined): boolean {
@@ -31,10 +31,10 @@ export function isOff(reasoning: ReasoningRequest | undefined): boolean {
 }
 
 /**
- * The closest effort that a model accepts, and not more than `effort` if possible. `taken`: from least to most. An
+ * The closest effort that a model accepts, and not more than `effort` if possible. `accepted`: from least to most. An
  * unknown effort counts as medium. Undefined if the model accepts none.
  */
-export function nearestEffort<Taken extends string>(effort: string, taken: readonly Taken[]): Taken | undefined {
-  const wanted = entryOf(budgets, effort) ?? budgets.medium ?? 0;
-  return taken.findLast((each) => (entryOf(budgets, each) ?? 0) <= wanted) ?? taken[0];
+export function nearestEffort<Effort extends string>(effort: string, accepted: readonly Effort[]): Effort | undefined {
+  const requestedTokens = entryOf(budgets, effort) ?? budgets.medium ?? 0;
+  return accepted.findLast((each) => (entryOf(budgets, each) ?? 0) <= requestedTokens) ?? accepted[0];
 }

@@ -30,10 +30,10 @@ const longestId = 256;
 const backslash = 0x5c;
 
 /** The ids of a chat's newest tool results, newest first, if they are written without escapes. */
-export function newestResultIds(body: Buffer, most = maxResults): string[] {
+export function newestResultIds(body: Buffer, maxIds = maxResults): string[] {
   const ids: string[] = [];
   let at = body.lastIndexOf(resultId);
-  while (at > 0 && ids.length < most) {
+  while (at > 0 && ids.length < maxIds) {
     // Within a text, quotes are escaped.
     const id = body[at - 1] === backslash ? null : idAfter(body, at + resultId.length);
     if (id !== null) ids.push(id);

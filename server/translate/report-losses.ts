@@ -38,10 +38,10 @@ export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
   const notes = new Map<string, LossNote>();
   for (const { fate: became, field, code } of losses) {
     if (became !== fate) continue;
-    const place = withoutIndices(field.slice(0, maxFieldLength));
-    const known = notes.get(`${code} ${place}`);
-    if (known) known.times++;
-    else if (notes.size < maxNotes) notes.set(`${code} ${place}`, { code, field: inAscii(place), times: 1 });
+    const path = withoutIndices(field.slice(0, maxFieldLength));
+    const note = notes.get(`${code} ${path}`);
+    if (note) note.times++;
+    else if (notes.size < maxNotes) notes.set(`${code} ${path}`, { code, field: inAscii(path), times: 1 });
   }
   return [...notes.values()];
 }

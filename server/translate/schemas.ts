@@ -12,7 +12,7 @@ const maxDepth = 100;
 /** Keywords whose value contains schemas by name. */
 const byName = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 /** Keywords whose value is a schema, or a list of schemas. */
-const inside = ['items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'not', 'prefixItems', 'if', 'then', 'else'];
+const direct = ['items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'not', 'prefixItems', 'if', 'then', 'else'];
 
 /** Anthropic requires an object at the top of a tool's schema, without a choice between schemas there. */
 export function objectSchema(schema: JsonSchema | undefined): JsonSchema {
@@ -83,7 +83,7 @@ function mapInside(keyword: string, value: unknown, map: (schema: JsonSchema) =>
   if (byName.includes(keyword) && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isObject(each) ? map(each) : each]));
   }
-  if (!inside.includes(keyword)) return value;
+  if (!direct.includes(keyword)) return value;
   if (Array.isArray(value)) return value.map((each) => (isObject(each) ? map(each) : each));
   return isObject(value) ? map(value) : value;
 }

@@ -58,7 +58,7 @@ class Settling {
   #byId = new Map<string, { calls: OpenCall[]; answered: number }>();
   #isAnswered = false;
   /** The position for the results of the open calls. */
-  #place = 0;
+  #resultPosition = 0;
 
   constructor(rule: CallIdRule, losses: Losses) {
     this.#ids = new CallIds(rule);
@@ -72,14 +72,14 @@ class Settling {
       this.#close();
       turn = { role: 'assistant', parts: [] };
       this.#settled.push(turn);
-      this.#place = this.#settled.length;
+      this.#resultPosition = this.#settled.length;
     }
     for (const part of parts) turn.parts.push(part.type === 'call' ? this.#openCall(part) : part);
   }
 
   takeOther({ role, parts }: Turn): void {
-    const left = parts.flatMap((part) => (part.type === 'result' ? this.#takeResult(part) : [part]));
-    if (left.length > 0) this.#settled.push({ role, parts: left });
+    const remaining = parts.flatMap((part) => (part.type === 'result' ? this.#takeResult(part) : [part]));
+    if (remaining.length > 0) this.#settled.push({ role, parts: remaining });
   }
 
   finish(): Turn[] {
@@ -107,14 +107,14 @@ class Settling {
       return [];
     }
     this.#losses.emulated(result.at, 'stray-result');
-    const said: TextPart = { type: 'text', text: `Result of a tool call (${result.callId}):`, at: result.at };
-    return [said, ...result.parts];
+    const heading: TextPart = { type: 'text', text: `Result of a tool call (${result.callId}):`, at: result.at };
+    return [heading, ...result.parts];
   }
 
   #close(): void {
     if (this.#open.length === 0) return;
     const results = this.#open.map(({ call, result }) => result ?? cancel(call, this.#losses));
-    this.#settled.splice(this.#place, 0, { role: 'user', parts: results });
+    this.#settled.splice(this.#resultPosition, 0, { role: 'user', parts: results });
     this.#open = [];
     this.#byId = new Map();
     this.#isAnswered = false;

@@ -32,17 +32,17 @@ export class ToolNames {
   /** A tool has the same name in definitions, choice and history. */
   outward({ name, namespace }: { name: string; namespace?: string | undefined }): string {
     const full = namespace === undefined ? name : `${namespace}__${name}`;
-    let sent = this.#outward.get(full);
-    if (sent === undefined) {
-      sent = within(this.#rule, full);
-      this.#outward.set(full, sent);
+    let outwardName = this.#outward.get(full);
+    if (outwardName === undefined) {
+      outwardName = nameWithin(this.#rule, full);
+      this.#outward.set(full, outwardName);
     }
-    return sent;
+    return outwardName;
   }
 
   /** An unknown name is treated as a function with that name. */
-  inward(sent: string): CalledTool {
-    return this.#inward.get(sent) ?? { name: sent, kind: 'function' };
+  inward(outwardName: string): CalledTool {
+    return this.#inward.get(outwardName) ?? { name: outwardName, kind: 'function' };
   }
 }
 
@@ -51,17 +51,17 @@ function calledTool({ name, namespace, kind }: Tool): CalledTool {
 }
 
 /** A changed name ends in a hash of the original, so that names stay distinct. */
-function within(rule: NameRule, name: string): string {
-  const characters = Array.from(name, (character) => (isTaken(rule, character) ? character : '_'));
-  if (rule.beginsWithLetter && !isTaken({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');
+function nameWithin(rule: NameRule, name: string): string {
+  const characters = Array.from(name, (character) => (isAllowed(rule, character) ? character : '_'));
+  if (rule.beginsWithLetter && !isAllowed({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');
   if (rule.beginsWithLetter && isDigit(characters[0] ?? '')) characters.unshift('_');
-  const taken = characters.join('');
-  if (taken === name && name !== '' && name.length <= rule.maxLength) return name;
+  const cleaned = characters.join('');
+  if (cleaned === name && name !== '' && name.length <= rule.maxLength) return name;
   const hash = hashOf('sha256', name, 'hex').slice(0, hashLength);
-  return `${taken.slice(0, Math.min(rule.maxLength, 64) - hashLength - 1)}_${hash}`;
+  return `${cleaned.slice(0, Math.min(rule.maxLength, 64) - hashLength - 1)}_${hash}`;
 }
 
-function isTaken({ others }: NameRule, character: string): boolean {
+function isAllowed({ others }: NameRule, character: string): boolean {
   const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
   return character.length === 1 && (isLetter || isDigit(character) || others.includes(character));
 }

@@ -19,7 +19,7 @@ export class TranslatedEvents {
   #rest: RestOfAnswer | null = null;
   /** The text added by the latest event, if it did nothing else. */
   #delta: DeltaEvent | null = null;
-  #told = 0;
+  #renderedCount = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -35,10 +35,10 @@ export class TranslatedEvents {
     return this.#soFar.text;
   }
 
-  /** Continues the client's stream of `begun`, which broke. Must be called before the first event. */
-  continue(begun: TranslatedEvents): void {
-    const text = begun.textSoFar ?? '';
-    this.#renderer = begun.#renderer;
+  /** Continues the client's stream of `earlier`, which broke. Must be called before the first event. */
+  continue(earlier: TranslatedEvents): void {
+    const text = earlier.textSoFar ?? '';
+    this.#renderer = earlier.#renderer;
     this.#soFar.take({ type: 'text', text });
     this.#rest = new RestOfAnswer(text);
   }
@@ -59,7 +59,7 @@ export class TranslatedEvents {
    */
   write(event: StreamEvent): string {
     this.#delta = null;
-    this.#told = 0;
+    this.#renderedCount = 0;
     return this.#renderAll(this.#parser.push(event));
   }
 
@@ -68,7 +68,7 @@ export class TranslatedEvents {
    * more than that.
    */
   get onlyDelta(): DeltaEvent | null {
-    return this.#told === 1 && !this.#view.isRewriting ? this.#delta : null;
+    return this.#renderedCount === 1 && !this.#view.isRewriting ? this.#delta : null;
   }
 
   /** Renders more of `onlyDelta`, given as the inside of a JSON string. Null if `write` must be used instead. */
@@ -138,8 +138,8 @@ export class TranslatedEvents {
     for (const each of events) {
       for (const event of this.#view.push(each)) {
         this.#reasoning.take(event);
-        const passing = this.#rest === null ? event : this.#rest.take(event);
-        if (passing !== null) text += this.#render(passing);
+        const remainder = this.#rest === null ? event : this.#rest.take(event);
+        if (remainder !== null) text += this.#render(remainder);
       }
     }
     return text;
@@ -148,7 +148,7 @@ export class TranslatedEvents {
   #render(event: AnswerEvent): string {
     this.#soFar.take(event);
     if (event.type !== 'usage') {
-      this.#told++;
+      this.#renderedCount++;
       this.#delta = isDelta(event) ? event : null;
     }
     this.#isOver ||= event.type === 'end' || event.type === 'error';

@@ -28,7 +28,7 @@ export type WholeAnswer =
       isFinal?: true;
     };
 
-interface Asked {
+interface RequestParts {
   conversation: Conversation;
   target: Target;
   rendered: RenderedRequest;
@@ -36,7 +36,7 @@ interface Asked {
 }
 
 /** Inputs of an answer's translation that are not in its bytes. */
-export interface Moment {
+export interface AnswerInputs {
   /** Seconds since 1970. */
   createdAt: number;
   /** Absent unless the client uses Responses. */
@@ -48,51 +48,51 @@ export class TranslatedRequest {
   readonly body: Buffer;
   /** Losses of the request, in the client's notation. */
   readonly losses: readonly Loss[];
-  readonly #asked: Asked;
+  readonly #request: RequestParts;
   readonly #client: ClientTranslation;
   readonly #upstream: UpstreamTranslation;
 
-  constructor([client, upstream]: [ClientTranslation, UpstreamTranslation], asked: Asked) {
-    this.body = Buffer.from(writeJson(asked.rendered.body));
-    this.losses = asked.losses;
-    this.#asked = asked;
+  constructor([client, upstream]: [ClientTranslation, UpstreamTranslation], request: RequestParts) {
+    this.body = Buffer.from(writeJson(request.rendered.body));
+    this.losses = request.losses;
+    this.#request = request;
     this.#client = client;
     this.#upstream = upstream;
   }
 
   /** Translates a whole answer for a client that expects one. Null if it is not an answer of the upstream's API. */
-  whole(body: Buffer, moment: Moment): WholeAnswer | null {
+  whole(body: Buffer, inputs: AnswerInputs): WholeAnswer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;
-    const context = this.#context(moment);
+    const context = this.#context(inputs);
     const result = answerForClient(answer, context);
     if (!result.ok) return result;
     const rendered = this.#client.renderAnswer(result.answer, context);
     const collector = new ReasoningCollector();
     for (const event of answerEvents(result.answer)) collector.take(event);
-    const told = Buffer.from(writeJson(rendered));
-    return { ok: true, body: told, losses: context.losses.list, reasoning: collector.kept };
+    const translated = Buffer.from(writeJson(rendered));
+    return { ok: true, body: translated, losses: context.losses.list, reasoning: collector.kept };
   }
 
   /** Converts the upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
-  wholeAsEvents(body: Buffer, moment: Moment, events = this.events(moment)): Buffer | null {
+  wholeAsEvents(body: Buffer, inputs: AnswerInputs, events = this.events(inputs)): Buffer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;
     return Buffer.concat(answerEvents(answer).map((event) => events.translate(event)));
   }
 
-  events(moment: Moment): TranslatedEvents {
-    const context = this.#context(moment);
-    const turns = this.#asked.conversation.turns.length;
+  events(inputs: AnswerInputs): TranslatedEvents {
+    const context = this.#context(inputs);
+    const turns = this.#request.conversation.turns.length;
     return new TranslatedEvents(this.#upstream.eventParser(turns), this.#client.eventRenderer(context), context);
   }
 
   #parse(body: Buffer): Answer | null {
-    return this.#upstream.parseAnswer(parseJson(body.toString()), this.#asked.conversation.turns.length);
+    return this.#upstream.parseAnswer(parseJson(body.toString()), this.#request.conversation.turns.length);
   }
 
-  #context({ createdAt, identity }: Moment): AnswerContext {
-    const { conversation, target, rendered } = this.#asked;
+  #context({ createdAt, identity }: AnswerInputs): AnswerContext {
+    const { conversation, target, rendered } = this.#request;
     const { names, answerTool } = rendered;
     const estimatedInputTokens = estimateInputTokens(conversation);
     return {

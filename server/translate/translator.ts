@@ -23,7 +23,7 @@ import type { ClientTranslation, UpstreamTranslation } from './wire-translation.
 import { upstreamTranslations, wireTranslations } from './wire-translations.ts';
 
 /** A client's request, parsed. */
-export interface AskedConversation {
+export interface ParsedConversation {
   conversation: Conversation;
   /** Losses that occur with any upstream API. */
   losses: readonly Loss[];
@@ -59,7 +59,7 @@ export class Translator {
    * @param fromUrl fields that Gemini's API has in the URL and the other APIs in the body
    * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
    */
-  read(body: Buffer, fromUrl?: NamedInUrl): AskedConversation {
+  read(body: Buffer, fromUrl?: NamedInUrl): ParsedConversation {
     const value = parseJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
     const losses = new Losses();
@@ -82,15 +82,15 @@ export class Translator {
     ofHeaders: readonly Loss[] = [],
   ): (target: Target) => TranslatedRequest {
     const { conversation, losses } = this.read(body, fromUrl);
-    const asked = { conversation: complete(conversation), losses: [...ofHeaders, ...losses] };
-    return (target) => this.request(asked, target);
+    const parsed = { conversation: complete(conversation), losses: [...ofHeaders, ...losses] };
+    return (target) => this.request(parsed, target);
   }
 
   /** @throws GatewayError `invalid_value` that names a missing field which the upstream requires */
-  request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
+  request({ conversation, losses: requestLosses }: ParsedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();
     const rendered = this.#upstream.renderRequest(conversation, target, losses);
-    const all = [...known, ...losses.list];
+    const all = [...requestLosses, ...losses.list];
     return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: all });
   }
 

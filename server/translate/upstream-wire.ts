@@ -35,8 +35,8 @@ export function upstreamWireOf(
 ): UpstreamWire | null {
   const { dialect, servedWires } = provider;
   const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
-  const usual = dialect.hosted?.(model ?? '').wire ?? dialect.conversationWire;
-  const wire = isServed ? client : (servedWires?.[0] ?? usual);
+  const defaultWire = dialect.hosted?.(model ?? '').wire ?? dialect.conversationWire;
+  const wire = isServed ? client : (servedWires?.[0] ?? defaultWire);
   if (!isUpstreamWireName(wire)) return null;
   const isChoice = wire === 'openai-chat' && model !== null && servedWires?.includes('openai-responses') === true;
   return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;

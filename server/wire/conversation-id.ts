@@ -22,8 +22,8 @@ export function conversationOf(body: RequestView): string | null {
 
 /** A digest of the beginning of a conversation, up to the first message of the user. Null for a request that has none. */
 export function openingDigest(body: RequestView): string | null {
-  const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
-  const opening = said?.[0] === quote ? said.subarray(0, maxBytes) : said && openingOf(said);
+  const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
+  const opening = messages?.[0] === quote ? messages.subarray(0, maxBytes) : messages && openingOf(messages);
   if (!opening) return null;
   const field = body.raw('instructions') ?? body.raw('systemInstruction');
   const instructions = field?.bytes.subarray(0, maxBytes) ?? '';

@@ -39,8 +39,8 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
       const window = contextTokens ?? Number.POSITIVE_INFINITY;
       const input = body.captured ? promptTokensOf(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;
-      const most = Math.min(output, outputTokens ?? output, window);
-      return { inputTokens: Math.min(input, window), outputTokens: most * answersPaid(body) };
+      const maxOutput = Math.min(output, outputTokens ?? output, window);
+      return { inputTokens: Math.min(input, window), outputTokens: maxOutput * answersPaid(body) };
     },
     hints: ({ size }, answerBytes) => ({
       most: { ...unbounded, inputTokens: size + maxReferredTokens, outputTokens: answerBytes + maxHiddenTokens },
@@ -60,6 +60,6 @@ function ofPrompt(json: Buffer): number {
 }
 
 function ofAnswer({ tail, bytes }: KeptAnswer): number {
-  const shown = Math.max(1, tail.length);
-  return Math.ceil((estimateTokens(tail.toString()) * bytes) / shown);
+  const tailLength = Math.max(1, tail.length);
+  return Math.ceil((estimateTokens(tail.toString()) * bytes) / tailLength);
 }

@@ -29,11 +29,11 @@ export function decidingField(name: string): string | null {
   if (decidingFields.has(name)) return name;
   if (name.length > maxNameLength) return null;
   const bracket = name.indexOf('[');
-  const plain = (bracket > 0 ? name.slice(0, bracket) : name)
+  const normalized = (bracket > 0 ? name.slice(0, bracket) : name)
     .replace(/%([0-9a-f]{2})/gi, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
     .replace(/[\\"'\s\0]/g, '')
     // Through upper case, since some non-ASCII letters map to ASCII ones: `ſ` becomes `S`.
     .toUpperCase()
     .toLowerCase();
-  return decidingFields.has(plain) ? plain : null;
+  return decidingFields.has(normalized) ? normalized : null;
 }

@@ -54,9 +54,9 @@ function beginningOf(body: Buffer, start: number): string {
   return parseText(cut === -1 ? text : text.slice(0, cut));
 }
 
-function parseText(inside: string): string {
-  const value = parse(Buffer.from(`"${inside}"`));
-  return typeof value === 'string' ? value : inside;
+function parseText(escaped: string): string {
+  const value = parse(Buffer.from(`"${escaped}"`));
+  return typeof value === 'string' ? value : escaped;
 }
 
 function parseField(body: Buffer, field: JsonField): unknown {

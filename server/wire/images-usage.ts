@@ -16,11 +16,12 @@ export function imagesUsage({ countIn, requested }: BilledImages): UsageFormat {
     likely: (body) => ({ images: requested(body) }),
     worst: (body) => ({ images: requested(body) }),
     hints: (body) => ({ images: requested(body) }),
-    read({ document }, { images: expected }): ExtractedUsage {
-      const made = document === undefined ? null : countIn(document);
-      if (made !== null) return { usage: { images: made }, certainty: 'reported', status: null };
-      if (document !== undefined || expected === undefined) return { usage: null, certainty: 'none', status: null };
-      return { usage: { images: expected }, certainty: 'estimated', status: null };
+    read({ document }, { images: requestedImages }): ExtractedUsage {
+      const count = document === undefined ? null : countIn(document);
+      if (count !== null) return { usage: { images: count }, certainty: 'reported', status: null };
+      if (document !== undefined || requestedImages === undefined)
+        return { usage: null, certainty: 'none', status: null };
+      return { usage: { images: requestedImages }, certainty: 'estimated', status: null };
     },
     text: null,
   };

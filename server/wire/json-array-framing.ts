@@ -51,7 +51,7 @@ class JsonArrayGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter;
   readonly #maxHeldBytes: number;
-  #held: Buffer[] = [];
+  #heldParts: Buffer[] = [];
   #heldBytes = 0;
   #insideLargeEvent = false;
   /** Counts only braces, because brackets within an element are closed before it ends. */
@@ -80,7 +80,7 @@ class JsonArrayGate implements EventGate {
   }
 
   takeRest(): Buffer {
-    const rest = Buffer.concat(this.#held);
+    const rest = Buffer.concat(this.#heldParts);
     this.#forgetHeld();
     return rest;
   }
@@ -104,10 +104,10 @@ class JsonArrayGate implements EventGate {
       this.#write(last);
       return;
     }
-    const event = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
+    const event = this.#heldBytes === 0 ? last : Buffer.concat([...this.#heldParts, last]);
     this.#forgetHeld();
-    const passing = this.#filter(event, true);
-    if (passing) this.#write(passing);
+    const filtered = this.#filter(event, true);
+    if (filtered) this.#write(filtered);
   }
 
   #hold(part: Buffer): void {
@@ -115,18 +115,18 @@ class JsonArrayGate implements EventGate {
       this.#write(part);
       return;
     }
-    this.#held.push(part);
+    this.#heldParts.push(part);
     this.#heldBytes += part.length;
     if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#insideLargeEvent = true;
-    const beginning = Buffer.concat(this.#held);
+    const beginning = Buffer.concat(this.#heldParts);
     this.#forgetHeld();
     this.#filter(beginning, false);
     this.#write(beginning);
   }
 
   #forgetHeld(): void {
-    this.#held = [];
+    this.#heldParts = [];
     this.#heldBytes = 0;
   }
 }

@@ -39,8 +39,8 @@ export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
   if (reported.seconds !== undefined && isWithin(reported.seconds, most.seconds)) usage.seconds = reported.seconds;
   let isMended = false;
   for (const name in reported) {
-    const counted = name as keyof Usage;
-    if (reported[counted] !== usage[counted]) isMended = true;
+    const field = name as keyof Usage;
+    if (reported[field] !== usage[field]) isMended = true;
   }
   return { usage, isMended };
 }
@@ -64,4 +64,4 @@ function keepTokens(usage: Usage, reported: Usage, { total, parts, most }: Side)
   }
 }
 
-const isWithin = (value: number, most: number) => value >= 0 && value <= most;
+const isWithin = (value: number, max: number) => value >= 0 && value <= max;

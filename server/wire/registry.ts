@@ -69,12 +69,12 @@ interface RouteTable {
 export class Registry {
   readonly #apis: readonly [Api, ...Api[]];
   /** In the order in which they are tried. */
-  readonly #asked: readonly Api[];
+  readonly #apisInOrder: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
   /**
    * Locations of routes without variable segments, by URL: nearly all requests are found here, without trying any API.
    */
-  readonly #places = new Map<string, RequestLocation>();
+  readonly #fixedLocations = new Map<string, RequestLocation>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
   /** Routes whose answers are never streamed, by the wire's name; of several for embeddings, the one for the most texts. */
@@ -85,7 +85,7 @@ export class Registry {
   /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
     this.#apis = apis;
-    this.#asked = apis.toReversed();
+    this.#apisInOrder = apis.toReversed();
     for (const api of apis) {
       this.#tables.set(api, tableOf(api));
       for (const route of api.routes) this.#notePlace(api, route);
@@ -104,7 +104,7 @@ export class Registry {
     const located = this.#ask(url, {});
     // URLs that contain a model name or an id cannot be listed in advance.
     if (located.api === api && located.path === route.path && located.model === null && !route.path.includes('/:')) {
-      this.#places.set(url, located);
+      this.#fixedLocations.set(url, located);
     }
   }
 
@@ -115,16 +115,16 @@ export class Registry {
 
   /** Finds the API to which a URL belongs. */
   locate(url: string, headers: IncomingHttpHeaders = {}): RequestLocation {
-    return this.#places.get(url) ?? this.#ask(url, headers);
+    return this.#fixedLocations.get(url) ?? this.#ask(url, headers);
   }
 
   #ask(url: string, headers: IncomingHttpHeaders): RequestLocation {
-    const mark = url.indexOf('?');
-    const path = mark === -1 ? url : url.slice(0, mark);
-    const query = mark === -1 ? '' : url.slice(mark);
-    for (const api of this.#asked) {
-      const place = api.locate(path, query, headers);
-      if (place) return { ...place, api, isKnown: true };
+    const queryStart = url.indexOf('?');
+    const path = queryStart === -1 ? url : url.slice(0, queryStart);
+    const query = queryStart === -1 ? '' : url.slice(queryStart);
+    for (const api of this.#apisInOrder) {
+      const location = api.locate(path, query, headers);
+      if (location) return { ...location, api, isKnown: true };
     }
     return { api: this.#apis[0], path, query, model: null, isKnown: false };
   }
@@ -135,10 +135,10 @@ export class Registry {
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
-    const passed = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
-    if (!passed) throw new GatewayError(unserved.code, unserved.message);
-    if ('refusal' in passed) throw new GatewayError('unknown_url', `${unserved.message} ${passed.refusal}`);
-    const { route, label, names, onlyId } = passed;
+    const passthrough = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
+    if (!passthrough) throw new GatewayError(unserved.code, unserved.message);
+    if ('refusal' in passthrough) throw new GatewayError('unknown_url', `${unserved.message} ${passthrough.refusal}`);
+    const { route, label, names, onlyId } = passthrough;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
     return { ...found, passthrough: { names, onlyId, unserved } };
   }
@@ -179,8 +179,8 @@ export class Registry {
 
   #match(method: string, { api, path, model }: RequestLocation): RouteMatch | { allowed: string[] } | null {
     const table = this.#tables.get(api);
-    const plain = table?.plain.get(path);
-    if (plain) return choose(api, plain, { method, open: null, model });
+    const methods = table?.plain.get(path);
+    if (methods) return choose(api, methods, { method, open: null, model });
     const segments = path.split('/');
     for (const each of table?.open ?? []) {
       if (!isAlike(segments, each)) continue;
@@ -199,14 +199,14 @@ function whyUnserved(
   { api, path, isKnown }: RequestLocation,
   allowed: readonly string[] | null,
 ): PassthroughMatch['unserved'] {
-  const shown = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
+  const shownPath = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
   if (allowed) {
-    const message = `Not allowed to ${method} on ${shown}. Allowed: ${allowed.join(', ')}.`;
+    const message = `Not allowed to ${method} on ${shownPath}. Allowed: ${allowed.join(', ')}.`;
     return { code: 'method_not_allowed', message };
   }
   const better = isKnown ? null : api.betterPath(path);
   const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
-  return { code: 'unknown_url', message: `Invalid URL (${method} ${shown}).${hint}` };
+  return { code: 'unknown_url', message: `Invalid URL (${method} ${shownPath}).${hint}` };
 }
 
 interface Named {

@@ -5,10 +5,10 @@ export function readRetryAfter(headers: HeaderFields, nowMs = Date.now()): numbe
   // `Number('')` would be 0.
   const milliseconds = Number(headers['retry-after-ms'] || Number.NaN);
   if (milliseconds >= 0) return milliseconds;
-  const told = headers['retry-after'];
-  if (typeof told !== 'string' || told.trim() === '') return null;
-  const seconds = Number(told);
+  const header = headers['retry-after'];
+  if (typeof header !== 'string' || header.trim() === '') return null;
+  const seconds = Number(header);
   if (seconds >= 0) return seconds * 1000;
-  const moment = Date.parse(told);
-  return Number.isNaN(moment) ? null : Math.max(0, moment - nowMs);
+  const dateMs = Date.parse(header);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
 }

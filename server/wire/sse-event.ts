@@ -39,8 +39,8 @@ export function readBeginning(bytes: Buffer): StreamEvent {
 
 /** Lines with any terminator. No regular expression, since an event may be long. */
 export function linesOf(text: string): string[] {
-  const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text;
-  return plain.split('\n');
+  const normalized = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text;
+  return normalized.split('\n');
 }
 
 const lineFeed = 0x0a;

@@ -19,9 +19,9 @@ const usualMaxHeldBytes = 64 * 1024;
 export class SseGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter;
-  readonly #known: GateOptions['known'];
+  readonly #knownEvents: GateOptions['known'];
   readonly #maxHeldBytes: number;
-  #held: Buffer[] = [];
+  #heldParts: Buffer[] = [];
   #heldBytes = 0;
   /** The current line is empty so far, except for a CR at its end. */
   #atLineStart = true;
@@ -30,12 +30,15 @@ export class SseGate implements EventGate {
   #lineEnd: typeof LF | typeof CR | undefined;
   #endsInCr = false;
   /** The first bytes of the stream while they may be a byte order mark; null once that is decided. */
-  #mark: Buffer | null = Buffer.alloc(0);
+  #byteOrderMark: Buffer | null = Buffer.alloc(0);
 
-  constructor(write: (bytes: Buffer) => void, { filter, known, maxHeldBytes = usualMaxHeldBytes }: GateOptions) {
+  constructor(
+    write: (bytes: Buffer) => void,
+    { filter, known: knownEvents, maxHeldBytes = usualMaxHeldBytes }: GateOptions,
+  ) {
     this.#write = write;
     this.#filter = filter;
-    this.#known = known;
+    this.#knownEvents = knownEvents;
     this.#maxHeldBytes = maxHeldBytes;
   }
 
@@ -45,7 +48,7 @@ export class SseGate implements EventGate {
   }
 
   push(bytes: Buffer): void {
-    const chunk = this.#mark ? this.#withoutMark(bytes, this.#mark) : bytes;
+    const chunk = this.#byteOrderMark ? this.#withoutMark(bytes, this.#byteOrderMark) : bytes;
     if (!this.#lineEnd) this.#learnLineEnd(chunk);
     const from = this.#pushEvents(chunk);
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
@@ -53,7 +56,7 @@ export class SseGate implements EventGate {
 
   /** Returns and forgets the unsent bytes after the last blank line; the caller decides what they mean. */
   takeRest(): Buffer {
-    const rest = Buffer.concat(this.#mark ? [this.#mark] : this.#held);
+    const rest = Buffer.concat(this.#byteOrderMark ? [this.#byteOrderMark] : this.#heldParts);
     this.#forgetHeld();
     return rest;
   }
@@ -67,7 +70,7 @@ export class SseGate implements EventGate {
     const beginning = start.subarray(0, byteOrderMark.length);
     const mayBeMark = byteOrderMark.subarray(0, beginning.length).equals(beginning);
     const isLong = beginning.length === byteOrderMark.length;
-    this.#mark = mayBeMark && !isLong ? Buffer.from(start) : null;
+    this.#byteOrderMark = mayBeMark && !isLong ? Buffer.from(start) : null;
     if (!mayBeMark) return start;
     return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
   }
@@ -83,27 +86,27 @@ export class SseGate implements EventGate {
   }
 
   #sendHeld(): void {
-    for (const part of this.#held) this.#write(part);
+    for (const part of this.#heldParts) this.#write(part);
     this.#forgetHeld();
   }
 
   /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
   #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
-    const compared = this.#known ? new ComparedBytes(chunk) : null;
+    const compared = this.#knownEvents ? new ComparedBytes(chunk) : null;
     let from = 0;
     for (;;) {
       // Empty lines have no meaning but may be numerous, so they skip the filter.
       if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from, this.#lineEnd ?? LF);
-      const known = compared && this.#isBetweenEvents ? this.#known?.find(compared, from) : null;
-      const end = known ? known.end : this.#endOfEvent(chunk, from);
+      const knownEvent = compared && this.#isBetweenEvents ? this.#knownEvents?.find(compared, from) : null;
+      const end = knownEvent ? knownEvent.end : this.#endOfEvent(chunk, from);
       if (end === -1) break;
-      if (!known) this.#filterEvent(edited, from, end);
-      else if (known.cutEnd > known.cutStart) edited.replace(known.cutStart, known.cutEnd, null);
+      if (!knownEvent) this.#filterEvent(edited, from, end);
+      else if (knownEvent.cutEnd > knownEvent.cutStart) edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
       from = end;
     }
-    const passing = edited.upTo(from);
-    if (passing) this.#write(passing);
+    const passed = edited.upTo(from);
+    if (passed) this.#write(passed);
     return from;
   }
 
@@ -123,11 +126,11 @@ export class SseGate implements EventGate {
 
   /** For an event that arrived in more than one chunk. */
   #filterHeld(part: Buffer): Buffer | null {
-    const event = Buffer.concat([...this.#held, part]);
-    const known = this.#known?.find(new ComparedBytes(event), 0);
-    if (!known) return this.#filter(event, true);
+    const event = Buffer.concat([...this.#heldParts, part]);
+    const knownEvent = this.#knownEvents?.find(new ComparedBytes(event), 0);
+    if (!knownEvent) return this.#filter(event, true);
     const edited = new EditedChunk(event);
-    edited.replace(known.cutStart, known.cutEnd, null);
+    edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
     return edited.upTo(event.length);
   }
 
@@ -146,17 +149,17 @@ export class SseGate implements EventGate {
       this.#write(part);
       return;
     }
-    this.#held.push(part);
+    this.#heldParts.push(part);
     this.#heldBytes += part.length;
     if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#insideLargeEvent = true;
-    this.#filter(Buffer.concat(this.#held), false);
+    this.#filter(Buffer.concat(this.#heldParts), false);
     this.#sendHeld();
   }
 
   #forgetHeld(): void {
     if (this.#heldBytes === 0) return;
-    this.#held = [];
+    this.#heldParts = [];
     this.#heldBytes = 0;
   }
 }

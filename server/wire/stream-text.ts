@@ -59,7 +59,7 @@ export interface RescueFormat<SoFar extends TextSoFar = TextSoFar> {
   openText(): StreamText;
   openSplice(soFar: SoFar, options: SpliceOptions): Splice;
   /** A request for the rest of an answer that begins with `text`; null if there can be none. */
-  continuedBody(body: Buffer, text: string, begun: Prefix): Promise<Buffer | null>;
+  continuedBody(body: Buffer, text: string, prefix: Prefix): Promise<Buffer | null>;
 }
 
 /** Adds whole server-sent events written by Sluice itself. */

@@ -1,38 +1,38 @@
 /** Compares a text that arrives in pieces with the beginning that a client already has; each character once. Pure. */
 export class TextMatch {
-  readonly #wanted: string;
+  readonly #expected: string;
   readonly #goesOnAnyway: boolean;
   /** How many characters have matched. */
-  #same = 0;
-  /** The text goes beyond the wanted one, or ended equal to it. */
+  #matched = 0;
+  /** The text goes beyond the expected one, or ended equal to it. */
   isBeyond = false;
-  /** The text contradicts the wanted one. */
+  /** The text contradicts the expected one. */
   isDifferent = false;
 
   /** `goesOnAnyway`: a text that differs is the requested continuation. */
-  constructor(wanted: string, goesOnAnyway: boolean) {
-    this.#wanted = wanted;
+  constructor(expected: string, goesOnAnyway: boolean) {
+    this.#expected = expected;
     this.#goesOnAnyway = goesOnAnyway;
   }
 
   /** The part of the next piece that the client lacks; null while it lacks nothing. `isLast`: no more text follows. */
   take(text: string, isLast: boolean): string | null {
     if (this.isBeyond) return text;
-    const left = this.#wanted.length - this.#same;
-    const isSame = this.#wanted.startsWith(text.slice(0, left), this.#same);
-    if (isSame && text.length >= left) {
-      this.#same = this.#wanted.length;
-      const more = text.slice(left);
+    const remaining = this.#expected.length - this.#matched;
+    const isSame = this.#expected.startsWith(text.slice(0, remaining), this.#matched);
+    if (isSame && text.length >= remaining) {
+      this.#matched = this.#expected.length;
+      const more = text.slice(remaining);
       this.isBeyond = more !== '' || isLast;
       return this.isBeyond ? more : null;
     }
     if (isSame && !isLast) {
-      this.#same += text.length;
+      this.#matched += text.length;
       return null;
     }
     // Some models repeat the given beginning before they continue it; most do not.
     this.isBeyond = this.#goesOnAnyway;
     this.isDifferent = !this.isBeyond;
-    return this.isBeyond ? this.#wanted.slice(0, this.#same) + text : null;
+    return this.isBeyond ? this.#expected.slice(0, this.#matched) + text : null;
   }
 }

@@ -53,13 +53,13 @@ type Fields = Extract<JsonPeek, { ok: true }>['fields'];
 
 /** In the order of the request; the latest 32 if there are more. */
 export function toolResultsOf(body: RequestView): ToolResult[] {
-  const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
-  if (said?.[0] !== openingBracket) return [];
+  const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
+  if (messages?.[0] !== openingBracket) return [];
   const results: FoundResult[] = [];
   const calls = new Map<string, string>();
   let items = 0;
-  for (const range of elementsFromEnd(said, maxBytes)) {
-    const item = said.subarray(range.start, range.end);
+  for (const range of elementsFromEnd(messages, maxBytes)) {
+    const item = messages.subarray(range.start, range.end);
     const fields = fieldsOf(item, itemNames);
     if (!fields || ++items > maxItems) break;
     const found = calls.size > 0 ? [] : resultsIn(item, fields);
@@ -136,10 +136,12 @@ function readCalls(item: Buffer, fields: Fields, calls: Map<string, string>): bo
 function readCall(call: Buffer, calls: Map<string, string>): void {
   const fields = fieldsOf(call, partNames);
   if (!fields) return;
-  const made = innerOf(call, fields.get('function'));
-  const used = innerOf(call, fields.get('toolUse'));
-  const id = used ? shortText(used.bytes, used.fields.get('toolUseId')) : shortText(call, fields.get('id'));
-  const inner = made ?? used;
+  const functionPart = innerOf(call, fields.get('function'));
+  const toolUsePart = innerOf(call, fields.get('toolUse'));
+  const id = toolUsePart
+    ? shortText(toolUsePart.bytes, toolUsePart.fields.get('toolUseId'))
+    : shortText(call, fields.get('id'));
+  const inner = functionPart ?? toolUsePart;
   const name = inner ? shortText(inner.bytes, inner.fields.get('name')) : shortText(call, fields.get('name'));
   if (id !== null && name !== null) calls.set(id, name);
 }

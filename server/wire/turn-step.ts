@@ -16,12 +16,12 @@ const resultMarks = ['"tool_result"', '"functionResponse"', '"function_response"
 
 /** Whether the conversation ends with a person's message or with tool results. */
 export function turnStepOf(body: RequestView): RequestSession['step'] {
-  const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
-  if (!said) return null;
-  if (said[0] === quote) return 'prompt';
-  const last = lastElement(said, maxBytes);
+  const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
+  if (!messages) return null;
+  if (messages[0] === quote) return 'prompt';
+  const last = lastElement(messages, maxBytes);
   if (!last) return null;
-  const message = said.subarray(last.start, last.end);
+  const message = messages.subarray(last.start, last.end);
   const peek = peekJson(message, names);
   if (!peek.ok) return null;
   const role = shortText(message, peek.fields.get('role'));

@@ -25,19 +25,19 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
   const command = useCommand();
   const { client } = view;
   const key = keyChoice.key?.id ?? '';
-  const wanted = {
+  const connection = {
     client,
     key,
     model,
     ...(!keyChoice.key?.canReveal && keyChoice.secret && { secret: keyChoice.secret }),
   };
-  const applying = useQuery<'connect-preview'>(kind === 'apply' ? { type: 'connect-preview', ...wanted } : null);
+  const applying = useQuery<'connect-preview'>(kind === 'apply' ? { type: 'connect-preview', ...connection } : null);
   const undoing = useQuery<'connect-undo-preview'>(kind === 'undo' ? { type: 'connect-undo-preview', client } : null);
   const { answer: preview, problem, isRunning } = kind === 'apply' ? applying : undoing;
   const write = async ({ fingerprint, keyVariable }: ConnectPreview) => {
     const done =
       kind === 'apply'
-        ? await command.run({ type: 'connect.apply', ...wanted, fingerprint })
+        ? await command.run({ type: 'connect.apply', ...connection, fingerprint })
         : await command.run({ type: 'connect.undo', client, fingerprint });
     if (done) onDone(keyVariable);
   };

@@ -53,10 +53,10 @@ interface RemoveGroupProps {
 function RemoveGroup({ group, onClose, onRemoved }: RemoveGroupProps) {
   const { groups: names } = useMessages();
   const command = useCommand();
-  const { found } = useFound('key', group && { group: group.id, limit: mostNamed });
+  const { answer } = useFound('key', group && { group: group.id, limit: mostNamed });
   const isUsed = (group?.keyCount ?? 0) > 0;
-  const users = found?.found.map((key) => key.name ?? key.id) ?? [];
-  if (found && found.total > users.length) users.push('…');
+  const users = answer?.found.map((key) => key.name ?? key.id) ?? [];
+  if (answer && answer.total > users.length) users.push('…');
   const name = group?.name ?? group?.id ?? '';
   const remove = async () => {
     if (group && (await command.run({ type: 'group.remove', id: group.id }))) onRemoved();

@@ -37,9 +37,9 @@ export function GroupForm({ group }: { group: GroupView }) {
   const { draft, change, isChanged, hasConflict } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const asOf = useControlState(modelListVersion);
-  const [settled] = useDebouncedValue(draft, typingPauseMs);
+  const [settledDraft] = useDebouncedValue(draft, typingPauseMs);
   // Left out, because an unfinished input there must not prevent the preview of models.
-  const previewed = { ...groupOf(settled), cassette: null, shadow: null };
+  const previewed = { ...groupOf(settledDraft), cassette: null, shadow: null };
   const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, asOf);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, asOf);
   const locks = useLocks();

@@ -28,7 +28,7 @@ import { KeysLink } from './KeysLink.tsx';
 export function GroupList() {
   const { groups: names, longList } = useMessages();
   const count = useCount('group');
-  const { found, problem, search, setSearch, showMore } = useLongList('group');
+  const { answer, problem, search, setSearch, showMore } = useLongList('group');
   const canChange = useCanChange();
   const lock = useLocks().adding('groups');
   const [isCreating, setCreating] = useState(false);
@@ -49,17 +49,17 @@ export function GroupList() {
   return (
     <Screen name="groups" count={count ?? undefined} lead={count !== null && count < 2 && names.lead} action={create}>
       <Panel name="groups">
-        {!found && !problem && <ListSkeleton rows={2} rowHeight={60} />}
+        {!answer && !problem && <ListSkeleton rows={2} rowHeight={60} />}
         {problem && <CommandProblem problem={problem} />}
         <ListSearch label={longList.searchGroups} count={count ?? 0} value={search} onChange={setSearch} />
         {count === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={list.list}>
-          {found?.found.map((group) => (
+          {answer?.found.map((group) => (
             <GroupRow key={group.id} group={group} />
           ))}
         </ul>
-        {found && count !== 0 && (
-          <ListEnd shown={found.found.length} total={found.total} most={maxReported} onMore={showMore} />
+        {answer && count !== 0 && (
+          <ListEnd shown={answer.found.length} total={answer.total} most={maxReported} onMore={showMore} />
         )}
       </Panel>
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>

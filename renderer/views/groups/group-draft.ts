@@ -35,12 +35,12 @@ export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): Gro
 
 /** In the form that a command and the preview expect. */
 export function groupOf({ name, defaults, limits, passthrough, cassette, shadow, ...draft }: GroupDraft) {
-  const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
+  const filledDefaults = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
     ...(name.trim() && { name: name.trim() }),
     ...(passthrough !== onlyProvider && { passthrough }),
-    defaults: Object.fromEntries(given),
+    defaults: Object.fromEntries(filledDefaults),
     limits: limitsOf(limits),
     cassette: cassetteOf(cassette),
     // Without a target it is incomplete.
@@ -60,8 +60,11 @@ export function passthroughChoices(
 
 /** The providers in the order in which they are tried: those with a priority first, the others as given. */
 export function inOrder(providers: readonly string[], order: GroupDraft['order']): string[] {
-  const place = (id: string) => order.find(({ provider }) => provider === id)?.priority ?? Number.POSITIVE_INFINITY;
-  return providers.toSorted((one, other) => (place(one) === place(other) ? 0 : place(one) - place(other)));
+  const priorityOf = (id: string) =>
+    order.find(({ provider }) => provider === id)?.priority ?? Number.POSITIVE_INFINITY;
+  return providers.toSorted((one, other) =>
+    priorityOf(one) === priorityOf(other) ? 0 : priorityOf(one) - priorityOf(other),
+  );
 }
 
 /** Assigns each of `providers` a priority, and keeps existing weights. */

@@ -9,11 +9,11 @@ export interface ModelDifference {
 /** Empty while one of the two lists is unknown. */
 export function differenceOf(
   saved: readonly Pick<ModelView, 'id'>[] | null,
-  wanted: readonly Pick<ModelView, 'id'>[] | null,
+  edited: readonly Pick<ModelView, 'id'>[] | null,
 ): ModelDifference {
-  if (!saved || !wanted) return { gained: new Set(), lost: [] };
+  if (!saved || !edited) return { gained: new Set(), lost: [] };
   const before = new Set(saved.map(({ id }) => id));
-  const after = new Set(wanted.map(({ id }) => id));
+  const after = new Set(edited.map(({ id }) => id));
   return {
     gained: new Set([...after].filter((id) => !before.has(id))),
     lost: [...before].filter((id) => !after.has(id)),

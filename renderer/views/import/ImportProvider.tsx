@@ -53,15 +53,15 @@ async function previewImport(
   { query }: ControlStore,
   names: Messages['team'],
 ): Promise<ImportState> {
-  const read = readImport(text);
-  switch (read.kind) {
+  const imported = readImport(text);
+  switch (imported.kind) {
     case 'team-preset': {
-      const preview = await query({ type: 'team-preset-preview', preset: read.preset });
-      return { kind: 'team-preset', preset: { preset: read.preset, preview } };
+      const preview = await query({ type: 'team-preset-preview', preset: imported.preset });
+      return { kind: 'team-preset', preset: { preset: imported.preset, preview } };
     }
     case 'configuration': {
-      const preview = await query({ type: 'import-preview', config: read.config });
-      return { kind: 'configuration', preview: { fileName: name, config: read.config, ...preview } };
+      const preview = await query({ type: 'import-preview', config: imported.config });
+      return { kind: 'configuration', preview: { fileName: name, config: imported.config, ...preview } };
     }
     case 'not-json':
       throw new ControlError('window', names.notJson);

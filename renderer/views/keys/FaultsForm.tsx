@@ -26,8 +26,8 @@ export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const met = choice === 'rules' ? { rules: linesOf(rules) } : { profile: choice };
-    if (await command.run({ type: 'faults.start', key: view.id, ...met, minutes })) onClose();
+    const rulesOrProfile = choice === 'rules' ? { rules: linesOf(rules) } : { profile: choice };
+    if (await command.run({ type: 'faults.start', key: view.id, ...rulesOrProfile, minutes })) onClose();
   };
   return (
     <form onSubmit={(event) => void submit(event)}>

@@ -32,9 +32,9 @@ export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFau
   const more = useRef<HTMLButtonElement>(null);
   // When a dialog closes, the focus returns to the element that had it. By then the menu item is gone, so the focus
   // moves to the menu button first.
-  const fromMenu = (act: () => void) => () => {
+  const fromMenu = (action: () => void) => () => {
     more.current?.focus();
-    act();
+    action();
   };
   return (
     <div className={classes.actions}>

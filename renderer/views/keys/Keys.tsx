@@ -28,8 +28,8 @@ export function Keys() {
   const { keys: names, longList } = useMessages();
   const count = useCount('key');
   const [group, chooseGroup] = useGroupChoice();
-  const { found, problem, search, setSearch, showMore } = useLongList('key', group === null ? {} : { group });
-  const keys = found?.found ?? null;
+  const { answer, problem, search, setSearch, showMore } = useLongList('key', group === null ? {} : { group });
+  const keys = answer?.found ?? null;
   const groupCount = useCount('group') ?? 0;
   const hasMany = (count ?? 0) > shortLength && groupCount > 1;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
@@ -76,8 +76,8 @@ export function Keys() {
             />
           ))}
         </ul>
-        {found && count !== 0 && (
-          <ListEnd shown={found.found.length} total={found.total} most={maxReported} onMore={showMore} />
+        {answer && count !== 0 && (
+          <ListEnd shown={answer.found.length} total={answer.total} most={maxReported} onMore={showMore} />
         )}
       </Panel>
       <KeyDialog content={dialog} onChange={setDialog} />

@@ -12,12 +12,16 @@ export function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogCon
   const search = new URLSearchParams(useSearch());
   const [path, goTo] = useLocation();
   const view = useKey(search.get('key'));
-  const asked: KeyDialogContent | null = search.has('new') ? { act: 'create' } : view ? { act: 'edit', view } : null;
+  const fromAddress: KeyDialogContent | null = search.has('new')
+    ? { act: 'create' }
+    : view
+      ? { act: 'edit', view }
+      : null;
   const change = (content: KeyDialogContent | null) => {
     setOpened(content);
-    if (!asked) return;
+    if (!fromAddress) return;
     for (const name of ['new', 'key']) search.delete(name);
     goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
   };
-  return [opened ?? asked, change];
+  return [opened ?? fromAddress, change];
 }

@@ -36,8 +36,8 @@ export function AliasForm({ alias, onClose }: AliasFormProps) {
     event.preventDefault();
     if (!isComplete) return;
     const expected = revision === null ? {} : { expectedRevision: revision };
-    const put = { name: name.trim(), targets: targetsOf(targets) };
-    if (await command.run({ type: 'alias.put', alias: put, ...expected })) onClose();
+    const alias = { name: name.trim(), targets: targetsOf(targets) };
+    if (await command.run({ type: 'alias.put', alias, ...expected })) onClose();
   };
   return (
     <form onSubmit={(event) => void submit(event)}>

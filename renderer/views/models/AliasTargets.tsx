@@ -65,7 +65,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
   const providerName = useProviderName();
   const listId = useId();
-  const served = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
+  const modelNames = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
   return (
     <div className={classes.target}>
       <NativeSelect
@@ -87,7 +87,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
         spellCheck={false}
       />
       <datalist id={listId}>
-        {served.map((name) => (
+        {modelNames.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>

@@ -35,11 +35,11 @@ const typingPauseMs = 150;
 export function RouteSection({ scope, model, models, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
   const mostUsed = useMostUsed() ?? [];
-  const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
+  const [settledModel] = useDebouncedValue(model.trim(), typingPauseMs);
   const version = useControlState(modelRouteVersion);
-  const isAsked = scope !== null && settled !== '';
+  const isAsked = scope !== null && settledModel !== '';
   const { answer, problem } = useQuery<'route'>(
-    isAsked ? { type: 'route', ...scopeQuery(scope), model: settled } : null,
+    isAsked ? { type: 'route', ...scopeQuery(scope), model: settledModel } : null,
     version,
   );
   return (
@@ -63,7 +63,7 @@ function Explanation({ route }: { route: RouteView }) {
   const names = messages.models;
   // A paused provider is among the model's targets, but is not called.
   const paused = route.candidates.filter(({ isTaken, health }) => isTaken && health?.state === 'refused');
-  const taken = route.candidates.filter((candidate) => candidate.isTaken && !paused.includes(candidate));
+  const usable = route.candidates.filter((candidate) => candidate.isTaken && !paused.includes(candidate));
   const others = route.candidates.filter((candidate) => !candidate.isTaken);
   return (
     <div role="status">
@@ -74,10 +74,10 @@ function Explanation({ route }: { route: RouteView }) {
           {describeRefusal(route.refusal, messages)} <span className={classes.mono}>({route.refusal.code})</span>
         </div>
       )}
-      {taken.length > 0 && (
-        <Candidates title={route.refusal ? names.wouldBeAsked : names.asked} list={taken} strategy={route.strategy} />
+      {usable.length > 0 && (
+        <Candidates title={route.refusal ? names.wouldBeAsked : names.asked} list={usable} strategy={route.strategy} />
       )}
-      {taken.length > 1 && <p className={classes.reason}>{names.strategies[route.strategy]}</p>}
+      {usable.length > 1 && <p className={classes.reason}>{names.strategies[route.strategy]}</p>}
       {paused.length > 0 && <Candidates title={names.paused} list={paused} strategy={route.strategy} />}
       {others.length > 0 && <SkippedList list={others} />}
     </div>

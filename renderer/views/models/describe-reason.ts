@@ -5,23 +5,23 @@ import type { Messages } from '../../messages/en.ts';
 import { blockedReason } from '../providers/blocked-reason.ts';
 
 /** Why a provider is tried or not, in the language of the window. */
-export function describeReason(why: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
+export function describeReason(reason: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
   const { reasons } = messages.models;
-  switch (why.code) {
+  switch (reason.code) {
     case 'unusable':
-      return (provider && blockedReason(provider, messages.providers.blocked)) ?? why.reason;
+      return (provider && blockedReason(provider, messages.providers.blocked)) ?? reason.reason;
     case 'alias':
     case 'not-in-alias':
-      return reasons[why.code](why.alias);
+      return reasons[reason.code](reason.alias);
     case 'not-in-group':
     case 'not-allowed':
-      return reasons[why.code](why.group);
+      return reasons[reason.code](reason.group);
     case 'not-on-key':
-      return reasons[why.code](why.key);
+      return reasons[reason.code](reason.key);
     case 'other-addressed':
-      return reasons[why.code](why.provider);
+      return reasons[reason.code](reason.provider);
     default:
-      return reasons[why.code];
+      return reasons[reason.code];
   }
 }
 

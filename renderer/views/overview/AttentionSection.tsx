@@ -8,7 +8,7 @@ import { Section } from '../../components/Section.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useToldAnd } from '../../state/use-found.ts';
+import { useReportedAndFound } from '../../state/use-found.ts';
 import { blockedReason } from '../providers/blocked-reason.ts';
 import { unlistedReason } from '../providers/unlisted-reason.ts';
 import { describeRefusal } from '../requests/describe-refusal.ts';
@@ -58,11 +58,11 @@ export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
 function useConcerns(nowMs: number): { concerns: Concern[]; left: number } {
   const views = useControlState((state) => state.views);
   const question = { needsAttention: true, limit: mostAsked };
-  const keys = useToldAnd('key', question, minuteMs);
-  const groups = useToldAnd('group', question, minuteMs);
+  const keys = useReportedAndFound('key', question, minuteMs);
+  const groups = useReportedAndFound('group', question, minuteMs);
   if (!views) return { concerns: [], left: 0 };
-  const known = { ...views, keys: [...keys.views], groups: [...groups.views] };
-  return { concerns: concernsOf(known, nowMs), left: keys.left + groups.left };
+  const allViews = { ...views, keys: [...keys.views], groups: [...groups.views] };
+  return { concerns: concernsOf(allViews, nowMs), left: keys.left + groups.left };
 }
 
 function nameOf(concern: Concern): string {
@@ -133,8 +133,8 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
       return texts['key-expires'](concern.name, formats.day(concern.atMs));
     case 'key-budget':
     case 'group-budget': {
-      const used = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
-      return texts[concern.kind](concern.name, used, describeLimit(concern.meter, localization));
+      const usedText = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
+      return texts[concern.kind](concern.name, usedText, describeLimit(concern.meter, localization));
     }
     case 'key-unpriced':
     case 'group-unpriced': {

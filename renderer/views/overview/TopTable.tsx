@@ -18,7 +18,7 @@ export function TopTable({ answers }: { answers: UsageAnswers | null }) {
   if (byName.length === 0) return <p className={classes.empty}>{nobody}</p>;
   const metric = countedOf(answers.metric);
   const rows = byName.toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric)).slice(0, mostRows);
-  const most = Math.max(...rows.map((row) => amountOf(row, metric)), Number.MIN_VALUE);
+  const max = Math.max(...rows.map((row) => amountOf(row, metric)), Number.MIN_VALUE);
   return (
     <table className={classes.table}>
       <thead>
@@ -33,7 +33,7 @@ export function TopTable({ answers }: { answers: UsageAnswers | null }) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <TopRow key={row.name ?? ''} row={row} by={by} share={amountOf(row, metric) / most} sinceMs={grid.sinceMs} />
+          <TopRow key={row.name ?? ''} row={row} by={by} share={amountOf(row, metric) / max} sinceMs={grid.sinceMs} />
         ))}
       </tbody>
     </table>
@@ -91,7 +91,7 @@ function Figure({ text, href }: { text: string; href: string | null }) {
 function Cost({ row: { costUsd, unpricedRequests } }: { row: NamedCounted }) {
   const { messages, formats } = useLocalization();
   const { unpriced } = messages.overview;
-  const why = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
+  const hint = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
   const text = costUsd === null ? '–' : formats.dollars(costUsd);
-  return <span title={why}>{costUsd !== null && why ? `≥ ${text}` : text}</span>;
+  return <span title={hint}>{costUsd !== null && hint ? `≥ ${text}` : text}</span>;
 }

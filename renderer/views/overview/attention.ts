@@ -67,8 +67,15 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
   if (health.state === 'cooling' || health.state === 'refused')
     return [{ kind: 'provider-left-alone', isBad: true, href, name, health }];
   const ofCredentials = provider.credentials.filter(needsAttention).map(
-    ({ id: credential, label, health: its }): Concern => ({
-      ...{ kind: 'credential-left-alone', isBad: false, href, name, credential: label ?? credential, health: its },
+    ({ id: credential, label, health: credentialHealth }): Concern => ({
+      ...{
+        kind: 'credential-left-alone',
+        isBad: false,
+        href,
+        name,
+        credential: label ?? credential,
+        health: credentialHealth,
+      },
     }),
   );
   if (ofCredentials.length > 0) return ofCredentials;
@@ -93,12 +100,12 @@ function concernsOfLedger({ ok, spooled, dropped, ...ledger }: ConfigViews['stat
   const { lastError, replaced } = ledger;
   const reason = lastError ?? '';
   if (!ok && spooled === 0) return [{ kind: 'ledger-broken', isBad: true, href, reason }];
-  const found: Concern[] = ok ? [] : [{ kind: 'ledger-waits', isBad: true, href, rows: spooled, reason }];
-  if (dropped > 0) found.push({ kind: 'ledger-dropped', isBad: false, href, rows: dropped });
+  const concerns: Concern[] = ok ? [] : [{ kind: 'ledger-waits', isBad: true, href, rows: spooled, reason }];
+  if (dropped > 0) concerns.push({ kind: 'ledger-dropped', isBad: false, href, rows: dropped });
   if (replaced) {
-    found.push({ kind: 'ledger-replaced', isBad: false, href, movedTo: replaced.movedTo, reason: replaced.reason });
+    concerns.push({ kind: 'ledger-replaced', isBad: false, href, movedTo: replaced.movedTo, reason: replaced.reason });
   }
-  return found;
+  return concerns;
 }
 
 function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status']): Concern[] {
@@ -113,9 +120,9 @@ function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] 
   if (!hasBudget) return [];
   const href = '/keys';
   const { replaced, budgetsError } = status.ledger;
-  const found: Concern[] = replaced?.budgetsAreLost ? [{ kind: 'budgets-lost', isBad: true, href }] : [];
-  if (budgetsError !== null) found.push({ kind: 'budgets-unwritten', isBad: true, href, reason: budgetsError });
-  return found;
+  const concerns: Concern[] = replaced?.budgetsAreLost ? [{ kind: 'budgets-lost', isBad: true, href }] : [];
+  if (budgetsError !== null) concerns.push({ kind: 'budgets-unwritten', isBad: true, href, reason: budgetsError });
+  return concerns;
 }
 
 /** How long it is reported. */
@@ -129,10 +136,10 @@ function concernsOfStandstill(standstill: StandstillView | null, nowMs: number):
 
 function concernsOfSetup(providers: readonly ProviderView[], keyCount: number): Concern[] {
   const usable = providers.filter(({ enabled }) => enabled);
-  const found: Concern[] = [];
-  if (usable.length === 0) found.push({ kind: 'no-provider', isBad: true, href: '/providers?add' });
-  if (keyCount === 0) found.push({ kind: 'no-key', isBad: true, href: '/keys' });
-  return found;
+  const concerns: Concern[] = [];
+  if (usable.length === 0) concerns.push({ kind: 'no-provider', isBad: true, href: '/providers?add' });
+  if (keyCount === 0) concerns.push({ kind: 'no-key', isBad: true, href: '/keys' });
+  return concerns;
 }
 
 function concernsOfKey(view: KeyView, nowMs: number): Concern[] {

@@ -37,8 +37,8 @@ export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refuse
 
 /** Relative to the requests that Sluice did not refuse; null if there were none. */
 export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
-  const asked = counted.requests - counted.refused;
-  return asked > 0 ? failuresOf(counted) / asked : null;
+  const admitted = counted.requests - counted.refused;
+  return admitted > 0 ? failuresOf(counted) / admitted : null;
 }
 
 export function sumOf(steps: readonly Counted[]): Counted {
@@ -58,14 +58,14 @@ export function sumOf(steps: readonly Counted[]): Counted {
 
 /** The names with the highest amounts, highest first. */
 export function leadersOf<Named extends Counted>(
-  named: readonly Named[],
+  rows: readonly Named[],
   metric: CountedMetric,
-  most: number,
+  limit: number,
 ): Named[] {
-  return named
+  return rows
     .filter((each) => amountOf(each, metric) > 0)
     .toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric))
-    .slice(0, most);
+    .slice(0, limit);
 }
 
 /** The values of a series, one per step; null if unknown. */
@@ -90,10 +90,10 @@ export function amounts(steps: readonly UsageStepView[], metric: CountedMetric):
 /** The total minus the named series. */
 export function othersOf(
   total: readonly (number | null)[],
-  named: readonly (readonly (number | null)[])[],
+  series: readonly (readonly (number | null)[])[],
 ): (number | null)[] {
   return total.map((whole, at) => {
-    const rest = (whole ?? 0) - named.reduce((sum, values) => sum + (values[at] ?? 0), 0);
+    const rest = (whole ?? 0) - series.reduce((sum, values) => sum + (values[at] ?? 0), 0);
     // Costs are floating-point numbers, so the remainder may differ slightly from zero.
     return rest > 1e-9 ? rest : 0;
   });

@@ -6,11 +6,11 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import type { Dimension } from './load-usage.ts';
 
 /** What a person calls a key, group, provider or model by its id, of those that are shown; null: the requests that had none. */
-export function useNames(by: Dimension, shown: readonly (string | null)[]): (id: string | null) => string {
+export function useNames(by: Dimension, shownIds: readonly (string | null)[]): (id: string | null) => string {
   const { overview, shadows } = useMessages();
   const { nameless } = overview;
   const providerName = useProviderName();
-  const ids = shown.filter((id) => id !== null);
+  const ids = shownIds.filter((id) => id !== null);
   const names = useNamesOf(by === 'key' ? 'key' : 'group', by === 'key' || by === 'group' ? ids : []);
   return useCallback(
     (id) => {

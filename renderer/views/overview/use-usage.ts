@@ -7,11 +7,11 @@ import type { RangeName } from './usage-range.ts';
 /** The figures of the overview, updated live. A range chosen to fit the data stays until the screen is left. */
 export function useUsage({ range, by, metric }: UsageQuestion) {
   const { query } = useControlStore();
-  const [found, setFound] = useState<RangeName | null>(null);
+  const [foundRange, setFoundRange] = useState<RangeName | null>(null);
   const load = useCallback(async () => {
-    const answers = await loadUsage(query, { range: range ?? found, by, metric }, Date.now());
-    if (range === null && answers.total.length > 0) setFound(answers.range);
+    const answers = await loadUsage(query, { range: range ?? foundRange, by, metric }, Date.now());
+    if (range === null && answers.total.length > 0) setFoundRange(answers.range);
     return answers;
-  }, [query, range, found, by, metric]);
+  }, [query, range, foundRange, by, metric]);
   return useLiveQuery(load);
 }

@@ -29,13 +29,13 @@ export function findEntries(
   search: string,
   recentIds: readonly string[],
 ): PaletteSection[] {
-  const wanted = wordsOf(search);
-  const found = entries.flatMap((entry) => {
-    const score = scoreOf(entry, wanted);
+  const searchWords = wordsOf(search);
+  const scored = entries.flatMap((entry) => {
+    const score = scoreOf(entry, searchWords);
     return score === null ? [] : [{ entry, score: score + (recentIds.includes(entry.id) ? recentBonus : 0) }];
   });
-  found.sort((one, other) => other.score - one.score);
-  const sections = Map.groupBy(found, ({ entry }) => entry.section);
+  scored.sort((one, other) => other.score - one.score);
+  const sections = Map.groupBy(scored, ({ entry }) => entry.section);
   return [...sections].map(([name, list]) => ({
     name,
     entries: list.slice(0, mostInSection).map(({ entry }) => entry),
@@ -47,23 +47,24 @@ const recentBonus = 0.5;
 const scores = { wholeWord: 6, beginning: 5, inLabel: 3, letters: 2, besides: 1 };
 
 /** Null if a word is not found. */
-function scoreOf({ label, detail, words = '' }: PaletteEntry, wanted: readonly string[]): number | null {
-  const own = wordsOf(label);
-  const besides = `${detail ?? ''} ${words}`.toLowerCase();
+function scoreOf({ label, detail, words = '' }: PaletteEntry, searchWords: readonly string[]): number | null {
+  const labelWords = wordsOf(label);
+  const otherText = `${detail ?? ''} ${words}`.toLowerCase();
   let total = 0;
-  for (const word of wanted) {
-    const score = scoreOfWord(word, own, label.toLowerCase()) ?? (besides.includes(word) ? scores.besides : null);
+  for (const word of searchWords) {
+    const score =
+      scoreOfWord(word, labelWords, label.toLowerCase()) ?? (otherText.includes(word) ? scores.besides : null);
     if (score === null) return null;
     total += score;
   }
   return total;
 }
 
-function scoreOfWord(word: string, own: readonly string[], label: string): number | null {
-  if (own.includes(word)) return scores.wholeWord;
-  if (own.some((each) => each.startsWith(word))) return scores.beginning;
+function scoreOfWord(word: string, labelWords: readonly string[], label: string): number | null {
+  if (labelWords.includes(word)) return scores.wholeWord;
+  if (labelWords.some((each) => each.startsWith(word))) return scores.beginning;
   if (label.includes(word)) return scores.inLabel;
-  return own.some((each) => hasLetters(each, word)) ? scores.letters : null;
+  return labelWords.some((each) => hasLetters(each, word)) ? scores.letters : null;
 }
 
 /** Whether the letters of `part` occur in `word` in this order, with the same first letter: `prvdr` in `providers`. */

@@ -21,11 +21,11 @@ export function useEntryRunner(): EntryRunner {
   const [, navigate] = useHashLocation();
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  const work = async (act: () => Promise<string>) => {
+  const work = async (action: () => Promise<string>) => {
     setRunning(true);
     setProblem(null);
     try {
-      const done = await act();
+      const done = await action();
       overlay.close();
       announce(done);
     } catch (error) {

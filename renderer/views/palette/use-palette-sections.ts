@@ -7,7 +7,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import type { Kind } from '../../state/find-by-id.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
-import { useToldAnd } from '../../state/use-found.ts';
+import { useReportedAndFound } from '../../state/use-found.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { useScreens } from '../../state/use-screens.ts';
 import { configEntries } from './config-entries.ts';
@@ -35,18 +35,18 @@ export function usePaletteSections(search: string): PaletteSection[] {
 /** The views, with keys and groups that are not reported but match the search or were used recently. */
 function useViews(search: string, recentIds: readonly string[]): ConfigViews | null {
   const views = useControlState((state) => state.views);
-  const keys = useKnown('key', search, recentIds);
-  const groups = useKnown('group', search, recentIds);
+  const keys = useMatching('key', search, recentIds);
+  const groups = useMatching('group', search, recentIds);
   return useMemo(() => views && { ...views, keys: [...keys], groups: [...groups] }, [views, keys, groups]);
 }
 
-function useKnown<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
-  const [settled] = useDebouncedValue(search.trim(), searchDelayMs);
+function useMatching<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
+  const [settledSearch] = useDebouncedValue(search.trim(), searchDelayMs);
   // Entries are called `key:k1` and `copy-secret:k1`.
   const names = kind === 'key' ? ['key:', 'copy-secret:'] : ['group:'];
   const ids = recentIds.flatMap((id) => names.flatMap((name) => (id.startsWith(name) ? [id.slice(name.length)] : [])));
-  const asked = settled === '' ? { ids } : { search: settled };
-  return useToldAnd(kind, { ...asked, limit: mostInSection }).views;
+  const question = settledSearch === '' ? { ids } : { search: settledSearch };
+  return useReportedAndFound(kind, { ...question, limit: mostInSection }).views;
 }
 
 function useEntries(views: ConfigViews | null): PaletteEntry[] {

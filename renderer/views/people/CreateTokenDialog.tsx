@@ -52,11 +52,11 @@ function CreateTokenForm({ onCancel, onCreated }: CreateTokenFormProps) {
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const called = name.trim();
-    const result = await command.run({ type: 'token.create', name: called, scopes, days });
+    const tokenName = name.trim();
+    const result = await command.run({ type: 'token.create', name: tokenName, scopes, days });
     if (!result) return;
-    const words = { text: names.once(called), label: names.what };
-    onCreated({ title: names.created, name: called, secret: result.secret, isKept: false, words });
+    const words = { text: names.once(tokenName), label: names.what };
+    onCreated({ title: names.created, name: tokenName, secret: result.secret, isKept: false, words });
   };
   return (
     <form onSubmit={(event) => void submit(event)}>

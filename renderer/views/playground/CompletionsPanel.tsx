@@ -24,12 +24,12 @@ export function CompletionsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
 
   const send = async () => {
     change({ output: '' });
-    const read = createDataLineReader((chunk) => {
-      const piece = textAt(chunk, 'choices', 0, 'text') ?? '';
-      session.set((old) => ({ ...old, output: old.output + piece }));
+    const reader = createDataLineReader((chunk) => {
+      const delta = textAt(chunk, 'choices', 0, 'text') ?? '';
+      session.set((old) => ({ ...old, output: old.output + delta }));
     });
     const body = { model: models.model, prompt, stream: true, ...completionsParameters(sampling) };
-    await runner.run({ path: '/completions', body }, read);
+    await runner.run({ path: '/completions', body }, reader);
   };
   return (
     <PlaygroundPanel

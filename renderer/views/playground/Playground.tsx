@@ -39,7 +39,7 @@ export function Playground() {
   const { playground: names } = useMessages();
   const keyChoice = useKeyChoice();
   const [path] = useLocation();
-  const sent = useSentRequest();
+  const opened = useSentRequest();
   const panel = panels.find(({ name }) => name === path.split('/')[2]) ?? panels[0];
   const currentTab = useRef<HTMLAnchorElement>(null);
   const panelName = panel?.name;
@@ -67,10 +67,10 @@ export function Playground() {
           <Link href="/keys">{names.toKeys}</Link>
         </EmptyNote>
       )}
-      {sent && (
+      {opened && (
         <p className={classes.soft} role="status">
-          {sent.state === 'opened' ? names.fromRequest(sent.id, sent.api) : names.fromNothing[sent.state]}
-          {sent.state === 'opened' && sent.omitted.length > 0 && ` ${names.leftOut(sent.omitted.join(', '))}`}
+          {opened.state === 'opened' ? names.fromRequest(opened.id, opened.api) : names.fromNothing[opened.state]}
+          {opened.state === 'opened' && opened.omitted.length > 0 && ` ${names.leftOut(opened.omitted.join(', '))}`}
         </p>
       )}
       {panel && <panel.Component key={panel.name} keyChoice={keyChoice} />}

@@ -34,7 +34,7 @@ export function ResponsesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
 
   const send = async () => {
     change({ output: '' });
-    const read = createDataLineReader((event) => {
+    const reader = createDataLineReader((event) => {
       const type = textAt(event, 'type');
       const delta = textAt(event, 'delta') ?? '';
       if (type === 'response.output_text.delta') session.set((old) => ({ ...old, output: old.output + delta }));
@@ -48,7 +48,7 @@ export function ResponsesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       ...(follows && responseId && { previous_response_id: responseId }),
       ...responsesParameters(sampling),
     };
-    await runner.run({ path: '/responses', body }, read);
+    await runner.run({ path: '/responses', body }, reader);
   };
   const failure = runner.exchange?.failure ?? null;
   return (

@@ -52,17 +52,17 @@ const emptyTurn = {
 /** Adds a chunk of the stream to the answer. */
 export function withChunk(answer: Turn, chunk: unknown): Turn {
   const text = answer.text + (textAt(chunk, 'choices', 0, 'delta', 'content') ?? '');
-  const pieces = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
-  return { ...answer, text, toolCalls: pieces.reduce(withToolPiece, answer.toolCalls) };
+  const fragments = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
+  return { ...answer, text, toolCalls: fragments.reduce(withToolPiece, answer.toolCalls) };
 }
 
-function withToolPiece(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
-  const index = numberAt(piece, 'index') ?? 0;
+function withToolPiece(calls: readonly ToolCall[], fragment: unknown): readonly ToolCall[] {
+  const index = numberAt(fragment, 'index') ?? 0;
   const old = calls[index] ?? { id: '', name: '', arguments: '' };
   const call = {
-    id: textAt(piece, 'id') ?? old.id,
-    name: old.name + (textAt(piece, 'function', 'name') ?? ''),
-    arguments: old.arguments + (textAt(piece, 'function', 'arguments') ?? ''),
+    id: textAt(fragment, 'id') ?? old.id,
+    name: old.name + (textAt(fragment, 'function', 'name') ?? ''),
+    arguments: old.arguments + (textAt(fragment, 'function', 'arguments') ?? ''),
   };
   return index < calls.length ? calls.with(index, call) : [...calls, call];
 }
@@ -83,7 +83,7 @@ function toMessage(turn: Turn, previous: Turn | undefined): object[] {
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
   // The answer failed before its first word.
   if (turn.text === '' && turn.toolCalls.length === 0) return [];
-  const calls = turn.toolCalls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  const calls = turn.toolCalls.map(({ id, ...calledFunction }) => ({ id, type: 'function', function: calledFunction }));
   return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 

@@ -4,10 +4,10 @@ import { parseJson } from './json-path.ts';
 export function createDataLineReader(
   onData: (data: unknown) => void,
   onDone: () => void = () => {},
-): (piece: string) => void {
+): (chunk: string) => void {
   let rest = '';
-  return (piece) => {
-    const lines = (rest + piece).split('\n');
+  return (chunk) => {
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const data = line.startsWith('data:') ? line.slice('data:'.length).trim() : '';

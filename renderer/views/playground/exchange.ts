@@ -44,7 +44,7 @@ export interface Reply {
 interface ExchangeListener {
   onChange(change: Partial<Exchange>): void;
   /** Receives pieces of text as they arrive, unless the reply is an error. */
-  onText?: ((piece: string) => void) | undefined;
+  onText?: ((chunk: string) => void) | undefined;
 }
 
 const mostShownChars = 200_000;
@@ -111,10 +111,10 @@ async function readReply(response: Response, listener: ExchangeListener): Promis
     return { reply: { contentType, blob, text: '' }, fault: null };
   }
   const watch = contentType.includes('event-stream') ? createStreamWatch() : null;
-  const text = await readText(response, (piece, all) => {
+  const text = await readText(response, (chunk, all) => {
     listener.onChange({ replyText: shorten(all) });
-    watch?.push(piece);
-    if (response.ok) listener.onText?.(piece);
+    watch?.push(chunk);
+    if (response.ok) listener.onText?.(chunk);
   });
   const reply = { contentType, blob: new Blob([text], { type: contentType }), text };
   return { reply, fault: watch ? watch.fault() : faultOf(contentType, text) };
@@ -125,14 +125,14 @@ function faultOf(contentType: string, text: string): StreamFault | null {
   return message === null ? null : { kind: 'told', message };
 }
 
-async function readText(response: Response, onPiece: (piece: string, all: string) => void): Promise<string> {
+async function readText(response: Response, onPiece: (chunk: string, all: string) => void): Promise<string> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let all = '';
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-    const piece = decoder.decode(read.value, { stream: true });
-    all += piece;
-    onPiece(piece, all);
+    const chunk = decoder.decode(read.value, { stream: true });
+    all += chunk;
+    onPiece(chunk, all);
   }
   return all;
 }

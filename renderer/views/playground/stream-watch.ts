@@ -6,7 +6,7 @@ import { at, textAt } from './json-path.ts';
 export type StreamFault = { kind: 'told'; message: string } | { kind: 'cut' };
 
 export interface StreamWatch {
-  push(piece: string): void;
+  push(chunk: string): void;
   /** To be called at the end; null if the stream was complete. */
   fault(): StreamFault | null;
 }

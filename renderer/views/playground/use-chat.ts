@@ -34,8 +34,8 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       setLane(lane, [...turns, turn]);
     };
     show(turn);
-    const read = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
-    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, read);
+    const reader = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
+    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, reader);
     show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
     return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
   };
@@ -50,8 +50,8 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     );
     // If all answers failed before their first word, the message returns to the input, before anything typed meanwhile.
     if (!succeeded.includes(true)) {
-      const typed = chatSession.get();
-      change({ lanes, text: [text, typed.text].filter(Boolean).join('\n'), image: typed.image ?? image });
+      const current = chatSession.get();
+      change({ lanes, text: [text, current.text].filter(Boolean).join('\n'), image: current.image ?? image });
     }
   };
   return {

@@ -18,9 +18,9 @@ export interface ExchangeRunner {
   /** There is a key to call with. */
   canRun: boolean;
   /** Resolves with null if the call failed or was stopped; see `exchange`. */
-  run(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Reply | null>;
+  run(call: PlaygroundCall, onText?: (chunk: string) => void): Promise<Reply | null>;
   /** The same, but also returns the failure. */
-  attempt(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Outcome>;
+  attempt(call: PlaygroundCall, onText?: (chunk: string) => void): Promise<Outcome>;
   stop(): void;
 }
 

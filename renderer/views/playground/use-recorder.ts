@@ -72,14 +72,14 @@ interface RecordingListener {
 
 function record(stream: MediaStream, listener: RecordingListener): MediaRecorder {
   const recorder = new MediaRecorder(stream);
-  const pieces: Blob[] = [];
-  recorder.ondataavailable = ({ data }) => pieces.push(data);
+  const chunks: Blob[] = [];
+  recorder.ondataavailable = ({ data }) => chunks.push(data);
   recorder.onerror = listener.failed;
   recorder.onstop = () => {
     stopTracks(stream);
     const type = recorder.mimeType.split(';')[0] || 'audio/webm';
-    if (pieces.some(({ size }) => size > 0))
-      listener.finished(new File(pieces, `recording.${endingOf(type)}`, { type }));
+    if (chunks.some(({ size }) => size > 0))
+      listener.finished(new File(chunks, `recording.${endingOf(type)}`, { type }));
     listener.ended();
   };
   recorder.start();

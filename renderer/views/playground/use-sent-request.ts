@@ -18,22 +18,22 @@ const panelApi = 'OpenAI Chat Completions';
 export function useSentRequest(): OpenedRequest {
   const sentId = new URLSearchParams(useSearch()).get('from');
   const [, goTo] = useLocation();
-  const [shown, setShown] = useState<OpenedRequest>(null);
+  const [opened, setOpened] = useState<OpenedRequest>(null);
   const { answer, problem } = useQuery<'request'>(sentId === null ? null : { type: 'request', id: sentId });
-  const showResult = useEffectEvent((id: string, sent: ParsedSentRequest) => {
-    if (sent.kind === 'chat') {
-      open(sent.chat);
-      const api = sent.api === panelApi ? null : sent.api;
-      setShown({ id, state: 'opened', api, omitted: sent.chat.omitted });
-    } else setShown({ id, state: sent.kind });
-    const model = sent.kind === 'chat' && sent.chat.model ? `?model=${encodeURIComponent(sent.chat.model)}` : '';
+  const showResult = useEffectEvent((id: string, parsed: ParsedSentRequest) => {
+    if (parsed.kind === 'chat') {
+      open(parsed.chat);
+      const api = parsed.api === panelApi ? null : parsed.api;
+      setOpened({ id, state: 'opened', api, omitted: parsed.chat.omitted });
+    } else setOpened({ id, state: parsed.kind });
+    const model = parsed.kind === 'chat' && parsed.chat.model ? `?model=${encodeURIComponent(parsed.chat.model)}` : '';
     goTo(`/playground/chat${model}`, { replace: true });
   });
   useEffect(() => {
     if (sentId !== null && answer?.request.id === sentId) showResult(sentId, parseSentRequest(sentRequestOf(answer)));
     else if (sentId !== null && problem) showResult(sentId, { kind: 'missing' });
   }, [sentId, answer, problem]);
-  return shown;
+  return opened;
 }
 
 function open({ turns, text, system, tools, sampling }: SentChat): void {

@@ -29,11 +29,11 @@ export function ProviderList() {
   const canChange = useCanChange();
   const lock = useLocks().adding('providers');
   const canAdd = canChange && lock === null;
-  const [opened, setAdding] = useState<Stage | null>(null);
+  const [openedStage, setAdding] = useState<Stage | null>(null);
   // `/providers?add` also opens the dialog, even while this screen is shown.
   const isAddRequested = new URLSearchParams(useSearch()).has('add');
   const [, goTo] = useLocation();
-  const adding = opened ?? (isAddRequested ? firstStage : null);
+  const adding = openedStage ?? (isAddRequested ? firstStage : null);
   const close = () => {
     setAdding(null);
     if (isAddRequested) goTo('/providers', { replace: true });

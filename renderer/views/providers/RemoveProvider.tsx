@@ -32,24 +32,24 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   // If a team preset is removed as well, so are the aliases that it added.
   const isUsed = users.length > 0 && preset === null;
   const isJoined = provider?.joined ?? false;
-  const act = isJoined
+  const texts = isJoined
     ? { title: joining.leaveTitle, text: joining.leaveText(name, preset?.name ?? null), confirm: joining.leaveConfirm }
     : { title: names.title, text: names.text(name), confirm: names.confirm };
   const remove = async () => {
     if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
   };
   const leave = async () => {
-    const left = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
-    if (!left) return;
-    if (!left.keyEnded) announce(joining.keyStays(name), keyStaysMs);
+    const result = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
+    if (!result) return;
+    if (!result.keyEnded) announce(joining.keyStays(name), keyStaysMs);
     onRemoved();
   };
   return (
     <ConfirmDialog
       opened={provider !== null}
-      title={act.title}
-      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : act.text}
-      confirm={isUsed ? null : act.confirm}
+      title={texts.title}
+      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : texts.text}
+      confirm={isUsed ? null : texts.confirm}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => void (isJoined ? leave() : remove())}

@@ -56,7 +56,7 @@ function lastEndOf(requests: readonly LiveRequest[]): number {
 export function activityOf(steps: readonly UsageStepView[], sinceMs: number): Map<string, ProviderActivity> {
   const namedSteps = steps.flatMap((step) => (step.name === null ? [] : [{ ...step, name: step.name }]));
   const byProvider = Map.groupBy(namedSteps, ({ name }) => name);
-  return new Map([...byProvider].map(([id, own]) => [id, sumOf(own, sinceMs)]));
+  return new Map([...byProvider].map(([id, providerSteps]) => [id, sumOf(providerSteps, sinceMs)]));
 }
 
 function sumOf(steps: readonly UsageStepView[], sinceMs: number): ProviderActivity {

@@ -46,12 +46,12 @@ function Failed({ request }: { request: RequestView }) {
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
   // An answer that was cut off or contains an error has a success status, which would not help here.
-  const failureTitle = ({ provider, status: answered }: AttemptRecord) => {
+  const failureTitle = ({ provider, status }: AttemptRecord) => {
     if (isCut) return inspector.cutOff(providerName(provider));
-    const isInAnswer = answered !== null && answered < 400;
+    const isInAnswer = status !== null && status < 400;
     return isInAnswer
       ? inspector.answerFailed(providerName(provider))
-      : inspector.providerSaid(providerName(provider), answered);
+      : inspector.providerSaid(providerName(provider), status);
   };
   const advice = failed?.failure && inspector.whatToDo[isCut ? 'stream-broken' : failed.failure];
   return (

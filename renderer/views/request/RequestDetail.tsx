@@ -14,12 +14,12 @@ import { Timeline } from './Timeline.tsx';
 import { type TabName, tabNames, useTab } from './use-tab.ts';
 
 /** The failure first, then everything known about the request, in tabs. */
-export function RequestDetail({ shown }: { shown: RequestInFull }) {
+export function RequestDetail({ full }: { full: RequestInFull }) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;
   const [tab, choose] = useTab();
-  const attempts = shown.request.attempts.length;
-  const hasBodies = shown.capture !== null;
+  const attempts = full.request.attempts.length;
+  const hasBodies = full.capture !== null;
   useEffect(() => {
     // If this fails, the code view is fetched with the first body.
     if (hasBodies) loadCodeView().catch(() => {});
@@ -27,7 +27,7 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
   const isTab = (value: string | null): value is TabName => tabNames.some((name) => name === value);
   return (
     <div className={classes.detail}>
-      <FailureNote request={shown.request} />
+      <FailureNote request={full.request} />
       <Tabs value={tab} onChange={(value) => isTab(value) && choose(value)} keepMounted={false}>
         <Tabs.List className={classes.tabs}>
           {tabNames.map((name) => (
@@ -40,17 +40,17 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value={tab} className={classes.tabPanel}>
-          <TabContent tab={tab} shown={shown} />
+          <TabContent tab={tab} full={full} />
         </Tabs.Panel>
       </Tabs>
     </div>
   );
 }
 
-function TabContent({ tab, shown }: { tab: TabName; shown: RequestInFull }): ReactNode {
+function TabContent({ tab, full }: { tab: TabName; full: RequestInFull }): ReactNode {
   const { inspector: names } = useLocalization().messages;
-  const { request, capture, captureAbsence } = shown;
-  if (tab === 'summary') return <Summary shown={shown} />;
+  const { request, capture, captureAbsence } = full;
+  if (tab === 'summary') return <Summary full={full} />;
   if (tab === 'timeline') return <Timeline request={request} />;
   if (tab === 'attempts') {
     return (

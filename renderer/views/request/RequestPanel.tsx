@@ -27,16 +27,16 @@ interface RequestPanelProps {
 export function RequestPanel(props: RequestPanelProps) {
   const { requests: names } = useMessages();
   const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
-  const place = useRef<HTMLElement>(null);
+  const panelRef = useRef<HTMLElement>(null);
   // The dialog belongs to its request and does not open for another one.
   const [opened, setOpened] = useState<{ id: string; mode: SendMode } | null>(null);
   const dialog = opened?.id === props.id ? opened.mode : null;
   const setDialog = (mode: SendMode | null) => setOpened(mode && { id: props.id, mode });
   usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
-  useFocusWhileOpen(place, props.id);
+  useFocusWhileOpen(panelRef, props.id);
   if (isBeside) {
     return (
-      <aside className={classes.panel} aria-label={names.detail} ref={place} tabIndex={-1}>
+      <aside className={classes.panel} aria-label={names.detail} ref={panelRef} tabIndex={-1}>
         <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
       </aside>
     );
@@ -55,15 +55,15 @@ export function RequestPanel(props: RequestPanelProps) {
 const withoutMotion = { transitionProps: { duration: 0 } };
 
 /** Focuses the panel when it opens, and the row of the request when it closes. */
-function useFocusWhileOpen(place: RefObject<HTMLElement | null>, id: string): void {
+function useFocusWhileOpen(elementRef: RefObject<HTMLElement | null>, id: string): void {
   const lastId = useRef(id);
   lastId.current = id;
   useEffect(() => {
-    place.current?.focus({ preventScroll: true });
+    elementRef.current?.focus({ preventScroll: true });
     return () => {
       focusWhenThere(`a[href^="#/requests/${CSS.escape(encodeURIComponent(lastId.current))}"]`);
     };
-  }, [place]);
+  }, [elementRef]);
 }
 
 /** The number of frames within which the list must have rendered the row. */
@@ -71,8 +71,8 @@ const mostFrames = 10;
 
 function focusWhenThere(selector: string, frames = mostFrames): void {
   requestAnimationFrame(() => {
-    const found = document.querySelector<HTMLElement>(selector);
-    if (found) found.focus();
+    const element = document.querySelector<HTMLElement>(selector);
+    if (element) element.focus();
     else if (frames > 0) focusWhenThere(selector, frames - 1);
   });
 }
@@ -87,22 +87,22 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   // Queried again when the request has ended.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
   const { answer, problem } = useQuery<'request'>({ type: 'request', id }, outcome);
-  const shown = answer?.request.id === id ? answer : null;
+  const full = answer?.request.id === id ? answer : null;
   return (
     <>
       <div className={classes.head}>
-        {shown ? <Headline request={shown.request} /> : <span className={classes.headline} />}
+        {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
-          {shown && <SendMenu shown={shown} dialog={dialog} onDialog={onDialog} />}
+          {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
         </div>
       </div>
       <div className={classes.content}>
-        {shown && <RequestDetail key={id} shown={shown} />}
-        {!shown && problem && <CommandProblem problem={problem} />}
-        {!shown && !problem && (
+        {full && <RequestDetail key={id} full={full} />}
+        {!full && problem && <CommandProblem problem={problem} />}
+        {!full && !problem && (
           <Stack aria-busy="true">
             <Skeleton height={20} width="60%" />
             <Skeleton height={90} />

@@ -12,22 +12,22 @@ import { ComparedTexts } from './send-again/ComparedTexts.tsx';
 import classes from './send-again/SendAgain.module.css';
 
 interface ShadowAnswerProps {
-  shown: RequestInFull;
+  full: RequestInFull;
   shadow: RequestView;
 }
 
 /** The shadow target's answer beside the one that the client received. */
-export function ShadowAnswer({ shown, shadow }: ShadowAnswerProps) {
+export function ShadowAnswer({ full, shadow }: ShadowAnswerProps) {
   const { shadows: names } = useMessages();
   const [isOpen, setIsOpen] = useState(false);
   const isAnswered = shadow.outcome === 'ok';
   return (
     <div className={classes.comparison}>
-      <Figures request={shown.request} shadow={shadow} />
+      <Figures request={full.request} shadow={shadow} />
       <p className={classes.soft}>{verdictOf(shadow, names)}</p>
-      {isOpen && isAnswered && <Answers shown={shown} shadowId={shadow.id} />}
+      {isOpen && isAnswered && <Answers full={full} shadowId={shadow.id} />}
       <div className={classes.acts}>
-        {!isOpen && isAnswered && shown.capture && (
+        {!isOpen && isAnswered && full.capture && (
           <Button size="xs" variant="default" onClick={() => setIsOpen(true)}>
             {names.compare}
           </Button>
@@ -69,10 +69,10 @@ function Figures({ request, shadow }: { request: RequestView; shadow: RequestVie
   );
 }
 
-function Answers({ shown, shadowId }: { shown: RequestInFull; shadowId: string }) {
+function Answers({ full, shadowId }: { full: RequestInFull; shadowId: string }) {
   const { shadows: names } = useMessages();
   const { answer, problem } = useQuery<'request'>({ type: 'request', id: shadowId });
-  const [first, second] = useMemo(() => [textOf(shown), answer && textOf(answer)], [shown, answer]);
+  const [first, second] = useMemo(() => [textOf(full), answer && textOf(answer)], [full, answer]);
   if (problem) return <CommandProblem problem={problem} />;
   if (!answer) return null;
   if (second === null) return <p className={classes.soft}>{names.notKept}</p>;

@@ -16,15 +16,15 @@ import { ShadowAnswer } from './ShadowAnswer.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
 /** The request, its target, timing, usage and cost. */
-export function Summary({ shown }: { shown: RequestInFull }) {
+export function Summary({ full }: { full: RequestInFull }) {
   const { requests: names, shadows } = useLocalization().messages;
-  const { request, shadow } = shown;
+  const { request, shadow } = full;
   return (
     <>
       <Facts request={request} />
       {shadow && (
         <Part title={shadows.answer}>
-          <ShadowAnswer shown={shown} shadow={shadow} />
+          <ShadowAnswer full={full} shadow={shadow} />
         </Part>
       )}
       {/* Without an attempt there is no usage. */}

@@ -13,13 +13,13 @@ let lastTab: TabName = 'summary';
 export function useTab(): [tab: TabName, choose: (tab: TabName) => void] {
   const search = useSearch();
   const [path, navigate] = useLocation();
-  const asked = tabNames.find((name) => name === new URLSearchParams(search).get('tab'));
-  const tab = asked ?? lastTab;
+  const fromAddress = tabNames.find((name) => name === new URLSearchParams(search).get('tab'));
+  const tab = fromAddress ?? lastTab;
   const address = addressOf(path, search, tab);
   useEffect(() => {
     lastTab = tab;
-    if (asked === undefined && tab !== 'summary') navigate(address, { replace: true });
-  }, [asked, tab, address, navigate]);
+    if (fromAddress === undefined && tab !== 'summary') navigate(address, { replace: true });
+  }, [fromAddress, tab, address, navigate]);
   return [tab, (chosen) => navigate(addressOf(path, search, chosen), { replace: true })];
 }
 

@@ -99,19 +99,21 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
   const name = useNameOf(timed.kind === 'group' ? 'group' : 'key', timed.id) ?? '';
   const mayStop = useMayStop(timed);
   // Rounded to whole seconds.
-  const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));
+  const remainingTime = useNow((now) =>
+    formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000),
+  );
   const all = timed.requestsLeft === null ? names.all : names.next;
-  const what = timed.kind === 'all' ? all : names[timed.kind](name);
+  const captured = timed.kind === 'all' ? all : names[timed.kind](name);
   return (
     <span className={classes.capturing}>
       <IconPlayerRecordFilled size={12} className={classes.record} aria-hidden />
-      {names.running(what, left)}
+      {names.running(captured, remainingTime)}
       {mayStop && (
         <Button
           size="compact-xs"
           variant="default"
           leftSection={<IconPlayerStop size={12} aria-hidden />}
-          aria-label={names.stopOf(what)}
+          aria-label={names.stopOf(captured)}
           onClick={onStop}
         >
           {names.stop}

@@ -20,8 +20,8 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
   const [answer, setAnswer] = useState<DatasetAnswer>('own');
   // A fixed time, so that the download contains what was counted.
   const [query] = useState(() => queryOf(filter, Date.now()));
-  const counted = useQuery<'dataset'>({ type: 'dataset', filter: query, answer });
-  const count = counted.isRunning ? null : counted.answer;
+  const countQuery = useQuery<'dataset'>({ type: 'dataset', filter: query, answer });
+  const count = countQuery.isRunning ? null : countQuery.answer;
   const choices = datasetAnswers.map((value) => ({ value, label: names.whose[value] }));
   return (
     <ModalFrame title={names.title} opened onClose={onClose}>
@@ -34,8 +34,8 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
           onChange={(value) => setAnswer(value === 'shadow' ? 'shadow' : 'own')}
         />
         <div role="status">
-          {counted.problem ? (
-            <CommandProblem problem={counted.problem} />
+          {countQuery.problem ? (
+            <CommandProblem problem={countQuery.problem} />
           ) : count ? (
             <Contents count={count} />
           ) : (
@@ -56,11 +56,11 @@ export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClos
   );
 }
 
-function Contents({ count: { conversations, left, changed } }: { count: DatasetCount }) {
+function Contents({ count: { conversations, left: leftOut, changed } }: { count: DatasetCount }) {
   const { messages, formats } = useLocalization();
   const { dataset: names } = messages.shadows;
   const { reasons } = messages.requests.losses;
-  const gaps = Object.entries(left).map(([gap, count]) => names.gaps[gap as DatasetGap](formats.number(count)));
+  const gaps = Object.entries(leftOut).map(([gap, count]) => names.gaps[gap as DatasetGap](formats.number(count)));
   const losses = Object.entries(changed).map(
     ([code, count]) => `${formats.number(count)}: ${reasons[code as LossCode]}`,
   );

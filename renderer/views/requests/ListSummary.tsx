@@ -22,10 +22,10 @@ export function ListSummary({ filter, sortedOf }: ListSummaryProps) {
   // A time range moves with the clock, so its count does too.
   const roundMs = useNow((now) => Math.floor(now / everyMs) * everyMs);
   const latest = useControlState(({ requests: [request] }) => (request ? `${request.id} ${request.outcome}` : ''));
-  const known = useRef({ roundMs, latest });
-  if (known.current.roundMs !== roundMs) known.current = { roundMs, latest };
+  const latestAtRound = useRef({ roundMs, latest });
+  if (latestAtRound.current.roundMs !== roundMs) latestAtRound.current = { roundMs, latest };
   const query = queryOf(filter, filter.range ? roundMs : 0);
-  const { answer } = useQuery<'request-count'>({ type: 'request-count', filter: query }, known.current.latest);
+  const { answer } = useQuery<'request-count'>({ type: 'request-count', filter: query }, latestAtRound.current.latest);
   return (
     <p className={classes.summary} role="status">
       {answer && names.count(answer, formats.number(answer.requests), formats.number(answer.failed))}

@@ -47,7 +47,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const tokens = describeTokens(request, localization);
   const rate = outputRateOf(request);
   const { method } = request;
-  const asked = `${method} ${request.route}`;
+  const methodAndRoute = `${method} ${request.route}`;
   const path = request.route.replace(/^\/v1\//, '/');
   const { tokensPerSecond } = localization.messages.requests;
   const servedBy = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
@@ -68,9 +68,9 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
         <Link
           className={classes.link}
           href={href}
-          title={asked}
+          title={methodAndRoute}
           // Contains what is shown.
-          aria-label={method === 'POST' ? asked : `${method} ${path}`}
+          aria-label={method === 'POST' ? methodAndRoute : `${method} ${path}`}
           data-request={request.id}
           tabIndex={isTabStop ? 0 : -1}
           {...(isOpen && { 'aria-current': true })}

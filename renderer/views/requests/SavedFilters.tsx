@@ -21,8 +21,8 @@ export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
   return (
     <>
       <MenuButton label={names.savedFilters} icon={<IconBookmark size={14} aria-hidden />} side="start">
-        {saved.map(({ name, search: kept }) => (
-          <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(kept)))}>
+        {saved.map(({ name, search: savedSearch }) => (
+          <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(savedSearch)))}>
             {name}
           </Menu.Item>
         ))}

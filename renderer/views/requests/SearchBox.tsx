@@ -17,19 +17,19 @@ interface SearchBoxProps {
 export function SearchBox({ value, onChange }: SearchBoxProps) {
   const { requests: names } = useMessages();
   const [text, setText] = useState(value);
-  const sent = useRef(value);
+  const lastSent = useRef(value);
   const search = useRef(onChange);
   search.current = onChange;
   // The address was changed by Back, a saved filter or "Show all".
   useEffect(() => {
-    if (value === sent.current) return;
-    sent.current = value;
+    if (value === lastSent.current) return;
+    lastSent.current = value;
     setText(value);
   }, [value]);
   useEffect(() => {
-    if (text === sent.current) return;
+    if (text === lastSent.current) return;
     const timer = setTimeout(() => {
-      sent.current = text;
+      lastSent.current = text;
       search.current(text);
     }, restMs);
     return () => clearTimeout(timer);

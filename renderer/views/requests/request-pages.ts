@@ -29,6 +29,6 @@ export function hasGap(live: readonly LiveRequest[], { next, sinceMs }: Pages): 
 
 /** The held list, with the current state of each request in it. */
 export function withLatest(frozen: readonly LiveRequest[], live: readonly LiveRequest[]): readonly LiveRequest[] {
-  const latest = new Map(live.map((request) => [request.id, request]));
-  return frozen.map((request) => (request.outcome === null ? (latest.get(request.id) ?? request) : request));
+  const liveById = new Map(live.map((request) => [request.id, request]));
+  return frozen.map((request) => (request.outcome === null ? (liveById.get(request.id) ?? request) : request));
 }

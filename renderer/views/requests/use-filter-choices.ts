@@ -53,7 +53,7 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
     value: filter[field] ?? '',
     chosen: (value) => withValue(filter, addressNames[field], value),
   });
-  const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return {
     usual: [
       choice(
@@ -64,7 +64,7 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
         'outcome',
         outcomes.map((value) => ({ value, label: names.outcomeChoices[value] })),
       ),
-      choice('model', plain(models)),
+      choice('model', optionsOf(models)),
       choice(
         'provider',
         providers.map(({ id }) => ({ value: id, label: providerName(id) })),
@@ -73,17 +73,17 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
     more: [
       choice('keyId', 'key'),
       choice('groupId', 'group'),
-      choice('status', plain([...statusClasses, ...statuses])),
-      choice('capability', plain(operations)),
-      choice('client', plain(clients)),
+      choice('status', optionsOf([...statusClasses, ...statuses])),
+      choice('capability', optionsOf(operations)),
+      choice('client', optionsOf(clients)),
     ],
   };
 }
 
 /** Names in the ledger, queried when the screen opens. */
-function useOccurring(of: 'model' | 'client' | 'status'): readonly string[] {
+function useOccurring(field: 'model' | 'client' | 'status'): readonly string[] {
   const isThere = useControlState((state) => state.views !== null);
-  const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of } : null);
+  const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of: field } : null);
   return answer ?? [];
 }
 

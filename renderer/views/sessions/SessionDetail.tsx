@@ -22,15 +22,15 @@ export function SessionDetail({ id }: { id: string }) {
   const { sessions: names } = useMessages();
   const store = useControlStore();
   const load = useCallback(() => store.query<'session'>({ type: 'session', id }), [store, id]);
-  const { answer: known, problem } = useLiveQuery(load, true);
+  const { answer: loaded, problem } = useLiveQuery(load, true);
   // A change made here holds until the engine's next answer.
   const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
-  const answer = known && changed?.from === known ? withChange(known, changed.change) : known;
+  const answer = loaded && changed?.from === loaded ? withChange(loaded, changed.change) : loaded;
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');
   const acts = answer && (
     <Group gap="xs">
       <ExportSession full={answer} />
-      <StopSession session={answer.session} onChanged={(change) => setChanged({ from: known, change })} />
+      <StopSession session={answer.session} onChanged={(change) => setChanged({ from: loaded, change })} />
     </Group>
   );
   return (

@@ -19,7 +19,7 @@ import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filt
 
 const pageSize = 50;
 /** The engine's maximum per query. */
-const most = 200;
+const maxShown = 200;
 
 /** The latest sessions, updated live. */
 export function SessionList() {
@@ -52,8 +52,8 @@ export function SessionList() {
           </ul>
         </Panel>
       )}
-      {answer && answer.next !== null && limit < most && (
-        <Button size="xs" variant="default" className={classes.more} onClick={() => setLimit(most)}>
+      {answer && answer.next !== null && limit < maxShown && (
+        <Button size="xs" variant="default" className={classes.more} onClick={() => setLimit(maxShown)}>
           {names.showMore}
         </Button>
       )}

@@ -5,14 +5,14 @@ import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';
 
 /** Only the latest turns are shown, because more would not fit. */
-const most = 60;
+const maxShown = 60;
 
 /** A bar for each turn: its input tokens, and the part of them that came from a cache. */
 export function TurnChart({ turns }: { turns: readonly SessionTurn[] }) {
   const localization = useLocalization();
   const { messages, formats } = localization;
   const names = messages.sessions;
-  const shown = turns.slice(-most);
+  const shown = turns.slice(-maxShown);
   const highest = Math.max(1, ...shown.map(({ inputTokens }) => inputTokens));
   if (shown.length < 2) return null;
   return (

@@ -14,13 +14,13 @@ export function AddressNotes({ form }: { form: SettingsForm }) {
   const { messages: texts, formats } = useLocalization();
   const messages = texts.settings;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
-  const given = useControlState((state) => state.views?.status.givenAddress ?? none);
+  const givenFields = useControlState((state) => state.views?.status.givenAddress ?? none);
   const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
   const isOpen = !loopback.test(values.get('host') ?? '');
-  const options = given.map((name) => `--${name}`);
+  const options = givenFields.map((name) => `--${name}`);
   const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
   const notes = [
-    given.length < 2 && messages.nextStart,
+    givenFields.length < 2 && messages.nextStart,
     options.length > 0 && messages.givenAtStart(formats.list(options)),
     listensElsewhere && messages.listensAt(baseUrl),
   ];

@@ -37,13 +37,14 @@ function FieldInput({ field, form }: SettingsFieldProps) {
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
       form.set(field, event.currentTarget.value),
   };
-  const wrong = form.invalidLineOf(field);
-  const lineError = wrong !== null && isChecked(field.name) ? names.wrongLines[field.name](wrong) : undefined;
-  const typed = { ...shared, error: lineError, onBlur: () => form.finish(field) };
+  const invalidLine = form.invalidLineOf(field);
+  const lineError =
+    invalidLine !== null && isChecked(field.name) ? names.wrongLines[field.name](invalidLine) : undefined;
+  const inputProps = { ...shared, error: lineError, onBlur: () => form.finish(field) };
   if (field.kind === 'lines') {
-    return <Textarea {...typed} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
+    return <Textarea {...inputProps} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
   }
-  if (field.kind === 'text') return <TextInput {...typed} spellCheck={false} autoComplete="off" />;
+  if (field.kind === 'text') return <TextInput {...inputProps} spellCheck={false} autoComplete="off" />;
   if (field.kind === 'choice') {
     // Includes a value that was set by hand in the file.
     const values = new Set([...field.values, shared.value]);

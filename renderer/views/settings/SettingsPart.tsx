@@ -46,8 +46,8 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
     if (!form.canSave || !form.finishAll()) return;
     setProblem(null);
     try {
-      const found = await lostRecordsOf(store, settings, form.changes(), Date.now());
-      if (found) setLost(found);
+      const lostRecords = await lostRecordsOf(store, settings, form.changes(), Date.now());
+      if (lostRecords) setLost(lostRecords);
       else await form.save();
     } catch (error) {
       setProblem(asControlError(error));

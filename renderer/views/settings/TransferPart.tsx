@@ -19,9 +19,9 @@ export function TransferPart() {
   const canChange = useCanChange();
   const openImport = useOpenImport();
   const [problem, setProblem] = useState<ControlError | null>(null);
-  const attempt = async (act: () => Promise<void>) => {
+  const attempt = async (action: () => Promise<void>) => {
     setProblem(null);
-    await act().catch((error: unknown) => setProblem(asControlError(error)));
+    await action().catch((error: unknown) => setProblem(asControlError(error)));
   };
   const exportConfig = () =>
     attempt(async () => downloadJson('sluice-config.json', (await store.query({ type: 'config' })).config));

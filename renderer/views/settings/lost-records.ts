@@ -28,9 +28,9 @@ export async function lostRecordsOf(
     const summed = await query<'usage'>({ type: 'usage', by: 'day', untilMs });
     return summed.reduce((count, { requests }) => count + requests, 0);
   };
-  const isMoreThan = async (most: number) => {
+  const isMoreThan = async (limit: number) => {
     const newest = await query<'requests'>({ type: 'requests', limit: 1 });
-    const before = (newest.requests[0]?.seq ?? 0) - most + 1;
+    const before = (newest.requests[0]?.seq ?? 0) - limit + 1;
     return (await query<'requests'>({ type: 'requests', before, limit: 1 })).requests.length > 0;
   };
   const beforeMs = nowMs - (days ?? 0) * dayMs;

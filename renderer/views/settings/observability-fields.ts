@@ -93,8 +93,8 @@ function headerOf(line: string): [name: string, value: string] {
 const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
 
 function textOfWebhook({ url, events, secret }: Webhook): string {
-  const named = events.length < webhookEvents.length ? [events.join(',')] : [];
-  return [url, ...named, ...(secret === undefined ? [] : [secret])].join(' ');
+  const eventPart = events.length < webhookEvents.length ? [events.join(',')] : [];
+  return [url, ...eventPart, ...(secret === undefined ? [] : [secret])].join(' ');
 }
 
 /** The engine validates the address and the event names, and reports errors. */

@@ -138,7 +138,7 @@ function copilotModels(connection: Connection): string {
 
 /** An entry in VS Code's list of models. Source: VS Code, "AI language models", custom endpoints. */
 export function copilotProvider({ baseUrl, key, model }: Connection) {
-  const served = {
+  const entry = {
     id: model,
     name: model,
     url: `${baseUrl}/chat/completions`,
@@ -148,5 +148,5 @@ export function copilotProvider({ baseUrl, key, model }: Connection) {
     maxInputTokens: contextTokens,
     maxOutputTokens: 16_000,
   };
-  return { name: 'Sluice', vendor: 'customendpoint', apiKey: key, apiType: 'chat-completions', models: [served] };
+  return { name: 'Sluice', vendor: 'customendpoint', apiKey: key, apiType: 'chat-completions', models: [entry] };
 }

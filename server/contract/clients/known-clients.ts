@@ -68,6 +68,6 @@ export function isIdentifiable(id: string): boolean {
 
 /** Whether a request may come from an unidentified client: neither the window nor a program known by its own name. */
 export function mayBeAny(client: string): boolean {
-  const known = knownClients.find(({ is }) => is.test(client));
-  return known === undefined || known.isSdk === true;
+  const match = knownClients.find(({ is }) => is.test(client));
+  return match === undefined || match.isSdk === true;
 }

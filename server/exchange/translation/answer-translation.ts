@@ -12,7 +12,7 @@ import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { TranslatedMedia } from '../../translate/openai-media/media-translator.ts';
 import { lossHeaders } from '../../translate/report-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
+import { type AnswerInputs, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
@@ -47,7 +47,7 @@ export interface AnswerOptions {
 export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
-  readonly #moment: Moment;
+  readonly #moment: AnswerInputs;
   #stream: { events: TranslatedEvents; gate: EventGate; known: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;

@@ -2,7 +2,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
-import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { claudeErrorType, countingPath, plainHeaders, sortBetas, writeClaudeError } from '../hosted-claude.ts';
 import { claudeFrames } from './claude-frames.ts';
 import { messageIn } from './error-body.ts';
 import { exceptionType } from './exceptions.ts';
@@ -57,9 +57,9 @@ function countedModel(model: string): string | null {
 
 /** The counted request must be complete. Source: Amazon Bedrock API reference, "CountTokens". */
 function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
-  const plain = envelope(model, request);
+  const messageEnvelope = envelope(model, request);
   return {
-    ...plain,
+    ...messageEnvelope,
     path: `/model/${encodeURIComponent(countedModel(model) ?? model)}/count-tokens`,
     wrapped: (body, write) => {
       const complete = write({ ...body, max_tokens: mostThought(body.thinking) + 1 });
@@ -75,14 +75,14 @@ function mostThought(thinking: unknown): number {
 
 function envelope(model: string, request: EnvelopedRequest): Envelope {
   const { headers, isStream } = request;
-  const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
+  const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas);
   const version = { anthropic_version: 'bedrock-2023-05-31' };
   return {
     path: `/model/${encodeURIComponent(model)}/${isStream ? 'invoke-with-response-stream' : 'invoke'}`,
     headers: { ...plainHeaders(headers), accept: isStream ? frames : 'application/json' },
     omitted: ['model', 'stream'],
     unavailable,
-    added: taken.length === 0 ? version : { ...version, anthropic_beta: taken },
+    added: accepted.length === 0 ? version : { ...version, anthropic_beta: accepted },
   };
 }
 

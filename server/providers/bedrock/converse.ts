@@ -54,8 +54,8 @@ function errorBody(_status: number, headers: ResponseHeaders, body: Buffer): Buf
 
 /** In streams, the names of exceptions begin with a lower-case letter. */
 function writeError(name: string, message: string): string {
-  const [plain = ''] = name.split(':');
-  const named = plain.charAt(0).toUpperCase() + plain.slice(1);
-  const type = named === 'ValidationException' && isUnknownModel(message) ? 'ResourceNotFoundException' : named;
+  const [shortName = ''] = name.split(':');
+  const typeName = shortName.charAt(0).toUpperCase() + shortName.slice(1);
+  const type = typeName === 'ValidationException' && isUnknownModel(message) ? 'ResourceNotFoundException' : typeName;
   return JSON.stringify({ error: { type, message } });
 }

@@ -38,7 +38,7 @@ export function isUnknownModel(message: string): boolean {
  * @param name `ThrottlingException`, `throttlingException`, or with a namespace after a colon
  */
 export function exceptionType(name: string, message: string): string | undefined {
-  const [plain = ''] = name.split(':');
-  const type = types[plain.toLowerCase()];
+  const [shortName = ''] = name.split(':');
+  const type = types[shortName.toLowerCase()];
   return type === 'invalid_request_error' && isUnknownModel(message) ? 'not_found_error' : type;
 }

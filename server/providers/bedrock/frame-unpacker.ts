@@ -22,7 +22,7 @@ const codec = new EventStreamCodec(
 
 export class FrameUnpacker implements StreamUnpacker {
   readonly #format: FrameFormat;
-  #held: Buffer[] = [];
+  #heldParts: Buffer[] = [];
   #heldBytes = 0;
   /**
    * The headers of the latest frame and the writer for such frames. Nearly all frames of a stream have the same
@@ -37,7 +37,7 @@ export class FrameUnpacker implements StreamUnpacker {
   }
 
   push(bytes: Buffer): Buffer {
-    this.#held.push(bytes);
+    this.#heldParts.push(bytes);
     this.#heldBytes += bytes.length;
     if (!this.#hasFrame()) return nothing;
     const all = new ComparedBytes(this.#joined());
@@ -49,7 +49,7 @@ export class FrameUnpacker implements StreamUnpacker {
       at = end;
     }
     this.#heldBytes = joined.length - at;
-    this.#held = this.#heldBytes === 0 ? [] : [joined.subarray(at)];
+    this.#heldParts = this.#heldBytes === 0 ? [] : [joined.subarray(at)];
     return Buffer.from(events);
   }
 
@@ -60,7 +60,7 @@ export class FrameUnpacker implements StreamUnpacker {
   /** Pieces are joined only once a frame is complete, so that a long frame in many pieces is copied once. */
   #hasFrame(): boolean {
     if (this.#heldBytes < lengthBytes) return false;
-    const [first = nothing] = this.#held;
+    const [first = nothing] = this.#heldParts;
     return this.#heldBytes >= frameLength(first.length < lengthBytes ? this.#joined() : first, 0);
   }
 
@@ -102,10 +102,10 @@ export class FrameUnpacker implements StreamUnpacker {
   }
 
   #joined(): Buffer {
-    const [first = nothing, ...others] = this.#held;
+    const [first = nothing, ...others] = this.#heldParts;
     if (others.length === 0) return first;
-    const all = Buffer.concat(this.#held);
-    this.#held = [all];
+    const all = Buffer.concat(this.#heldParts);
+    this.#heldParts = [all];
     return all;
   }
 }
@@ -125,8 +125,8 @@ function frameEnd(bytes: Buffer, at: number): number {
   return end > bytes.length ? -1 : end;
 }
 
-function malformed(what: string, cause?: unknown): TransportError {
-  return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
+function malformed(defect: string, cause?: unknown): TransportError {
+  return new TransportError('malformed', 'body', `its stream has ${defect}`, cause);
 }
 
 /** The checksum covers the prelude as well. */

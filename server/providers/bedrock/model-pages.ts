@@ -12,17 +12,17 @@ const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM
 
 export const bedrockModelPages: ModelPages = {
   first: foundationModels,
-  after(page, asked) {
-    if (asked === foundationModels) return inferenceProfiles;
+  after(page, query) {
+    if (query === foundationModels) return inferenceProfiles;
     const token = isObject(page) ? page.nextToken : undefined;
     return typeof token === 'string' && token !== ''
       ? `${inferenceProfiles}&nextToken=${encodeURIComponent(token)}`
       : null;
   },
-  place: ({ origin, basePath }, asked) => ({
+  place: ({ origin, basePath }, query) => ({
     // The control plane serves the lists, at `bedrock.us-east-1.amazonaws.com`.
     origin: origin.replace('//bedrock-runtime', '//bedrock'),
-    path: basePath + asked,
+    path: basePath + query,
     headers: {},
   }),
   // "User: arn:aws:iam::… is not authorized to perform: bedrock:ListFoundationModels" (Amazon Bedrock user guide, "Troubleshooting").

@@ -68,8 +68,8 @@ async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promi
     // Without an answer from Google, nothing is known about the credential.
     if (unreached)
       throw new TransportError(unreached.fault, unreached.phase, `no access token: ${unreached.message}`, cause);
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `Google gave no access token for the credential: ${why}`;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `Google gave no access token for the credential: ${reason}`;
     throw new GatewayError('provider_credential_refused', message, { cause });
   }
 }

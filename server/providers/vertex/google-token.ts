@@ -16,7 +16,7 @@ const callMs = 15_000;
  */
 const noProject = 'none';
 
-interface Way {
+interface Connection {
   transport: Transport;
   /** As in the configuration of a provider. */
   proxy: string;
@@ -26,8 +26,8 @@ interface Way {
  * @param json the file of a service account or of a user; null for application-default credentials
  * @throws Error with a message for people
  */
-export async function fetchGoogleToken(json: string | null, way: Way): Promise<AccessToken> {
-  const transporterOptions = { fetchImplementation: fetchThrough(way), retry: false };
+export async function fetchGoogleToken(json: string | null, connection: Connection): Promise<AccessToken> {
+  const transporterOptions = { fetchImplementation: fetchThrough(connection), retry: false };
   const client =
     json === null
       ? await new GoogleAuth({ scopes, projectId: noProject, clientOptions: { transporterOptions } }).getClient()
@@ -57,7 +57,7 @@ function clientOf(file: JWTInput, transporterOptions: object): JWT | UserRefresh
   return client;
 }
 
-function fetchThrough({ transport, proxy }: Way): typeof fetch {
+function fetchThrough({ transport, proxy }: Connection): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const { origin, pathname, search } = new URL(request.url);

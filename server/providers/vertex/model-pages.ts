@@ -14,19 +14,19 @@ const projectIn = pattern(/\/projects\/([^/]+)/);
 
 export const vertexModelPages: ModelPages = {
   first: listOf(publishers[0].id),
-  after(page, asked) {
-    const publisher = publisherIn.exec(asked)?.[1] ?? '';
+  after(page, query) {
+    const publisher = publisherIn.exec(query)?.[1] ?? '';
     const token = isObject(page) ? page.nextPageToken : undefined;
     if (typeof token === 'string' && token !== '') return `${listOf(publisher)}&pageToken=${encodeURIComponent(token)}`;
     const next = publishers[publishers.findIndex(({ id }) => id === publisher) + 1];
     return next ? listOf(next.id) : null;
   },
-  place({ origin, basePath }, asked) {
+  place({ origin, basePath }, query) {
     const project = projectIn.exec(basePath)?.[1];
     // The path contains no project, so a person's credentials need a header with the project whose quota is used.
     return {
       origin,
-      path: `/v1beta1${asked}`,
+      path: `/v1beta1${query}`,
       headers: project === undefined ? {} : { 'x-goog-user-project': project },
     };
   },

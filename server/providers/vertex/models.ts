@@ -2,7 +2,7 @@
 import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
-import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { claudeErrorType, countingPath, plainHeaders, sortBetas, writeClaudeError } from '../hosted-claude.ts';
 
 /**
  * As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for the betas of 2026, BerriAI/litellm
@@ -40,10 +40,10 @@ export const publishers: readonly [Publisher, ...Publisher[]] = [
  * @param model `claude-opus-4-5@20251101`, `gemini-3-pro`, or with the publisher in front: `anthropic/claude-opus-5-5`
  */
 export function modelOnVertex(model: string): HostedModel {
-  const named = publishers.find(({ id }) => model.startsWith(`${id}/`));
-  const plain = named ? model.slice(named.id.length + 1) : model;
-  const publisher = named ?? publishers.find(({ begin }) => plain.startsWith(begin)) ?? publishers[0];
-  return publisher.hosted(plain);
+  const byPrefix = publishers.find(({ id }) => model.startsWith(`${id}/`));
+  const modelId = byPrefix ? model.slice(byPrefix.id.length + 1) : model;
+  const publisher = byPrefix ?? publishers.find(({ begin }) => modelId.startsWith(begin)) ?? publishers[0];
+  return publisher.hosted(modelId);
 }
 
 function pathOf(publisher: string, model: string): string {
@@ -81,11 +81,11 @@ function claude(model: string): HostedModel {
     imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
-      const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
+      const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas);
       const isCount = path === countingPath;
       return {
         path: isCount ? countTokens : `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
-        headers: { ...plainHeaders(headers), ...(taken.length > 0 && { 'anthropic-beta': taken.join(',') }) },
+        headers: { ...plainHeaders(headers), ...(accepted.length > 0 && { 'anthropic-beta': accepted.join(',') }) },
         // `stream` stays, because Anthropic's own SDK sends it here as well.
         omitted: ['model'],
         unavailable,
@@ -99,7 +99,7 @@ function claude(model: string): HostedModel {
 /** Source: Google Cloud, "Count tokens for Claude models". */
 const countTokens = `${pathOf('anthropic', 'count-tokens')}:rawPredict`;
 
-const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+const countedFields = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
 
 /**
  * Unlike AI Studio, Vertex AI has no `generateContentRequest`. Source: Google Cloud, "publishers.models.countTokens".
@@ -109,9 +109,9 @@ function countedByGoogle(body: Readonly<Record<string, unknown>>): Record<string
   const request = Object.entries(isObject(nested) ? nested : body);
   return Object.fromEntries(
     request.flatMap(([name, value]) => {
-      const plain =
+      const camelName =
         name === 'system_instruction' ? 'systemInstruction' : name === 'generation_config' ? 'generationConfig' : name;
-      return counted.includes(plain) ? [[plain, value]] : [];
+      return countedFields.includes(camelName) ? [[camelName, value]] : [];
     }),
   );
 }

@@ -26,10 +26,10 @@ export class TokenHolder {
   }
 
   async get(fetchToken: () => Promise<AccessToken>): Promise<string> {
-    const left = (this.#token?.expiresAt ?? 0) - this.#now();
-    if (this.#token && left > renewedMs) return this.#token.value;
+    const remainingMs = (this.#token?.expiresAt ?? 0) - this.#now();
+    if (this.#token && remainingMs > renewedMs) return this.#token.value;
     const fetching = this.#fetch(fetchToken);
-    if (!this.#token || left <= unusableMs) return (await fetching).value;
+    if (!this.#token || remainingMs <= unusableMs) return (await fetching).value;
     // If it fails, the next request tries again.
     fetching.catch(() => {});
     return this.#token.value;

@@ -7,7 +7,7 @@ import { applyPatch, type ConfigLists, entriesIn, patchBetween } from '../../con
 import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed } from '../../config/config-store.ts';
 import { deepFreeze } from '../../config/deep-freeze.ts';
 import { firstRunConfig } from '../../config/first-run.ts';
-import { parseBeside } from '../../config/known-entries.ts';
+import { parseReusing } from '../../config/known-entries.ts';
 import { notifyListeners, validateChange } from '../../config/revisions.ts';
 import { type Config, configVersion } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
@@ -210,7 +210,7 @@ class PostgresConfigStore implements ConfigStore {
 function withChanges(config: Config, changes: readonly unknown[]): Config | null {
   let next: ConfigLists | null = config;
   for (const change of changes) next = next && applyPatch(next, change);
-  return next && parseBeside(next, config);
+  return next && parseReusing(next, config);
 }
 
 function unreachable(error: unknown): GatewayError {

@@ -3,7 +3,7 @@
  * memory before a conversation is translated.
  */
 import { messageOf } from '../../database/failures.ts';
-import { type KeptReasoning, placeOf, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
+import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
 import { maxEntryLength, type ReasoningStore } from '../../reasoning/reasoning-store.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
@@ -60,7 +60,7 @@ export class PostgresReasoningStore implements ReasoningStore {
     if (reasoning.length > maxEntryLength) return;
     const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
     this.#memory.set(kept);
-    this.#pending.set(placeOf(kept), kept);
+    this.#pending.set(entryKeyOf(kept), kept);
     const [oldest] = this.#pending.keys();
     if (this.#pending.size > maxPending && oldest !== undefined) this.#pending.delete(oldest);
     this.#writing.due();

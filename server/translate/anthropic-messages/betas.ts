@@ -68,8 +68,8 @@ const date = pattern(/-\d{4}-?\d{2}-?\d{2}$/);
  */
 export function droppedBetas(header: string | undefined): Loss[] {
   if (header === undefined) return [];
-  const asked = new Set(header.split(',').map((beta) => beta.trim()));
-  return [...asked]
+  const requested = new Set(header.split(',').map((beta) => beta.trim()));
+  return [...requested]
     .filter((beta) => beta !== '' && !idle.includes(beta.slice(0, date.exec(beta)?.index)))
     .map((beta): Loss => ({ fate: 'dropped', field: `anthropic-beta:${beta}`, code: 'no-equal' }));
 }

@@ -20,8 +20,8 @@ export function parseMessagesAnswer(body: unknown): Answer | null {
 function parseBlock(block: Json): AnswerPart[] {
   const type = textOf(block.type);
   if (type === 'text') {
-    const cited: AnswerPart[] = hasItems(block.citations) ? [{ type: 'foreign', name: 'citations', at: '' }] : [];
-    return [{ type, text: textOf(block.text), at: '' }, ...cited];
+    const citations: AnswerPart[] = hasItems(block.citations) ? [{ type: 'foreign', name: 'citations', at: '' }] : [];
+    return [{ type, text: textOf(block.text), at: '' }, ...citations];
   }
   if (type === 'thinking') {
     const seal = { kind: 'signature' as const, data: textOf(block.signature) };
@@ -31,9 +31,16 @@ function parseBlock(block: Json): AnswerPart[] {
     return [{ type: 'thinking', text: '', seal: { kind: 'redacted', data: textOf(block.data) }, at: '' }];
   }
   if (type === 'tool_use') {
-    const given = writeJson(block.input ?? {});
+    const callArguments = writeJson(block.input ?? {});
     return [
-      { type: 'call', id: textOf(block.id), name: textOf(block.name), arguments: given, kind: 'function', at: '' },
+      {
+        type: 'call',
+        id: textOf(block.id),
+        name: textOf(block.name),
+        arguments: callArguments,
+        kind: 'function',
+        at: '',
+      },
     ];
   }
   return [{ type: 'foreign', name: type, at: '' }];

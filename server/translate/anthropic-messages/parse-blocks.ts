@@ -77,11 +77,11 @@ function parseResult(block: Fields): ResultPart {
 /** The text of a search result, with its source. */
 function parseSearchResult(block: Fields): Part[] {
   const head = [block.text('title'), block.text('source')].filter((line) => line !== undefined).join('\n');
-  const found = parseBlocks(block, 'content');
-  const text = [head, ...found.flatMap((part) => (part.type === 'text' ? [part.text] : []))].join('\n\n');
+  const parts = parseBlocks(block, 'content');
+  const text = [head, ...parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))].join('\n\n');
   block.losses.emulated(block.at, 'as-text');
   block.ignore('citations');
-  return [{ type: 'text', text, at: block.at }, ...found.filter((part) => part.type !== 'text')];
+  return [{ type: 'text', text, at: block.at }, ...parts.filter((part) => part.type !== 'text')];
 }
 
 /** A summary that replaces all earlier messages. */

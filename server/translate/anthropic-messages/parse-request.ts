@@ -49,13 +49,13 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   return conversation;
 }
 
-interface Said {
+interface SystemParts {
   instructions: TextPart[];
   turns: Turn[];
 }
 
 /** System messages before all other messages are added to `system`. */
-function parseMessages(messages: readonly Fields[], { instructions, turns }: Said): Said {
+function parseMessages(messages: readonly Fields[], { instructions, turns }: SystemParts): SystemParts {
   for (const message of messages) {
     const role = message.requiredText('role');
     const parts = parseBlocks(message, 'content');
@@ -72,11 +72,11 @@ const billingHeader = 'x-anthropic-billing-header:';
 /**
  * Claude Code's first block is intended for Anthropic's own service; before version 2.1.181 it changed in each turn.
  */
-function parseSystem(fields: Fields): Said {
-  const said: Said = { instructions: [], turns: [] };
-  addSystem(said, parseBlocks(fields, 'system'), fields.losses);
-  if (said.instructions[0]?.text.startsWith(billingHeader)) said.instructions.shift();
-  return said;
+function parseSystem(fields: Fields): SystemParts {
+  const system: SystemParts = { instructions: [], turns: [] };
+  addSystem(system, parseBlocks(fields, 'system'), fields.losses);
+  if (system.instructions[0]?.text.startsWith(billingHeader)) system.instructions.shift();
+  return system;
 }
 
 /** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */

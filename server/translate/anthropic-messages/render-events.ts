@@ -89,7 +89,7 @@ export class MessagesEventRenderer implements EventRenderer {
   #begin(): void {
     this.#hasBegun = true;
     const estimated = { ...noUsage, input: this.#context.estimatedInputTokens };
-    const shown = this.#usage && promptTokens(this.#usage) > 0 ? this.#usage : estimated;
+    const usage = this.#usage && promptTokens(this.#usage) > 0 ? this.#usage : estimated;
     const message = {
       id: messageId(this.#id),
       type: 'message',
@@ -98,7 +98,7 @@ export class MessagesEventRenderer implements EventRenderer {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { ...renderUsage(shown), output_tokens: 1 },
+      usage: { ...renderUsage(usage), output_tokens: 1 },
     };
     this.#write('message_start', { message });
   }

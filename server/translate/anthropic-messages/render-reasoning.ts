@@ -32,9 +32,9 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   // Clients show thoughts unless configured otherwise, but the newest models return none by default.
   const display = reasoning?.isVisible === false ? {} : { display: 'summarized' };
   if (facts.thinking.includes('adaptive')) {
-    const taken = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);
+    const nearest = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);
     const thinks = isWanted || facts.thinksByDefault;
-    return { thinking: thinks ? { type: 'adaptive', ...display } : undefined, effort: taken, maxTokens };
+    return { thinking: thinks ? { type: 'adaptive', ...display } : undefined, effort: nearest, maxTokens };
   }
   const budget = reasoning && budgetOf(reasoning);
   if (budget === undefined || !facts.thinking.includes('enabled')) {
@@ -66,9 +66,9 @@ interface Budget {
 
 /** Anthropic counts thinking towards `max_tokens`, which must be greater than the budget. */
 function withBudget({ budget, maxTokens, limit, isStated }: Budget): Reasoning {
-  const wanted = Math.max(minBudget, budget);
-  const total = isStated && wanted >= maxTokens ? Math.min(limit, maxTokens + wanted) : maxTokens;
-  const taken = Math.min(wanted, total - 1);
-  if (taken < minBudget) return { maxTokens };
-  return { thinking: { type: 'enabled', budget_tokens: taken }, maxTokens: total };
+  const wantedBudget = Math.max(minBudget, budget);
+  const total = isStated && wantedBudget >= maxTokens ? Math.min(limit, maxTokens + wantedBudget) : maxTokens;
+  const budgetTokens = Math.min(wantedBudget, total - 1);
+  if (budgetTokens < minBudget) return { maxTokens };
+  return { thinking: { type: 'enabled', budget_tokens: budgetTokens }, maxTokens: total };
 }

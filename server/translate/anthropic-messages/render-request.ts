@@ -111,21 +111,21 @@ interface Choice {
 }
 
 function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: boolean): Choice {
-  const { tools, toolChoice: asked, parallelToolCalls } = rendering.conversation;
-  const offered = asked?.mode === 'subset' ? tools.filter(({ name }) => asked.names.includes(name)) : tools;
-  if (asked?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
+  const { tools, toolChoice, parallelToolCalls } = rendering.conversation;
+  const offered = toolChoice?.mode === 'subset' ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  if (toolChoice?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   if (isAnswerTool) {
-    const isAlone = asked?.mode === 'none' || offered.length === 0;
+    const isAlone = toolChoice?.mode === 'none' || offered.length === 0;
     const value = isAlone ? { type: 'tool', name: answerToolName } : { type: 'any', ...single };
-    return { value, isForced: true, offered: asked?.mode === 'none' ? [] : offered, prompts: [] };
+    return { value, isForced: true, offered: toolChoice?.mode === 'none' ? [] : offered, prompts: [] };
   }
-  const forced = forcedPrompt(rendering, asked);
+  const forced = forcedPrompt(rendering, toolChoice);
   if (forced !== null && facts.forcedTool === 'no') {
     rendering.emulate('toolChoice', 'in-prompt');
     return { value: { type: 'auto', ...single }, isForced: false, offered, prompts: [forced] };
   }
-  const value = choiceValue(rendering, asked, single);
+  const value = choiceValue(rendering, toolChoice, single);
   return { value, isForced: forced !== null, offered, prompts: [] };
 }
 
@@ -145,9 +145,9 @@ function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, singl
 }
 
 /** Newer models accept only the default sampling; models from 4.1 on accept temperature or top_p, but not both. */
-function renderSampling(rendering: Rendering, { sampling: taken }: ClaudeFacts, isThinking: boolean): Json {
+function renderSampling(rendering: Rendering, { sampling }: ClaudeFacts, isThinking: boolean): Json {
   const { temperature, topP, topK } = rendering.conversation.sampling;
-  if (taken === 'none' || isThinking) {
+  if (sampling === 'none' || isThinking) {
     rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
     rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
     rendering.drop('topK', topK, 'model-takes-none');
@@ -155,14 +155,14 @@ function renderSampling(rendering: Rendering, { sampling: taken }: ClaudeFacts, 
   }
   if ((temperature ?? 0) > 1) rendering.emulate('temperature', 'out-of-range');
   const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
-  const isOneTooMany = taken === 'one' && clamped !== undefined && topP !== undefined;
+  const isOneTooMany = sampling === 'one' && clamped !== undefined && topP !== undefined;
   if (isOneTooMany) rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
   return { temperature: clamped, top_p: isOneTooMany ? undefined : topP, top_k: topK };
 }
 
 function renderStops(rendering: Rendering): string[] | undefined {
   const { stopSequences } = rendering.conversation;
-  const taken = stopSequences.filter((sequence) => sequence.trim() !== '');
-  if (taken.length < stopSequences.length) rendering.drop('stopSequences', stopSequences, 'empty-text');
-  return taken.length === 0 ? undefined : taken;
+  const nonBlank = stopSequences.filter((sequence) => sequence.trim() !== '');
+  if (nonBlank.length < stopSequences.length) rendering.drop('stopSequences', stopSequences, 'empty-text');
+  return nonBlank.length === 0 ? undefined : nonBlank;
 }

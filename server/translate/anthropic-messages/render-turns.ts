@@ -43,9 +43,9 @@ export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[]
  * request is refused: "Expected `thinking`, but found `tool_use`".
  */
 export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
-  const [called, results] = messages.slice(-2);
-  if (called?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
-  return called.content[0]?.type !== 'thinking' && called.content[0]?.type !== 'redacted_thinking';
+  const [callMessage, results] = messages.slice(-2);
+  if (callMessage?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
+  return callMessage.content[0]?.type !== 'thinking' && callMessage.content[0]?.type !== 'redacted_thinking';
 }
 
 /**
@@ -119,10 +119,10 @@ function renderCall({ names, losses }: Rendering, call: CallPart): Json {
 }
 
 /** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
-function inputOf({ kind, arguments: given }: CallPart): unknown {
-  if (kind === 'custom') return { input: given };
-  if (given.trim() === '') return {};
-  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
+  if (kind === 'custom') return { input: callArguments };
+  if (callArguments.trim() === '') return {};
+  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }
 
 function renderResult(rendering: Rendering, { callId, parts, isError }: ResultPart): Json {

@@ -20,8 +20,8 @@ export function withoutThinking(body: Buffer): Buffer | null {
   });
   if (!isLeftOut) return null;
   const { thinking, ...rest } = request;
-  const kept = isObject(thinking) && thinking.type === 'enabled' ? {} : { thinking };
-  return Buffer.from(writeJson({ ...rest, ...kept, messages: messages.filter(hasContent) }));
+  const thinkingField = isObject(thinking) && thinking.type === 'enabled' ? {} : { thinking };
+  return Buffer.from(writeJson({ ...rest, ...thinkingField, messages: messages.filter(hasContent) }));
 }
 
 function isThinking(block: unknown): boolean {

@@ -23,9 +23,9 @@ function parseBlock(block: Json): AnswerPart[] {
   const { text, toolUse, reasoningContent, citationsContent } = block;
   if (typeof text === 'string') return [{ type: 'text', text, at: '' }];
   if (isObject(toolUse)) {
-    const given = writeJson(toolUse.input ?? {});
+    const callArguments = writeJson(toolUse.input ?? {});
     const id = textOf(toolUse.toolUseId);
-    return [{ type: 'call', id, name: textOf(toolUse.name), arguments: given, kind: 'function', at: '' }];
+    return [{ type: 'call', id, name: textOf(toolUse.name), arguments: callArguments, kind: 'function', at: '' }];
   }
   if (isObject(reasoningContent)) return [parseReasoning(reasoningContent)];
   if (isObject(citationsContent)) return parseCited(citationsContent);

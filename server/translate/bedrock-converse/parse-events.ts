@@ -60,14 +60,14 @@ export class ConverseEventParser implements EventParser {
     if (!isObject(delta)) return [];
     const { text, toolUse, reasoningContent } = delta;
     if (typeof text === 'string') return text === '' ? [] : [...this.#sealOther(index), { type: 'text', text }];
-    if (isObject(toolUse)) return this.#argue(index, textOf(toolUse.input));
+    if (isObject(toolUse)) return this.#callArguments(index, textOf(toolUse.input));
     if (isObject(reasoningContent)) return this.#think(index, reasoningContent);
     return Object.keys(delta)
       .slice(0, 1)
       .map((name) => ({ type: 'foreign', name: name === 'citation' ? 'citations' : name }));
   }
 
-  #argue(index: unknown, text: string): AnswerEvent[] {
+  #callArguments(index: unknown, text: string): AnswerEvent[] {
     return text === '' || !this.#calls.has(index) ? [] : [{ type: 'arguments', index: Number(index), text }];
   }
 
@@ -106,8 +106,8 @@ export class ConverseEventParser implements EventParser {
   }
 
   #finish({ usage }: Json): AnswerEvent[] {
-    const counted: AnswerEvent[] = isObject(usage) ? [{ type: 'usage', usage: parseUsage(usage) }] : [];
-    return [...counted, ...this.end()];
+    const usageEvents: AnswerEvent[] = isObject(usage) ? [{ type: 'usage', usage: parseUsage(usage) }] : [];
+    return [...usageEvents, ...this.end()];
   }
 }
 

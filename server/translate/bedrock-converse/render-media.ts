@@ -39,29 +39,29 @@ const formats: Record<Block, Record<string, string>> = {
 
 /** Assigns names to the documents of one request, which must be unique. */
 export class DocumentNames {
-  readonly #taken = new Set<string>();
+  readonly #usedNames = new Set<string>();
   readonly #numbers = new Map<string, number>();
 
   /** Bedrock accepts letters, digits, hyphens, brackets and single spaces, and at most 200 characters. */
   give(name: string): string {
-    const plain = Array.from(name.slice(0, maxNameLength), (character) => (isTaken(character) ? character : ' ')).join(
-      '',
-    );
-    const base = plain.split(' ').filter(Boolean).join(' ') || 'document';
-    let given = base;
-    for (let number = this.#numbers.get(base) ?? 1; this.#taken.has(given); ) {
-      given = `${base} ${++number}`;
+    const allowedName = Array.from(name.slice(0, maxNameLength), (character) =>
+      isAllowed(character) ? character : ' ',
+    ).join('');
+    const base = allowedName.split(' ').filter(Boolean).join(' ') || 'document';
+    let uniqueName = base;
+    for (let number = this.#numbers.get(base) ?? 1; this.#usedNames.has(uniqueName); ) {
+      uniqueName = `${base} ${++number}`;
       this.#numbers.set(base, number);
     }
-    this.#taken.add(given);
-    return given;
+    this.#usedNames.add(uniqueName);
+    return uniqueName;
   }
 }
 
 /** Leaves room for a number. */
 const maxNameLength = 190;
 
-function isTaken(character: string): boolean {
+function isAllowed(character: string): boolean {
   const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
   const isDigit = character >= '0' && character <= '9';
   return character.length === 1 && (isLetter || isDigit || '-()[]'.includes(character));
@@ -76,10 +76,10 @@ export function renderMedia(rendering: Rendering, part: MediaPart, names: Docume
     return document('txt', { bytes: Buffer.from(source.text).toString('base64') }, part, names);
   if (kind === 'audio') return refuse(at, 'media');
   const format = entryOf(formats[kind], source.mediaType ?? '');
-  const place = source.type === 'base64' ? { bytes: source.data } : s3Location(source.url);
-  if (format === undefined || place === null) return refuse(at, 'media');
-  if (kind === 'document') return document(format, place, part, names);
-  return { [kind]: { format, source: place } };
+  const location = source.type === 'base64' ? { bytes: source.data } : s3Location(source.url);
+  if (format === undefined || location === null) return refuse(at, 'media');
+  if (kind === 'document') return document(format, location, part, names);
+  return { [kind]: { format, source: location } };
 }
 
 /** Null for addresses other than those of Amazon S3. */

@@ -76,16 +76,16 @@ function renderInference(rendering: Rendering, facts: ConverseFacts): Json | und
 
 function renderEffort(rendering: Rendering, { effortField, efforts }: ConverseFacts): Json | undefined {
   const { reasoning } = rendering.conversation;
-  const asked = reasoning && effortOf(reasoning);
-  if (asked === undefined) return undefined;
+  const requested = reasoning && effortOf(reasoning);
+  if (requested === undefined) return undefined;
   // Nova thinks only if requested; for the others thinking cannot be turned off.
   const isUnasked = isOff(reasoning) && effortField !== 'reasoning_effort';
-  const effort = isUnasked ? undefined : nearestEffort(asked, efforts);
+  const effort = isUnasked ? undefined : nearestEffort(requested, efforts);
   if (effortField === null || effort === undefined) {
-    rendering.drop('reasoning', isUnasked ? undefined : asked, 'model-takes-none');
+    rendering.drop('reasoning', isUnasked ? undefined : requested, 'model-takes-none');
     return undefined;
   }
-  if (effort !== asked) rendering.emulate('reasoning', 'out-of-range');
+  if (effort !== requested) rendering.emulate('reasoning', 'out-of-range');
   if (effortField === 'reasoning_effort') return { reasoning_effort: effort };
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } };
 }

@@ -31,8 +31,8 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
   if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree) {
     rendering.emulate('format', 'in-prompt');
     const prompt = formatPrompt(format.kind === 'schema' ? format.schema : undefined);
-    const used = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
-    return { ...used, prompts: [...used.prompts, prompt] };
+    const chosenTools = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
+    return { ...chosenTools, prompts: [...chosenTools.prompts, prompt] };
   }
   rendering.emulate('format', 'as-tool');
   const description = format.description ?? 'Gives the answer in the format that is wanted.';
@@ -67,8 +67,13 @@ function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Jso
   };
 }
 
-function schemaFor(rendering: Rendering, given: JsonSchema | undefined, at: string, facts: ConverseFacts): JsonSchema {
-  const { $schema: _, ...schema } = objectSchema(given);
+function schemaFor(
+  rendering: Rendering,
+  toolSchema: JsonSchema | undefined,
+  at: string,
+  facts: ConverseFacts,
+): JsonSchema {
+  const { $schema: _, ...schema } = objectSchema(toolSchema);
   if (!facts.plainSchemas) return schema;
   const { type, properties, required, ...others } = schema;
   if (Object.keys(others).some((keyword) => !annotations.has(keyword))) rendering.losses.emulated(at, 'schema-keyword');

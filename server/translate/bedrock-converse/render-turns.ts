@@ -81,8 +81,8 @@ function intoResults(content: readonly Json[], results: readonly Json[]): Json[]
   return results.map((block, index) => {
     const { toolResult } = block;
     if (index < results.length - 1 || !isObject(toolResult)) return block;
-    const held = Array.isArray(toolResult.content) ? toolResult.content : [];
-    return { toolResult: { ...toolResult, content: [...held, ...others] } };
+    const existing = Array.isArray(toolResult.content) ? toolResult.content : [];
+    return { toolResult: { ...toolResult, content: [...existing, ...others] } };
   });
 }
 
@@ -142,24 +142,24 @@ class TurnWriter {
 
   /** A result requires content, none of which may be empty (hermes-agent#55092). */
   #result({ callId, parts, isError, at }: ResultPart): Json[] {
-    const content = parts.flatMap((part) => this.#held(part));
-    const said = content.length === 0 ? [{ text: '(no output)' }] : content;
+    const content = parts.flatMap((part) => this.#renderPart(part));
+    const output = content.length === 0 ? [{ text: '(no output)' }] : content;
     if (!this.#rules.callsAsText) {
-      return [{ toolResult: { toolUseId: callId, content: said, status: isError ? 'error' : undefined } }];
+      return [{ toolResult: { toolUseId: callId, content: output, status: isError ? 'error' : undefined } }];
     }
     if (at !== '') this.#rendering.losses.emulated(at, 'as-text');
-    return [{ text: isError ? 'The tool failed with:' : 'Result of the tool:' }, ...said];
+    return [{ text: isError ? 'The tool failed with:' : 'Result of the tool:' }, ...output];
   }
 
-  #held(part: TextPart | ResultPart['parts'][number]): Json[] {
+  #renderPart(part: TextPart | ResultPart['parts'][number]): Json[] {
     if (part.type === 'media') return [renderMedia(this.#rendering, part, this.#documents)];
     return part.text.trim() === '' ? [] : [{ text: part.text }];
   }
 }
 
 /** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
-function inputOf({ kind, arguments: given }: CallPart): unknown {
-  if (kind === 'custom') return { input: given };
-  if (given.trim() === '') return {};
-  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
+  if (kind === 'custom') return { input: callArguments };
+  if (callArguments.trim() === '') return {};
+  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }

@@ -71,8 +71,8 @@ export class EmbeddingsTranslator {
     const value = parseJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
     const losses = new Losses();
-    const named = fromUrl && isObject(value) ? { ...value, model: fromUrl.model } : value;
-    const request = this.#client.parseRequest(named, losses);
+    const withModel = fromUrl && isObject(value) ? { ...value, model: fromUrl.model } : value;
+    const request = this.#client.parseRequest(withModel, losses);
     return ({ model }) => {
       const more = new Losses();
       const rendered = this.#upstream.renderRequest(request, model, more);
@@ -89,7 +89,7 @@ export class EmbeddingsTranslator {
   }
 }
 
-interface Asked {
+interface RenderedEmbeddings {
   request: EmbeddingsRequest;
   rendered: Record<string, unknown>;
   losses: readonly Loss[];
@@ -103,7 +103,10 @@ export class TranslatedEmbeddings {
   readonly #client: EmbeddingsWire;
   readonly #upstream: EmbeddingsUpstream;
 
-  constructor([client, upstream]: [EmbeddingsWire, EmbeddingsUpstream], { request, rendered, losses }: Asked) {
+  constructor(
+    [client, upstream]: [EmbeddingsWire, EmbeddingsUpstream],
+    { request, rendered, losses }: RenderedEmbeddings,
+  ) {
     this.body = Buffer.from(writeJson(rendered));
     this.losses = losses;
     this.#request = request;

@@ -38,8 +38,8 @@ export function vectorOf(value: unknown): number[] | null {
 }
 
 /** @throws GatewayError `invalid_value` for more texts than the model accepts at a time */
-export function checkCount({ texts, form }: EmbeddingsRequest, most: number): void {
-  if (texts.length <= most) return;
-  const accepted = most === 1 ? 'one text' : `at most ${most} texts`;
+export function checkCount({ texts, form }: EmbeddingsRequest, maxTexts: number): void {
+  if (texts.length <= maxTexts) return;
+  const accepted = maxTexts === 1 ? 'one text' : `at most ${maxTexts} texts`;
   invalid(form === 'single' ? 'content' : 'input', `this model accepts ${accepted} at a time`);
 }

@@ -41,7 +41,7 @@ export function partsOf({ content }: Json): Json[] {
 }
 
 /** The position of a part, from which the id of a call without one is derived. */
-interface Place {
+interface PartPosition {
   answer: string;
   index: number;
 }
@@ -54,15 +54,15 @@ export function placeOfAnswer({ responseId }: Json, turns: number): string {
   return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);
 }
 
-export function parsePart(part: Json, { answer, index }: Place): AnswerPart[] {
+export function parsePart(part: Json, { answer, index }: PartPosition): AnswerPart[] {
   const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined;
   const seal = signature === undefined ? undefined : { kind: 'thought-signature' as const, data: signature };
   if (isObject(part.functionCall)) {
     const { id, name, args } = part.functionCall;
-    const called = String(name ?? '');
-    const given = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, called);
+    const toolName = String(name ?? '');
+    const callId = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, toolName);
     return [
-      { type: 'call', id: given, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
+      { type: 'call', id: callId, name: toolName, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
     ];
   }
   const sealed: AnswerPart[] = seal === undefined ? [] : [{ type: 'thinking', text: '', seal, at: '' }];

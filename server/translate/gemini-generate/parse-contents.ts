@@ -124,8 +124,15 @@ function parseServerTool(part: Fields): Part[] {
 
 function parseCall(call: Fields, at: string): CallPart {
   const id = call.text('id') ?? '';
-  const given = writeJson(call.object('args') ?? {});
-  const part: CallPart = { type: 'call', id, name: call.requiredText('name'), arguments: given, kind: 'function', at };
+  const callArguments = writeJson(call.object('args') ?? {});
+  const part: CallPart = {
+    type: 'call',
+    id,
+    name: call.requiredText('name'),
+    arguments: callArguments,
+    kind: 'function',
+    at,
+  };
   call.dropRest();
   return part;
 }
@@ -135,8 +142,8 @@ function parseResponse(response: Fields, at: string): ResultPart {
   const { output, error, ...rest } = response.object('response') ?? {};
   const isAlone = Object.keys(rest).length === 0;
   const isOnlyOne = isAlone && (output === undefined || error === undefined);
-  const said = (isOnlyOne ? (output ?? error) : undefined) ?? response.object('response');
-  const text = typeof said === 'string' ? said : writeJson(said ?? {});
+  const result = (isOnlyOne ? (output ?? error) : undefined) ?? response.object('response');
+  const text = typeof result === 'string' ? result : writeJson(result ?? {});
   const others = response.items('parts').flatMap((part) => {
     const media = parseMedia(part);
     part.dropRest();

@@ -55,9 +55,9 @@ function dropMedia(config: Fields): void {
 }
 
 function parseConversation(fields: Fields): Pick<Conversation, 'instructions' | 'turns'> {
-  const said: Pick<Conversation, 'instructions' | 'turns'> = { instructions: [], turns: [] };
-  addSystem(said, parseInstruction(fields), fields.losses);
-  return { instructions: said.instructions, turns: [...said.turns, ...parseContents(fields)] };
+  const system: Pick<Conversation, 'instructions' | 'turns'> = { instructions: [], turns: [] };
+  addSystem(system, parseInstruction(fields), fields.losses);
+  return { instructions: system.instructions, turns: [...system.turns, ...parseContents(fields)] };
 }
 
 /** Accepts a content or, as the SDKs allow, a text. */

@@ -41,8 +41,8 @@ export function signatureOf(seals: readonly Seal[]): Json {
   return seals.length === 0 ? {} : { thoughtSignature: wrapSeals(seals) };
 }
 
-export function callPart({ id, name, seal }: Pick<CallPart, 'id' | 'name' | 'seal'>, given: string): Json {
-  return { functionCall: { id, name, args: new RawJson(given) }, ...(seal ? signatureOf([seal]) : {}) };
+export function callPart({ id, name, seal }: Pick<CallPart, 'id' | 'name' | 'seal'>, callArguments: string): Json {
+  return { functionCall: { id, name, args: new RawJson(callArguments) }, ...(seal ? signatureOf([seal]) : {}) };
 }
 
 export function mediaPart({ source }: MediaPart): Json {

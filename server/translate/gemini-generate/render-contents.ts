@@ -134,10 +134,10 @@ function isSealable(part: Part): part is ThinkingPart | CallPart {
   return part.type === 'thinking' || part.type === 'call';
 }
 
-function argsOf({ kind, arguments: given }: CallPart): unknown {
-  if (kind === 'custom') return { input: given };
-  if (given.trim() === '') return {};
-  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+function argsOf({ kind, arguments: callArguments }: CallPart): unknown {
+  if (kind === 'custom') return { input: callArguments };
+  if (callArguments.trim() === '') return {};
+  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }
 
 /** Gemini's API has no field for a file's name, so the name is written as text before the file. */

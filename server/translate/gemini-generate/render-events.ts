@@ -21,7 +21,7 @@ export class GenerateEventRenderer implements EventRenderer {
   #seals: Seal[] = [];
   #usage: TokenUsage | null = null;
   /** The text before and after the variable part of an event with a text or a thought. */
-  readonly #around: { text?: string[]; thinking?: string[] } = {};
+  readonly #textsAround: { text?: string[]; thinking?: string[] } = {};
   #stop: Stop = { reason: 'end' };
 
   constructor(context: AnswerContext) {
@@ -84,8 +84,8 @@ export class GenerateEventRenderer implements EventRenderer {
     }
     if (type === 'text' && this.#seals.length > 0) return null;
     if (type === 'thinking') this.#thought.addEscaped(escaped);
-    this.#around[type] ??= (type === 'text' ? this.#say({ text: mark }) : this.#think(mark)).split(mark);
-    const [before = '', after = ''] = this.#around[type];
+    this.#textsAround[type] ??= (type === 'text' ? this.#say({ text: mark }) : this.#think(mark)).split(mark);
+    const [before = '', after = ''] = this.#textsAround[type];
     return before + escaped + after;
   }
 

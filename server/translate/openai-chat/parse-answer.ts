@@ -55,18 +55,18 @@ function callsOf(message: Json, turns: number): CallPart[] {
 
 function toCall(call: Json, index: number, turns: number): CallPart {
   const isCustom = isObject(call.custom);
-  const called: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
-  const name = String(called.name ?? '');
+  const calledFunction: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
+  const name = String(calledFunction.name ?? '');
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(String(turns), index, name);
-  const given = argumentsOf(isCustom ? called.input : called.arguments);
+  const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
   const seal = thoughtSignatureOf(call);
-  return { type: 'call', id, name, arguments: given, kind: isCustom ? 'custom' : 'function', seal, at: '' };
+  return { type: 'call', id, name, arguments: callArguments, kind: isCustom ? 'custom' : 'function', seal, at: '' };
 }
 
 /** Older versions of Ollama send an object. */
-export function argumentsOf(given: unknown): string {
-  if (typeof given === 'string') return given;
-  return isObject(given) ? writeJson(given) : '';
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? writeJson(value) : '';
 }
 
 /** Google's OpenAI-compatible endpoint puts it beside the call. */

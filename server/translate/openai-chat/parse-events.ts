@@ -97,35 +97,35 @@ export class ChatEventParser implements EventParser {
 
   #takeCall(fragment: Json, events: AnswerEvent[]): void {
     this.#endThinking(events);
-    const called: Json = isObject(fragment.custom)
+    const calledFunction: Json = isObject(fragment.custom)
       ? fragment.custom
       : isObject(fragment.function)
         ? fragment.function
         : {};
     const call = this.#callOf(fragment);
     const isCustom = isObject(fragment.custom);
-    const given = argumentsOf(isCustom ? called.input : called.arguments);
-    if (!call.isAnnounced && isText(called.name)) {
+    const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
+    if (!call.isAnnounced && isText(calledFunction.name)) {
       call.isAnnounced = true;
-      const id = call.id || idOfPlace(String(this.#turns), call.index, called.name);
+      const id = call.id || idOfPlace(String(this.#turns), call.index, calledFunction.name);
       const kind = isCustom ? 'custom' : 'function';
       const seal = thoughtSignatureOf(fragment);
-      events.push({ type: 'call', index: call.index, id, name: called.name, kind, seal });
+      events.push({ type: 'call', index: call.index, id, name: calledFunction.name, kind, seal });
     }
-    const text = call.held + given;
+    const text = call.held + callArguments;
     call.held = call.isAnnounced ? '' : text;
     if (call.isAnnounced && text !== '') events.push({ type: 'arguments', index: call.index, text });
   }
 
   /** If there is no index, or all calls have the same one, as on Gemini's endpoint, a new id begins a new call. */
   #callOf({ index, id }: Json): Call {
-    const given = typeof id === 'string' ? id : '';
-    const known = this.#calls.get(index);
-    if (known && (given === '' || known.id === '' || known.id === given)) {
-      known.id ||= given;
-      return known;
+    const callId = typeof id === 'string' ? id : '';
+    const existing = this.#calls.get(index);
+    if (existing && (callId === '' || existing.id === '' || existing.id === callId)) {
+      existing.id ||= callId;
+      return existing;
     }
-    const call = { index: this.#count++, id: given, isAnnounced: false, held: '' };
+    const call = { index: this.#count++, id: callId, isAnnounced: false, held: '' };
     this.#calls.set(index, call);
     return call;
   }

@@ -98,13 +98,13 @@ function parseCall(call: Fields): CallPart {
       at: call.at,
     };
   }
-  const called = call.fields('function') ?? invalid(call.path('function'), 'it is missing');
+  const calledFunction = call.fields('function') ?? invalid(call.path('function'), 'it is missing');
   const signature = call.fields('extra_content')?.fields('google')?.text('thought_signature');
   return {
     type: 'call',
     id,
-    name: called.requiredText('name'),
-    arguments: textOf(called, 'arguments'),
+    name: calledFunction.requiredText('name'),
+    arguments: textOf(calledFunction, 'arguments'),
     kind: 'function',
     seal: signature === undefined ? undefined : unwrapSeal(signature, 'thought-signature'),
     at: call.at,

@@ -89,13 +89,13 @@ function parseToolChoice(fields: Fields): ToolChoice | undefined {
   const choice = fields.any('tool_choice') ?? fields.any('function_call');
   if (choice === undefined) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice };
-  const named = new Fields(choice, 'tool_choice', fields.losses);
-  const allowed = named.fields('allowed_tools');
+  const choiceFields = new Fields(choice, 'tool_choice', fields.losses);
+  const allowed = choiceFields.fields('allowed_tools');
   if (allowed) {
     const names = allowed.items('tools').map(nameOfChoice);
     return { mode: 'subset', names, isRequired: allowed.text('mode') === 'required' };
   }
-  return { mode: 'named', name: nameOfChoice(named) };
+  return { mode: 'named', name: nameOfChoice(choiceFields) };
 }
 
 function nameOfChoice(choice: Fields): string {

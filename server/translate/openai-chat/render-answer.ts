@@ -66,9 +66,9 @@ function renderCall(call: CallPart): Json {
   return { id: call.id, ...calledMembers(call, call.arguments), ...sealMembers(call) };
 }
 
-export function calledMembers({ name, kind }: Pick<CallPart, 'name' | 'kind'>, given: string): Json {
-  if (kind === 'custom') return { type: 'custom', custom: { name, input: given } };
-  return { type: 'function', function: { name, arguments: given } };
+export function calledMembers({ name, kind }: Pick<CallPart, 'name' | 'kind'>, callArguments: string): Json {
+  if (kind === 'custom') return { type: 'custom', custom: { name, input: callArguments } };
+  return { type: 'function', function: { name, arguments: callArguments } };
 }
 
 /** Uses Google's notation, for the same reason. */

@@ -43,11 +43,11 @@ export class ChatEventRenderer implements EventRenderer {
       }
       case 'call': {
         this.#kinds[event.index] = event.kind;
-        const called = calledMembers(event, '');
-        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...called, ...sealMembers(event) }] });
+        const members = calledMembers(event, '');
+        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...members, ...sealMembers(event) }] });
       }
       case 'arguments':
-        return this.#argue(event.index, escapeText(event.text));
+        return this.#argumentsChunk(event.index, escapeText(event.text));
       case 'stop':
         return this.#chunk(
           `[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${renderFinishReason(event.stop.reason)}"}]`,
@@ -92,7 +92,7 @@ export class ChatEventRenderer implements EventRenderer {
   /** Nearly all chunks of a stream are of the following kinds, so only their variable part is serialised. */
   sayMore(latest: DeltaEvent, escaped: string): string {
     if (latest.type === 'text') return this.#text(escaped);
-    if (latest.type === 'arguments') return this.#argue(latest.index, escaped);
+    if (latest.type === 'arguments') return this.#argumentsChunk(latest.index, escaped);
     this.#thought.addEscaped(escaped);
     return this.#thinking(escaped);
   }
@@ -105,10 +105,10 @@ export class ChatEventRenderer implements EventRenderer {
     return this.#deltaOf(`{"reasoning_content":"${escaped}"}`);
   }
 
-  #argue(index: number, escaped: string): string {
-    const inside =
+  #argumentsChunk(index: number, escaped: string): string {
+    const member =
       this.#kinds[index] === 'custom' ? `"custom":{"input":"${escaped}"}` : `"function":{"arguments":"${escaped}"}`;
-    return this.#deltaOf(`{"tool_calls":[{"index":${index},${inside}}]}`);
+    return this.#deltaOf(`{"tool_calls":[{"index":${index},${member}}]}`);
   }
 
   #delta(delta: Json): string {

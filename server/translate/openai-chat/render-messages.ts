@@ -59,8 +59,8 @@ function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted:
 function renderCall(rendering: Rendering, call: CallPart): Json {
   const name = rendering.names.outward(call);
   const isCustom = call.kind === 'custom';
-  const given = isCustom ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
-  const rendered: Json = { id: call.id, type: 'function', function: { name, arguments: given } };
+  const callArguments = isCustom ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
+  const rendered: Json = { id: call.id, type: 'function', function: { name, arguments: callArguments } };
   if (rendering.opens(call.seal)) rendered.extra_content = { google: { thought_signature: call.seal.data } };
   else if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
   return rendered;
@@ -77,8 +77,8 @@ function renderResults(rendering: Rendering, results: readonly ResultPart[]): Js
     if (media.length > 0)
       append(moved, [{ type: 'text', text: `from ${callId}:` }, ...renderContent(rendering, media)]);
     if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
-    const said = texts.join('\n') || (media.length > 0 ? 'The result follows in the next message.' : '(no output)');
-    messages.push({ role: 'tool', tool_call_id: callId, content: isError ? `Error: ${said}` : said });
+    const output = texts.join('\n') || (media.length > 0 ? 'The result follows in the next message.' : '(no output)');
+    messages.push({ role: 'tool', tool_call_id: callId, content: isError ? `Error: ${output}` : output });
   }
   return moved.length === 0 ? messages : [...messages, { role: 'user', content: moved }];
 }

@@ -75,14 +75,18 @@ export function countOf(fields: Fields, name: string): number {
  * Reads the options that all image models have in common. Returns the nearest of their aspect ratios; undefined if the
  * model may choose.
  */
-export function readOptions<T extends string>(fields: Fields, losses: Losses, known: readonly T[]): T | undefined {
+export function readOptions<T extends string>(
+  fields: Fields,
+  losses: Losses,
+  allowedRatios: readonly T[],
+): T | undefined {
   fields.ignore('model', 'n', 'stream');
   oneOf(fields, 'response_format', ['b64_json']);
   fields.drop('no-equal', 'quality', 'background', 'output_compression', 'moderation', 'style');
   fields.drop('no-equal', 'user', 'partial_images');
   const size = fields.text('size');
   if (size === undefined || size === 'auto') return undefined;
-  const ratio = nearestRatio(size, known) ?? invalid('size', 'expected WIDTHxHEIGHT or auto');
+  const ratio = nearestRatio(size, allowedRatios) ?? invalid('size', 'expected WIDTHxHEIGHT or auto');
   // The model decides the resolution.
   losses.emulated('size', 'out-of-range');
   return ratio;
@@ -91,35 +95,35 @@ export function readOptions<T extends string>(fields: Fields, losses: Losses, kn
 /** Google, "Image generation", "Aspect ratios". */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
 
-function nearestRatio<T extends string>(size: string, known: readonly T[]): T | null {
+function nearestRatio<T extends string>(size: string, allowedRatios: readonly T[]): T | null {
   const [width = Number.NaN, height = Number.NaN] = size.split('x').map(Number);
-  const wanted = Math.log(width / height);
-  if (!Number.isFinite(wanted)) return null;
+  const wantedLog = Math.log(width / height);
+  if (!Number.isFinite(wantedLog)) return null;
   const distance = (ratio: string) => {
     const [across = 1, down = 1] = ratio.split(':').map(Number);
-    return Math.abs(Math.log(across / down) - wanted);
+    return Math.abs(Math.log(across / down) - wantedLog);
   };
-  return known.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+  return allowedRatios.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }
 
-interface Told {
+interface ImagesAnswer {
   createdAt: number;
   usage: Json | undefined;
   /** The type of a stream's last event; null for a whole answer. */
   event: string | null;
 }
 
-export function renderImages(images: readonly InlineData[], { createdAt, usage, event }: Told): Buffer {
+export function renderImages(images: readonly InlineData[], { createdAt, usage, event }: ImagesAnswer): Buffer {
   const format = images[0]?.mimeType.replace('image/', '');
-  const described = { output_format: format, ...(usage && { usage }) };
+  const members = { output_format: format, ...(usage && { usage }) };
   if (event !== null) {
     const events = images.map(({ data }) =>
-      typedEvent({ type: event, b64_json: data, created_at: createdAt, ...described }),
+      typedEvent({ type: event, b64_json: data, created_at: createdAt, ...members }),
     );
     return Buffer.from(events.join(''));
   }
   // Base64 needs no escapes, and `JSON.stringify` would search megabytes for them.
   const data = images.map((image) => `{"b64_json":"${image.data}"}`).join(',');
-  const rest = JSON.stringify(described).slice(1);
+  const rest = JSON.stringify(members).slice(1);
   return Buffer.from(`{"created":${createdAt},"data":[${data}],${rest}`);
 }

@@ -53,12 +53,12 @@ function partsIn(answer: Json): Json[] {
 }
 
 /** Why an answer contains no media: Google's filters, or text instead. */
-export function whyNothing(answer: Json, wanted: string): AnswerError {
+export function whyNothing(answer: Json, product: string): AnswerError {
   const feedback = isObject(answer.promptFeedback) ? answer.promptFeedback.blockReason : undefined;
   const reason = String(feedback ?? candidateOf(answer)?.finishReason ?? 'STOP');
-  const said = textIn(answer).slice(0, maxQuoted);
-  const words = said === '' ? '' : ` It said: ${said}`;
-  const message = `The model made no ${wanted} (${reason}).${words}`;
+  const answerText = textIn(answer).slice(0, maxQuoted);
+  const words = answerText === '' ? '' : ` It said: ${answerText}`;
+  const message = `The model made no ${product} (${reason}).${words}`;
   const isFiltered = feedback !== undefined || !ordinaryEnds.has(reason);
   return { message, type: 'invalid_request_error', code: isFiltered ? 'moderation_blocked' : null };
 }
@@ -70,16 +70,16 @@ const ordinaryEnds = new Set(['STOP', 'MAX_TOKENS', 'NO_IMAGE']);
 export function openaiUsageOf({ usageMetadata }: Json): Json | undefined {
   if (!isObject(usageMetadata)) return undefined;
   const { promptTokenCount: input, candidatesTokenCount: output, thoughtsTokenCount: thoughts } = usageMetadata;
-  const [read, written] = [Number(input ?? 0), Number(output ?? 0) + Number(thoughts ?? 0)];
-  return { input_tokens: read, output_tokens: written, total_tokens: read + written };
+  const [inputTokens, outputTokens] = [Number(input ?? 0), Number(output ?? 0) + Number(thoughts ?? 0)];
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
 /** Refuses a value that the provider does not support, and names the supported ones. */
-export function oneOf<T extends string>(fields: Fields, name: string, known: readonly T[]): T | undefined {
+export function oneOf<T extends string>(fields: Fields, name: string, allowed: readonly T[]): T | undefined {
   const value = fields.text(name);
   if (value === undefined) return undefined;
-  const found = known.find((each) => each === value);
-  return found ?? invalid(fields.path(name), `this provider can only send ${known.join(' or ')}`);
+  const found = allowed.find((each) => each === value);
+  return found ?? invalid(fields.path(name), `this provider can only send ${allowed.join(' or ')}`);
 }
 
 /** One event of an OpenAI stream. */

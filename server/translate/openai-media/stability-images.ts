@@ -23,10 +23,10 @@ export const stabilityImages: MediaOperation = (fields, losses) => {
     body: { prompt, ...(shape && { aspect_ratio: shape }), output_format: format },
     contentType: 'application/json',
     render({ images, finish_reasons: reasons }, createdAt) {
-      const made = Array.isArray(images) ? images.filter((image) => typeof image === 'string') : [];
-      if (made.length > 0) {
-        const told = made.map((data) => ({ mimeType: `image/${format}`, data }));
-        return { ok: true, body: renderImages(told, { createdAt, usage: undefined, event }) };
+      const base64Images = Array.isArray(images) ? images.filter((image) => typeof image === 'string') : [];
+      if (base64Images.length > 0) {
+        const imageParts = base64Images.map((data) => ({ mimeType: `image/${format}`, data }));
+        return { ok: true, body: renderImages(imageParts, { createdAt, usage: undefined, event }) };
       }
       const reason = Array.isArray(reasons) ? reasons.find((each) => typeof each === 'string') : undefined;
       // "Inference error": another attempt may succeed.
@@ -40,8 +40,8 @@ export const stabilityImages: MediaOperation = (fields, losses) => {
 const maxReason = 100;
 
 function formatOf(fields: Fields): (typeof formats)[number] {
-  const wanted = fields.text('output_format');
-  const format = formats.find((each) => each === wanted);
+  const requested = fields.text('output_format');
+  const format = formats.find((each) => each === requested);
   if (format === undefined) fields.drop('no-equal', 'output_format');
   return format ?? formats[0];
 }

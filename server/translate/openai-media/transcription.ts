@@ -33,12 +33,12 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
     },
     contentType: format === 'text' ? 'text/plain; charset=utf-8' : 'application/json',
     render(answer) {
-      const said = textIn(answer).trim();
+      const transcript = textIn(answer).trim();
       const tokens = openaiUsageOf(answer);
       const usage = tokens && { type: 'tokens', ...tokens };
-      if (isStream) return { ok: true, body: Buffer.from(eventsOf(said, usage)) };
-      if (format === 'text') return { ok: true, body: Buffer.from(`${said}\n`) };
-      return { ok: true, body: Buffer.from(JSON.stringify({ text: said, usage })) };
+      if (isStream) return { ok: true, body: Buffer.from(eventsOf(transcript, usage)) };
+      if (format === 'text') return { ok: true, body: Buffer.from(`${transcript}\n`) };
+      return { ok: true, body: Buffer.from(JSON.stringify({ text: transcript, usage })) };
     },
   };
 }

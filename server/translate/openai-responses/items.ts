@@ -37,13 +37,13 @@ type Called = Pick<CallPart, 'id' | 'name' | 'namespace' | 'kind'>;
 export function callItem(
   id: string,
   { id: callId, name, namespace, kind }: Called,
-  given: string,
+  callArguments: string,
   status = 'completed',
 ): Json {
-  const inside = namespace === undefined ? {} : { namespace };
+  const namespaceMember = namespace === undefined ? {} : { namespace };
   if (kind === 'custom')
-    return { id, type: 'custom_tool_call', status, call_id: callId, name, ...inside, input: given };
-  return { id, type: 'function_call', status, call_id: callId, name, ...inside, arguments: given };
+    return { id, type: 'custom_tool_call', status, call_id: callId, name, ...namespaceMember, input: callArguments };
+  return { id, type: 'function_call', status, call_id: callId, name, ...namespaceMember, arguments: callArguments };
 }
 
 /** Includes the settings of the request, which clients expect to read in it. */

@@ -26,9 +26,11 @@ function parseItem(item: Json): AnswerPart[] {
   if (type === 'reasoning') return [{ type: 'thinking', text: thoughtOf(item), seal: sealOf(item), at: '' }];
   if (type === 'function_call' || type === 'custom_tool_call') {
     const isCustom = type === 'custom_tool_call';
-    const given = textOf(isCustom ? item.input : item.arguments);
+    const callArguments = textOf(isCustom ? item.input : item.arguments);
     const kind = isCustom ? 'custom' : 'function';
-    return [{ type: 'call', id: textOf(item.call_id), name: textOf(item.name), arguments: given, kind, at: '' }];
+    return [
+      { type: 'call', id: textOf(item.call_id), name: textOf(item.name), arguments: callArguments, kind, at: '' },
+    ];
   }
   return [{ type: 'foreign', name: type, at: '' }];
 }
@@ -36,9 +38,9 @@ function parseItem(item: Json): AnswerPart[] {
 function parseContent(part: Json): AnswerPart[] {
   if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal), at: '' }];
   if (part.type !== 'output_text') return [{ type: 'foreign', name: textOf(part.type), at: '' }];
-  const cited: AnswerPart[] =
+  const citations: AnswerPart[] =
     listOf(part.annotations).length > 0 ? [{ type: 'foreign', name: 'annotations', at: '' }] : [];
-  return [{ type: 'text', text: textOf(part.text), at: '' }, ...cited];
+  return [{ type: 'text', text: textOf(part.text), at: '' }, ...citations];
 }
 
 function thoughtOf(item: Json): string {

@@ -27,8 +27,8 @@ export class ResponsesEventParser implements EventParser {
     if (type === 'error' || type === 'response.failed' || value.error) {
       return [{ type: 'error', error: neutralError(errorIn(value)) }];
     }
-    const begun = this.#begin(value);
-    return [...begun, ...this.#take(type, value)];
+    const startEvents = this.#begin(value);
+    return [...startEvents, ...this.#take(type, value)];
   }
 
   /** A stream without its terminal event was cut off. */
@@ -88,9 +88,10 @@ export class ResponsesEventParser implements EventParser {
       return hasDeltas ? [] : textsOf(item.content, 'text').map((text) => ({ type: 'text', text }));
     }
     if (!contentItems.includes(String(item.type))) return [{ type: 'foreign', name: String(item.type) }];
-    const given = String((item.type === 'custom_tool_call' ? item.input : item.arguments) ?? '');
+    const callArguments = String((item.type === 'custom_tool_call' ? item.input : item.arguments) ?? '');
     const call = Number(index);
-    const whole: AnswerEvent[] = hasDeltas || given === '' ? [] : [{ type: 'arguments', index: call, text: given }];
+    const whole: AnswerEvent[] =
+      hasDeltas || callArguments === '' ? [] : [{ type: 'arguments', index: call, text: callArguments }];
     return [...whole, { type: 'call-end', index: call }];
   }
 

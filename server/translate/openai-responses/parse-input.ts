@@ -114,15 +114,15 @@ function parseCall(item: Fields, type: string): CallPart {
   const at = item.at;
   if (type === 'function_call' || type === 'custom_tool_call') {
     const isCustom = type === 'custom_tool_call';
-    const given = item.text(isCustom ? 'input' : 'arguments') ?? '';
+    const callArguments = item.text(isCustom ? 'input' : 'arguments') ?? '';
     const kind = isCustom ? 'custom' : 'function';
     const namespace = item.text('namespace');
-    return { type: 'call', id, name: item.requiredText('name'), namespace, arguments: given, kind, at };
+    return { type: 'call', id, name: item.requiredText('name'), namespace, arguments: callArguments, kind, at };
   }
   item.losses.emulated(at, 'as-function');
   const input = inputNames.map((name) => item.any(name)).find((value) => value !== undefined) ?? {};
-  const given = typeof input === 'string' ? input : writeJson(input);
-  return { type: 'call', id, name: type.slice(0, -'_call'.length), arguments: given, kind: 'function', at };
+  const callArguments = typeof input === 'string' ? input : writeJson(input);
+  return { type: 'call', id, name: type.slice(0, -'_call'.length), arguments: callArguments, kind: 'function', at };
 }
 
 function parseResult(item: Fields): ResultPart {

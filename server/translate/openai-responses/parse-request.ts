@@ -13,13 +13,16 @@ export function parseResponsesRequest(body: unknown, losses: Losses): Conversati
   const fields = new Fields(body, '', losses);
   refuseState(fields);
   const { instructions, turns } = parseInput(fields);
-  const said = fields.text('instructions');
+  const instructionText = fields.text('instructions');
   const text = fields.fields('text');
   const include = fields.texts('include') ?? [];
   const conversation: Conversation = {
     wire: 'openai-responses',
     model: fields.requiredText('model'),
-    instructions: [...(said ? [{ type: 'text' as const, text: said, at: 'instructions' }] : []), ...instructions],
+    instructions: [
+      ...(instructionText ? [{ type: 'text' as const, text: instructionText, at: 'instructions' }] : []),
+      ...instructions,
+    ],
     turns,
     tools: fields.items('tools').flatMap((tool) => parseTool(tool)),
     toolChoice: parseChoice(fields),

@@ -29,8 +29,8 @@ export function parseProviderItem(item: Fields, type: string): Part {
   const output = name === undefined ? undefined : item.any(name);
   if (output === undefined) return { type: 'foreign', name: type, at };
   item.losses.emulated(at, 'as-text');
-  const said = typeof output === 'string' ? output : writeJson(output);
-  return { type: 'text', text: `Result of ${type.slice(0, -'_call'.length)}:\n${said}`, at };
+  const result = typeof output === 'string' ? output : writeJson(output);
+  return { type: 'text', text: `Result of ${type.slice(0, -'_call'.length)}:\n${result}`, at };
 }
 
 /** Reads the screenshot from the output of a computer call; undefined for any other output. */

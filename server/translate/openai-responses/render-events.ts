@@ -40,7 +40,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #stop: Stop = { reason: 'end' };
   #out = '';
   /** Null if the open item has had no delta yet. */
-  #around: Around | null = null;
+  #deltaParts: Around | null = null;
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -72,7 +72,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     else if (event.type === 'thinking') this.#think(event.text);
     else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
-    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
   }
 
@@ -89,7 +89,7 @@ export class ResponsesEventRenderer implements EventRenderer {
       const id = itemId('msg', this.#id, this.#output.length);
       this.#openItem({ kind, id, text: new GrowingText() }, messageItem(id, [], 'in_progress'));
       const part = kind === 'text' ? textPart('') : refusalPart('');
-      this.#write('response.content_part.added', { ...this.#place(), content_index: 0, part });
+      this.#write('response.content_part.added', { ...this.#itemPosition(), content_index: 0, part });
     }
     this.#add(text);
   }
@@ -98,7 +98,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     if (this.#open?.kind !== 'thinking') {
       this.#openThought();
       this.#write('response.reasoning_summary_part.added', {
-        ...this.#place(),
+        ...this.#itemPosition(),
         summary_index: 0,
         part: summaryPart(''),
       });
@@ -123,13 +123,13 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
   }
 
-  #argue(delta: string): void {
+  #addArguments(delta: string): void {
     if (this.#open?.kind === 'call') this.#add(delta);
   }
 
   #openItem(open: Open, item: Json): void {
     this.#open = open;
-    this.#around = null;
+    this.#deltaParts = null;
     this.#write('response.output_item.added', { output_index: this.#output.length, item });
   }
 
@@ -148,8 +148,8 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(open: Open, escaped: string): string {
-    this.#around ??= around(open, this.#output.length);
-    const [before, between, after] = this.#around;
+    this.#deltaParts ??= around(open, this.#output.length);
+    const [before, between, after] = this.#deltaParts;
     return `${before}${this.#sequenceNumber++}${between}${escaped}${after}`;
   }
 
@@ -164,24 +164,24 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #endCall({ id, text: { text }, call }: Extract<Open, { kind: 'call' }>): Json {
     const members = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
-    this.#write(`${argumentsType(call)}.done`, { ...this.#place(), ...members });
+    this.#write(`${argumentsType(call)}.done`, { ...this.#itemPosition(), ...members });
     return callItem(id, call, text);
   }
 
   #endText({ kind, id, text: { text } }: Open, seal: Seal | undefined): Json {
-    const place = this.#place();
+    const position = this.#itemPosition();
     if (kind === 'thinking') {
       if (text !== '') {
-        this.#write('response.reasoning_summary_text.done', { ...place, summary_index: 0, text });
-        this.#write('response.reasoning_summary_part.done', { ...place, summary_index: 0, part: summaryPart(text) });
+        this.#write('response.reasoning_summary_text.done', { ...position, summary_index: 0, text });
+        this.#write('response.reasoning_summary_part.done', { ...position, summary_index: 0, part: summaryPart(text) });
       }
       return reasoningItem(id, text, seal);
     }
     const part = kind === 'text' ? textPart(text) : refusalPart(text);
     const members = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
     const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
-    this.#write(type, { ...place, content_index: 0, ...members });
-    this.#write('response.content_part.done', { ...place, content_index: 0, part });
+    this.#write(type, { ...position, content_index: 0, ...members });
+    this.#write('response.content_part.done', { ...position, content_index: 0, part });
     return messageItem(id, [part]);
   }
 
@@ -203,7 +203,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#write('response.failed', { response: responseObject(this.#id, this.#context, members) });
   }
 
-  #place(): Json {
+  #itemPosition(): Json {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
   }
 

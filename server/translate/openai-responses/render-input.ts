@@ -26,12 +26,12 @@ export function renderInput(rendering: Rendering, { isOpenai }: OpenaiFacts): Js
   });
 }
 
-interface Way {
+interface CustomTools {
   customCalls: Set<string>;
   takesCustom: boolean;
 }
 
-function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[] {
+function renderAssistant(rendering: Rendering, { parts }: Turn, customTools: CustomTools): Json[] {
   const items: Json[] = [];
   /** Content of the current message; adjacent texts form one. */
   let content: Json[] | null = null;
@@ -48,7 +48,7 @@ function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[
       continue;
     }
     content = null;
-    if (part.type === 'call') items.push(renderCall(rendering, part, way));
+    if (part.type === 'call') items.push(renderCall(rendering, part, customTools));
     else if (part.type === 'thinking') items.push(...renderThinking(rendering, part, parts[index + 1]));
     else rendering.losses.dropped(part.at, 'provider-item');
   }
@@ -66,25 +66,25 @@ function renderThinking(rendering: Rendering, { seal, text, at }: ThinkingPart, 
   return [{ type: 'reasoning', id: seal.itemId, summary, encrypted_content: seal.data }];
 }
 
-function renderCall(rendering: Rendering, call: CallPart, { customCalls, takesCustom }: Way): Json {
+function renderCall(rendering: Rendering, call: CallPart, { customCalls, takesCustom }: CustomTools): Json {
   const name = rendering.names.outward(call);
   if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
   if (call.kind === 'custom' && takesCustom) {
     customCalls.add(call.id);
     return { type: 'custom_tool_call', call_id: call.id, name, input: call.arguments };
   }
-  const given = call.kind === 'custom' ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
-  return { type: 'function_call', call_id: call.id, name, arguments: given };
+  const callArguments = call.kind === 'custom' ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
+  return { type: 'function_call', call_id: call.id, name, arguments: callArguments };
 }
 
 function renderResult(rendering: Rendering, { callId, parts, isError, at }: ResultPart, isCustom: boolean): Json {
   if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
   const type = isCustom ? 'custom_tool_call_output' : 'function_call_output';
-  const mark = isError ? 'Error: ' : '';
+  const prefix = isError ? 'Error: ' : '';
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  if (texts.length === parts.length) return { type, call_id: callId, output: mark + texts.join('\n') };
+  if (texts.length === parts.length) return { type, call_id: callId, output: prefix + texts.join('\n') };
   const content = renderContent(rendering, parts);
-  return { type, call_id: callId, output: isError ? [{ type: 'input_text', text: mark }, ...content] : content };
+  return { type, call_id: callId, output: isError ? [{ type: 'input_text', text: prefix }, ...content] : content };
 }
 
 function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {

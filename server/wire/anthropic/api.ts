@@ -29,11 +29,11 @@ export const anthropic: Api = {
 /** A path that both APIs have belongs to Anthropic's if the request has the version header that its SDKs always send. */
 function locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
   if (!path.startsWith('/v1/')) return null;
-  const below = withoutVersion(path);
-  const isShared = ['/models', '/files'].some((root) => below === root || below.startsWith(`${root}/`));
-  const isOurs = below === '/messages' || below.startsWith('/messages/');
+  const subpath = withoutVersion(path);
+  const isShared = ['/models', '/files'].some((root) => subpath === root || subpath.startsWith(`${root}/`));
+  const isOurs = subpath === '/messages' || subpath.startsWith('/messages/');
   return isOurs || (isShared && headers['anthropic-version'] !== undefined)
-    ? { path: below, query, model: null }
+    ? { path: subpath, query, model: null }
     : null;
 }
 

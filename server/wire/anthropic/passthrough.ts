@@ -25,15 +25,15 @@ const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
 /** @param path below `/v1`, percent-encoded; the result is null if it is not one of these */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
-  const known = methods.find((each) => each === method);
+  const knownMethod = methods.find((each) => each === method);
   const segments = path.split('/');
-  const found = paths.find((each) => isAlike(each, segments));
-  if (!known || !found) return null;
-  const label = found.join('/');
-  const id = segments[found.indexOf('{id}')];
-  const isReading = known === 'GET' || known === 'HEAD';
+  const pattern = paths.find((each) => isAlike(each, segments));
+  if (!knownMethod || !pattern) return null;
+  const label = pattern.join('/');
+  const id = segments[pattern.indexOf('{id}')];
+  const isReading = knownMethod === 'GET' || knownMethod === 'HEAD';
   const isFree = label !== batches || isReading;
-  const route = { ...plainRoute, method: known, path: label, wire: passthrough, body: 'passed', isFree } as const;
+  const route = { ...plainRoute, method: knownMethod, path: label, wire: passthrough, body: 'passed', isFree } as const;
   const names = segments.slice(2).map(decodeSegment);
   return { route: { ...route, content: isReading }, label, names, onlyId: id === undefined ? null : decodeSegment(id) };
 }

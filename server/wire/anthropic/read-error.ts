@@ -58,13 +58,15 @@ const spendLimitCode = 'enforced_spend_limit_reached';
 const maxReadLength = 1024;
 
 function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure {
-  const said = error && { ...error, message: error.message.slice(0, maxReadLength) };
-  const overflow = said && overflowIn(said);
-  const found = overflow ? 'too-large' : classOf(status, said, isAboutJob);
-  const retryable = (found === 'transient' || found === 'rate-limit') && headers['x-should-retry'] !== 'false';
-  const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
-  if (status === 400 && said && reasoningWords.test(said.message)) return { ...failure, refusesReasoning: true };
-  if (status === 403 && found === 'model-unavailable') return { ...failure, isDenied: true };
+  const shortened = error && { ...error, message: error.message.slice(0, maxReadLength) };
+  const overflow = shortened && overflowIn(shortened);
+  const failureClass = overflow ? 'too-large' : classOf(status, shortened, isAboutJob);
+  const retryable =
+    (failureClass === 'transient' || failureClass === 'rate-limit') && headers['x-should-retry'] !== 'false';
+  const failure: Failure = { class: failureClass, retryable, retryAfterMs: readRetryAfter(headers) };
+  if (status === 400 && shortened && reasoningWords.test(shortened.message))
+    return { ...failure, refusesReasoning: true };
+  if (status === 403 && failureClass === 'model-unavailable') return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

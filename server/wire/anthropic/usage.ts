@@ -14,8 +14,8 @@ export const messagesUsage = conversationUsage({
 });
 
 function allowedTokens(body: MeasuredRequest): number | null {
-  const most = body.field('max_tokens');
-  return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
+  const maxTokens = body.field('max_tokens');
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }
 
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`. */
@@ -45,15 +45,15 @@ function usageIn(value: unknown): Fields | null {
 /** Anthropic excludes tokens that are read from a cache, or written to one, from the input. */
 function toUsage(fields: Fields | null): Usage | null {
   if (!fields) return null;
-  const read = countOf(fields.cache_read_input_tokens);
-  const written = countOf(fields.cache_creation_input_tokens);
+  const cacheRead = countOf(fields.cache_read_input_tokens);
+  const cacheWritten = countOf(fields.cache_creation_input_tokens);
   const { cache_creation: lifetimes } = fields;
   const forAnHour = isObject(lifetimes) ? countOf(lifetimes.ephemeral_1h_input_tokens) : 0;
   return {
-    inputTokens: countOf(fields.input_tokens) + read + written,
+    inputTokens: countOf(fields.input_tokens) + cacheRead + cacheWritten,
     outputTokens: countOf(fields.output_tokens),
-    ...(read > 0 && { cachedInputTokens: read }),
-    ...(written > 0 && { cacheWriteTokens: written }),
+    ...(cacheRead > 0 && { cachedInputTokens: cacheRead }),
+    ...(cacheWritten > 0 && { cacheWriteTokens: cacheWritten }),
     ...(forAnHour > 0 && { cacheWriteOneHourTokens: forAnHour }),
   };
 }

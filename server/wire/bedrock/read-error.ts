@@ -55,12 +55,13 @@ const reasoningWords = pattern(/^User messages cannot contain reasoning content/
 const lengthWords = pattern(/^(?:Input is too long|Too many input tokens|prompt is too long)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
-  const found = classOf(status, error);
-  const retryable = found === 'transient' || found === 'rate-limit';
+  const failureClass = classOf(status, error);
+  const retryable = failureClass === 'transient' || failureClass === 'rate-limit';
   const overflow = error && overflowIn(error);
-  const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
+  const failure: Failure = { class: failureClass, retryable, retryAfterMs: readRetryAfter(headers) };
   if (error && reasoningWords.test(error.message)) return { ...failure, refusesReasoning: true };
-  if (error?.type === 'AccessDeniedException' && found === 'model-unavailable') return { ...failure, isDenied: true };
+  if (error?.type === 'AccessDeniedException' && failureClass === 'model-unavailable')
+    return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

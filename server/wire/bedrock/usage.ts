@@ -16,8 +16,8 @@ export const converseUsage = conversationUsage({
 
 function allowedTokens(body: MeasuredRequest): number | null {
   const config = body.field('inferenceConfig');
-  const most = isObject(config) ? config.maxTokens : undefined;
-  return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
+  const maxTokens = isObject(config) ? config.maxTokens : undefined;
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }
 
 /** Streams report it in `metadata`, their last event. */
@@ -33,13 +33,13 @@ function lastUsage(tail: Buffer): unknown {
 /** Input tokens exclude those that are read from a cache, or written to one. */
 function toUsage(fields: unknown): Usage | null {
   if (!isObject(fields)) return null;
-  const read = countOf(fields.cacheReadInputTokens);
-  const written = countOf(fields.cacheWriteInputTokens);
+  const cacheRead = countOf(fields.cacheReadInputTokens);
+  const cacheWritten = countOf(fields.cacheWriteInputTokens);
   return {
-    inputTokens: countOf(fields.inputTokens) + read + written,
+    inputTokens: countOf(fields.inputTokens) + cacheRead + cacheWritten,
     outputTokens: countOf(fields.outputTokens),
-    ...(read > 0 && { cachedInputTokens: read }),
-    ...(written > 0 && { cacheWriteTokens: written }),
+    ...(cacheRead > 0 && { cachedInputTokens: cacheRead }),
+    ...(cacheWritten > 0 && { cacheWriteTokens: cacheWritten }),
   };
 }
 

@@ -22,13 +22,13 @@ const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40
  * path, because it selects the format of the answer, as the verb does.
  */
 export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
-  const below = belowVersion(path);
-  if (below === null) return null;
-  const place = placeOfModel(below, query);
-  if (place || !path.startsWith('/v1/')) return place ?? { path: withoutSlash(below), query, model: null };
-  const isList = below === '/models' || below.startsWith('/models/');
+  const subpath = belowVersion(path);
+  if (subpath === null) return null;
+  const location = locationOfModel(subpath, query);
+  if (location || !path.startsWith('/v1/')) return location ?? { path: withoutSlash(subpath), query, model: null };
+  const isList = subpath === '/models' || subpath.startsWith('/models/');
   return isList && headers['x-goog-api-client'] !== undefined
-    ? { path: withoutSlash(below), query, model: null }
+    ? { path: withoutSlash(subpath), query, model: null }
     : null;
 }
 
@@ -42,7 +42,7 @@ function belowVersion(path: string): string | null {
   return path.startsWith('/v1alpha/') ? path.slice('/v1alpha'.length) : null;
 }
 
-function placeOfModel(path: string, query: string): ApiLocation | null {
+function locationOfModel(path: string, query: string): ApiLocation | null {
   const [, tuned, model, verb] = modelPath.exec(path) ?? [];
   if (model === undefined || verb === undefined || !verbs.has(verb)) return null;
   const name = decodeSegment(model);
@@ -60,11 +60,11 @@ function altOf(query: string): string | null {
 
 function withoutAlt(query: string): string {
   if (!query.includes('alt=')) return query;
-  const left = query
+  const remaining = query
     .slice(1)
     .split('&')
     .filter((parameter) => !parameter.startsWith('alt='));
-  return left.length === 0 ? '' : `?${left.join('&')}`;
+  return remaining.length === 0 ? '' : `?${remaining.join('&')}`;
 }
 
 function withoutSlash(path: string): string {

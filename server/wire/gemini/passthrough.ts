@@ -20,13 +20,20 @@ const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/:]{1,200})(:download)?)?
 
 /** @param path below `/v1beta`, percent-encoded; `/upload/files` for `/upload/v1beta/files`. Null if it is none of these. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
-  const known = methods.find((each) => each === method);
-  const found = filePath.exec(path);
-  if (!known || !found) return null;
-  const [, name, verb = ''] = found;
-  const isReading = known === 'GET' || known === 'HEAD';
+  const knownMethod = methods.find((each) => each === method);
+  const match = filePath.exec(path);
+  if (!knownMethod || !match) return null;
+  const [, name, verb = ''] = match;
+  const isReading = knownMethod === 'GET' || knownMethod === 'HEAD';
   const label = name === undefined ? path : `/files/{id}${verb}`;
-  const route = { ...plainRoute, method: known, path: label, wire: passthrough, body: 'passed', isFree: true } as const;
+  const route = {
+    ...plainRoute,
+    method: knownMethod,
+    path: label,
+    wire: passthrough,
+    body: 'passed',
+    isFree: true,
+  } as const;
   const id = name === undefined ? null : decodeSegment(name);
   return { route: { ...route, content: isReading }, label, names: id === null ? [] : [id], onlyId: id };
 }

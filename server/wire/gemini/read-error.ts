@@ -42,9 +42,9 @@ const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
 const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
-  const found = classOf(status, error);
-  const retryable = found === 'transient' || found === 'rate-limit';
-  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? readRetryAfter(headers) };
+  const failureClass = classOf(status, error);
+  const retryable = failureClass === 'transient' || failureClass === 'rate-limit';
+  return { class: failureClass, retryable, retryAfterMs: error?.retryAfterMs ?? readRetryAfter(headers) };
 }
 
 function classOf(status: number, error: UpstreamError | null): FailureClass {

@@ -16,8 +16,8 @@ export const geminiUsage = conversationUsage({
 
 function allowedTokens(body: MeasuredRequest): number | null {
   const config = body.field('generationConfig');
-  const most = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
-  return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
+  const maxTokens = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }
 
 /** Google's limit for `candidateCount`. */
@@ -44,15 +44,15 @@ function toUsage(metadata: unknown): Usage | null {
   if (!isObject(metadata)) return null;
   const cached = countOf(metadata.cachedContentTokenCount);
   const thoughts = countOf(metadata.thoughtsTokenCount);
-  const sounds = countOfSound(metadata.promptTokensDetails);
-  const told = countOfSound(metadata.candidatesTokensDetails);
+  const audioInput = countOfSound(metadata.promptTokensDetails);
+  const audioOutput = countOfSound(metadata.candidatesTokensDetails);
   return {
     inputTokens: countOf(metadata.promptTokenCount) + countOf(metadata.toolUsePromptTokenCount),
     outputTokens: countOf(metadata.candidatesTokenCount) + thoughts,
     ...(cached > 0 && { cachedInputTokens: cached }),
     ...(thoughts > 0 && { reasoningTokens: thoughts }),
-    ...(sounds > 0 && { audioInputTokens: sounds }),
-    ...(told > 0 && { audioOutputTokens: told }),
+    ...(audioInput > 0 && { audioInputTokens: audioInput }),
+    ...(audioOutput > 0 && { audioOutputTokens: audioOutput }),
   };
 }
 

@@ -59,10 +59,10 @@ export function geminiErrorStatus(error: ErrorFields): number {
 }
 
 function statusOf({ code, type, status }: ErrorFields): [status: string, http: number] {
-  const known = entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
-  return known[0] === 'INVALID_ARGUMENT' && code !== 'invalid_api_key' && status !== undefined
-    ? [known[0], status]
-    : known;
+  const statusAndCode = entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
+  return statusAndCode[0] === 'INVALID_ARGUMENT' && code !== 'invalid_api_key' && status !== undefined
+    ? [statusAndCode[0], status]
+    : statusAndCode;
 }
 
 function detailsOf({ code, retryAfterSeconds }: ErrorFields): object[] {

@@ -53,9 +53,9 @@ export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise
 }
 
 async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
-  const look = new PeekScan(body, names);
+  const scan = new PeekScan(body, names);
   for (;;) {
-    const peek = look.advance(sliceBytes);
+    const peek = scan.advance(sliceBytes);
     if (peek) return peek;
     await nextTurn();
   }

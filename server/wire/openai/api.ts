@@ -73,9 +73,9 @@ function locateAzure(path: string, query: string): ApiLocation | null {
   const plainQuery = withoutApiVersion(query);
   const [, model, rest] = deployment.exec(path) ?? [];
   if (model !== undefined && rest !== undefined) return { path: rest, query: plainQuery, model: decodeSegment(model) };
-  const below = path.slice('/openai'.length);
+  const subpath = path.slice('/openai'.length);
   return {
-    path: below.startsWith('/v1/') ? withoutVersion(below) : withoutSlash(below),
+    path: subpath.startsWith('/v1/') ? withoutVersion(subpath) : withoutSlash(subpath),
     query: plainQuery,
     model: null,
   };
@@ -83,11 +83,11 @@ function locateAzure(path: string, query: string): ApiLocation | null {
 
 function withoutApiVersion(query: string): string {
   if (!query.includes('api-version=')) return query;
-  const left = query
+  const remaining = query
     .slice(1)
     .split('&')
     .filter((parameter) => !parameter.startsWith('api-version='));
-  return left.length === 0 ? '' : `?${left.join('&')}`;
+  return remaining.length === 0 ? '' : `?${remaining.join('&')}`;
 }
 
 /** For a base URL that lacks `/v1` or has a prefix before it. */

@@ -38,9 +38,9 @@ const storing = pattern(
 
 /** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
-  const known = methods.find((each) => each === method);
+  const knownMethod = methods.find((each) => each === method);
   const [, ...segments] = path.split('/');
-  if (!known || segments.length > maxSegments || segments.includes('')) return null;
+  if (!knownMethod || segments.length > maxSegments || segments.includes('')) return null;
   const [root = '', ...rest] = segments;
   // A path below a deployment names a model, which passthrough would not check.
   if (!plainName.test(root) || root === 'deployments') return null;
@@ -48,7 +48,7 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
   const ids = rest.filter((segment) => !plainName.test(segment));
   const label = `/${[root, ...rest.map((segment) => (ids.includes(segment) ? '{id}' : segment))].join('/')}`;
   const onlyId = ids.length === 1 && ids[0] !== undefined ? decodeSegment(ids[0]) : null;
-  return { route: routeFor(known, label), label, names: rest.map(decodeSegment), onlyId };
+  return { route: routeFor(knownMethod, label), label, names: rest.map(decodeSegment), onlyId };
 }
 
 const adminRefusal =

@@ -49,17 +49,17 @@ const modelWords = pattern(/\bmodel\b|deployment/i);
 /** Classifies a response with status 400 or above. */
 export function classifyAnswer(answer: FailedAnswer): Failure {
   const error = answer.error && withoutRest(answer.error);
-  const found = classOf(answer, error);
+  const failureClass = classOf(answer, error);
   const retryAfterMs = readRetryAfter(answer.headers) ?? error?.retryAfterMs ?? null;
-  const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
+  const isPassing = (failureClass === 'transient' && answer.status !== 413) || failureClass === 'rate-limit';
   const retryable = isPassing && answer.headers['x-should-retry'] !== 'false';
-  const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
-  const lacksOneRight = found === 'credential' && scopeWords.test(error?.message ?? '');
+  const statedTokens = failureClass === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
+  const lacksOneRight = failureClass === 'credential' && scopeWords.test(error?.message ?? '');
   return {
-    ...{ class: found, retryable, retryAfterMs },
-    ...(stated !== undefined && { contextTokens: Number(stated) }),
+    ...{ class: failureClass, retryable, retryAfterMs },
+    ...(statedTokens !== undefined && { contextTokens: Number(statedTokens) }),
     ...(lacksOneRight && { lacksOneRight }),
-    ...(found === 'model-unavailable' && isDenied(answer.status, error) && { isDenied: true }),
+    ...(failureClass === 'model-unavailable' && isDenied(answer.status, error) && { isDenied: true }),
   };
 }
 
@@ -70,8 +70,8 @@ function isDenied(status: number, error: UpstreamError | null): boolean {
 
 /** Keeps the beginning, which says what kind of error it is; services may echo the request after it. */
 function withoutRest({ message, type, code, ...error }: UpstreamError): UpstreamError {
-  const [said, kind, name] = [message, type, code].map((text) => text.slice(0, maxReadLength));
-  return { ...error, message: said ?? '', type: kind ?? '', code: name ?? '' };
+  const [shortMessage, kind, name] = [message, type, code].map((text) => text.slice(0, maxReadLength));
+  return { ...error, message: shortMessage ?? '', type: kind ?? '', code: name ?? '' };
 }
 
 const maxReadLength = 1024;

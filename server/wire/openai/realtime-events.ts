@@ -90,17 +90,17 @@ function transcriptionModel(session: unknown): string | null {
   return isObject(transcription) && typeof transcription.model === 'string' ? transcription.model : null;
 }
 
-function usedIn({ usage: told }: Record<string, unknown>): EventUsage | null {
-  const counted = toUsage(told);
-  if (counted === null) return null;
-  const { usage } = plausibleUsage(counted, unbounded);
+function usedIn({ usage: reported }: Record<string, unknown>): EventUsage | null {
+  const reportedUsage = toUsage(reported);
+  if (reportedUsage === null) return null;
+  const { usage } = plausibleUsage(reportedUsage, unbounded);
   if (Object.keys(usage).length === 0) return null;
-  return { usage, billed: withoutCached(usage, told) };
+  return { usage, billed: withoutCached(usage, reported) };
 }
 
 /** Other APIs never cache audio or images, so the price table takes each count in full; the cached part is subtracted here. */
-function withoutCached(usage: Usage, told: unknown): Usage {
-  const details = isObject(told) && isObject(told.input_token_details) ? told.input_token_details : {};
+function withoutCached(usage: Usage, reported: unknown): Usage {
+  const details = isObject(reported) && isObject(reported.input_token_details) ? reported.input_token_details : {};
   const cached = isObject(details.cached_tokens_details) ? details.cached_tokens_details : {};
   const billed = { ...usage };
   for (const [kind, name] of cachedKinds) {

@@ -39,10 +39,10 @@ function endOf({ index, finish_reason }: Json): Json {
 }
 
 function responseEvents(response: Json, output: readonly unknown[]): string {
-  const begun = { ...response, status: 'in_progress', output: [], usage: null };
+  const startedResponse = { ...response, status: 'in_progress', output: [], usage: null };
   const events: Json[] = [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: startedResponse },
+    { type: 'response.in_progress', response: startedResponse },
     ...output.filter(isObject).flatMap(itemEvents),
     { type: response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response },
   ];
@@ -55,35 +55,35 @@ function numbered({ type, ...event }: Json, sequenceNumber: number): string {
 }
 
 function itemEvents(item: Json, index: number): Json[] {
-  const place = { item_id: item.id, output_index: index };
+  const position = { item_id: item.id, output_index: index };
   return [
     { type: 'response.output_item.added', output_index: index, item: { ...item, ...emptied(item) } },
     ...(Array.isArray(item.content)
-      ? item.content.filter(isObject).flatMap((part, at) => partEvents(part, at, place))
+      ? item.content.filter(isObject).flatMap((part, at) => partEvents(part, at, position))
       : []),
-    ...(typeof item.arguments === 'string' ? argumentEvents(item.arguments, place) : []),
+    ...(typeof item.arguments === 'string' ? argumentEvents(item.arguments, position) : []),
     { type: 'response.output_item.done', output_index: index, item },
   ];
 }
 
-function emptied({ content, arguments: given }: Json): Json {
+function emptied({ content, arguments: callArguments }: Json): Json {
   const status = { status: 'in_progress' };
   if (Array.isArray(content)) return { ...status, content: [] };
-  return typeof given === 'string' ? { ...status, arguments: '' } : {};
+  return typeof callArguments === 'string' ? { ...status, arguments: '' } : {};
 }
 
-function partEvents(part: Json, index: number, place: Json): Json[] {
-  const at = { ...place, content_index: index };
+function partEvents(part: Json, index: number, position: Json): Json[] {
+  const at = { ...position, content_index: index };
   const name = part.type === 'refusal' ? 'refusal' : 'text';
   const kind = part.type === 'refusal' ? 'response.refusal' : `response.${part.type}`;
-  const said = part[name];
-  const told = typeof said === 'string' && textTypes.has(part.type);
+  const value = part[name];
+  const hasDeltas = typeof value === 'string' && textTypes.has(part.type);
   return [
-    { type: 'response.content_part.added', ...at, part: told ? { ...part, [name]: '' } : part },
-    ...(told
+    { type: 'response.content_part.added', ...at, part: hasDeltas ? { ...part, [name]: '' } : part },
+    ...(hasDeltas
       ? [
-          { type: `${kind}.delta`, ...at, delta: said },
-          { type: `${kind}.done`, ...at, [name]: said },
+          { type: `${kind}.delta`, ...at, delta: value },
+          { type: `${kind}.done`, ...at, [name]: value },
         ]
       : []),
     { type: 'response.content_part.done', ...at, part },
@@ -92,9 +92,9 @@ function partEvents(part: Json, index: number, place: Json): Json[] {
 
 const textTypes = new Set<unknown>(['output_text', 'reasoning_text', 'refusal']);
 
-function argumentEvents(given: string, place: Json): Json[] {
+function argumentEvents(callArguments: string, position: Json): Json[] {
   return [
-    { type: 'response.function_call_arguments.delta', ...place, delta: given },
-    { type: 'response.function_call_arguments.done', ...place, arguments: given },
+    { type: 'response.function_call_arguments.delta', ...position, delta: callArguments },
+    { type: 'response.function_call_arguments.done', ...position, arguments: callArguments },
   ];
 }

@@ -102,12 +102,12 @@ class TypedWatch implements StreamWatch {
 
   note({ name, data, value }: StreamEvent): void {
     const {
-      type: told,
+      type: dataType,
       error,
       response,
       sequence_number: number,
     }: Record<string, unknown> = isObject(value) ? value : {};
-    const type = name || String(told);
+    const type = name || String(dataType);
 
     if (error || failedTypes.includes(type)) this.#ending = 'failed';
     else if (data === '[DONE]') this.#ending ??= 'complete';

@@ -30,7 +30,7 @@ export function withoutUsage(event: Buffer): Buffer | null {
   const choices = peek.ok ? peek.fields.get('choices') : undefined;
   if (!usage) return event;
   const isNull = payload[usage.start] === 0x6e;
-  if (isNull) return without(event, start + usage.keyStart, start + usage.end);
+  if (isNull) return withoutRange(event, start + usage.keyStart, start + usage.end);
   const noChoices = choices?.items === 0 && payload[choices.start] === openingBracket;
   return noChoices ? null : event;
 }
@@ -50,7 +50,7 @@ function payloadStart(event: Buffer): number {
 }
 
 /** Removes a member together with its comma. */
-function without(event: Buffer, from: number, to: number): Buffer {
+function withoutRange(event: Buffer, from: number, to: number): Buffer {
   const before = skipSpaceBack(event, from);
   if (event[before - 1] === comma) return Buffer.concat([event.subarray(0, before - 1), event.subarray(to)]);
   const after = skipSpace(event, to);

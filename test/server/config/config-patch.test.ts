@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { applyPatch, entriesIn, patchBetween } from '../../../server/config/config-patch.ts';
 import { deepFreeze } from '../../../server/config/deep-freeze.ts';
-import { parseBeside } from '../../../server/config/known-entries.ts';
+import { parseReusing } from '../../../server/config/known-entries.ts';
 import { type Config, type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 
 const hash = `sha256:${'0'.repeat(64)}`;
@@ -48,7 +48,7 @@ describe('a configuration beside a valid one', () => {
 
   test('keeps what has not changed as it is, and parses what is new', () => {
     const keys = [...known.keys, { id: 'c', group: 'team', hash }];
-    const parsed = parseBeside({ ...known, keys }, known);
+    const parsed = parseReusing({ ...known, keys }, known);
     expect(parsed).toEqual(withKeys(['a', 'b', 'c']));
     expect(parsed?.groups).toBe(known.groups);
     expect(parsed?.keys[1]).toBe(known.keys[1]);
@@ -61,6 +61,6 @@ describe('a configuration beside a valid one', () => {
     ['a field is not known', { unknown: 1 }],
     ['it has another version', { version: 2 }],
   ])('is for the whole schema if %s', (_why, changes) => {
-    expect(parseBeside({ ...known, ...changes }, known)).toBeNull();
+    expect(parseReusing({ ...known, ...changes }, known)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
 import { claudeFrames } from '../../../server/providers/bedrock/claude-frames.ts';
 import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';
 
-import { takenBetas } from '../../../server/providers/hosted-claude.ts';
+import { sortBetas } from '../../../server/providers/hosted-claude.ts';
 import { modelOnVertex } from '../../../server/providers/vertex/models.ts';
 import { frame } from '../../support/strict-bedrock.ts';
 import type { WorstCase } from '../worst-cases.ts';
@@ -25,7 +25,7 @@ export const worstClouds: Record<string, WorstCase> = {
       const headers = { 'x-amzn-errortype': 'ValidationException' };
       claudeOnBedrock('m').errorBody(400, headers, bytes);
       modelOnVertex('claude-x').errorBody(400, {}, bytes);
-      takenBetas(bytes.toString('latin1', 0, 16 * kilobyte), new Set());
+      sortBetas(bytes.toString('latin1', 0, 16 * kilobyte), new Set());
     },
   },
   'a stream of frames': {

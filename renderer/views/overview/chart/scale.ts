@@ -2,13 +2,13 @@
 
 const steps = [1, 2, 2.5, 5, 10];
 
-/** Two to six round values from zero to the first at or above `most`. `isWhole`: only whole numbers. */
-export function ticksUpTo(most: number, isWhole = false): number[] {
-  if (!(most > 0)) return [0, 1];
-  const rough = isWhole ? Math.max(1, most / 4) : most / 4;
+/** Two to six round values from zero to the first at or above `max`. `isWhole`: only whole numbers. */
+export function ticksUpTo(max: number, isWhole = false): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = isWhole ? Math.max(1, max / 4) : max / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = (steps.find((each) => each * power >= rough && !(isWhole && (each * power) % 1 !== 0)) ?? 10) * power;
-  const count = Math.ceil(most / step - 1e-9);
+  const count = Math.ceil(max / step - 1e-9);
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 

@@ -16,11 +16,11 @@ const notATool = /^(Mozilla|curl)\//;
 
 export function progressOf({ views, requests }: Known): FirstRunProgress {
   // Requests without a capability, such as for the list of models, are often made by programs that are not used yet.
-  const answered = requests.filter(({ outcome, capability }) => outcome === 'ok' && capability !== null);
+  const answeredRequests = requests.filter(({ outcome, capability }) => outcome === 'ok' && capability !== null);
   return {
-    hasCalled: answered.length > 0,
+    hasCalled: answeredRequests.length > 0,
     hasProvider: views?.providers.some(({ enabled, isDemo, unusable }) => enabled && !isDemo && !unusable) ?? false,
-    hasTool: answered.some(({ client }) => client !== null && !notATool.test(client)),
+    hasTool: answeredRequests.some(({ client }) => client !== null && !notATool.test(client)),
   };
 }
 

@@ -33,7 +33,7 @@ const longestWrapped = 20_000;
 /** A text with line numbers, folding and search; JSON is highlighted. Loaded on first use. */
 export function CodeView({ text, language, label, searches = 0, onChange }: CodeViewProps) {
   const { phrases } = useMessages().inspector;
-  const place = useRef<HTMLDivElement>(null);
+  const containerRef = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const change = useRef(onChange);
   change.current = onChange;
@@ -42,19 +42,19 @@ export function CodeView({ text, language, label, searches = 0, onChange }: Code
   const shownText = isEditable ? null : text;
   const firstText = useRef(text);
   useEffect(() => {
-    if (!place.current) return;
+    if (!containerRef.current) return;
     const doc = shownText ?? firstText.current;
     const extensions = extensionsFor({ doc, language, label, phrases, isEditable }, (edited) =>
       change.current?.(edited),
     );
-    const editor = new EditorView({ state: EditorState.create({ doc, extensions }), parent: place.current });
+    const editor = new EditorView({ state: EditorState.create({ doc, extensions }), parent: containerRef.current });
     view.current = editor;
     return () => editor.destroy();
   }, [shownText, language, label, phrases, isEditable]);
   useEffect(() => {
     if (searches > 0 && view.current) openSearchPanel(view.current);
   }, [searches]);
-  return <div ref={place} className={classes.code} />;
+  return <div ref={containerRef} className={classes.code} />;
 }
 
 interface EditorOptions extends Pick<CodeViewProps, 'language' | 'label'> {

@@ -78,8 +78,8 @@ export function cutLines(text: string, { longestString, describeRest }: FormatOp
   const lines = text.split('\n').map((line) => {
     if (line.length <= longestString) return line;
     cutStrings++;
-    const shown = longestString / 10;
-    return `${line.slice(0, shown)}… ${describeRest(line.length - shown)}`;
+    const shownLength = longestString / 10;
+    return `${line.slice(0, shownLength)}… ${describeRest(line.length - shownLength)}`;
   });
   return cutStrings === 0 ? { text, cutStrings } : { text: lines.join('\n'), cutStrings };
 }
@@ -104,10 +104,10 @@ function cutString(
   json: string,
   start: number,
   end: number,
-  shown: number,
+  shownLength: number,
   describeRest: FormatOptions['describeRest'],
 ): string {
-  const head = json.slice(start, start + shown).replace(/\\+$/, '');
+  const head = json.slice(start, start + shownLength).replace(/\\+$/, '');
   return `${head}… ${describeRest(end - start - head.length - 1)}"`;
 }
 

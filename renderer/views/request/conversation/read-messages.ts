@@ -41,7 +41,7 @@ function roleOf({ role }: Json): ShownMessage['role'] {
 function readMessage(message: Json): ShownPart[] {
   if (message.role === 'tool' || message.role === 'function')
     return [resultOf(textOf(message.tool_call_id) || textOf(message.name), message.content, false)];
-  const called = objectsOf(message.tool_calls).map((call) => readCall(call));
+  const calls = objectsOf(message.tool_calls).map((call) => readCall(call));
   const old = objectOf(message.function_call);
   return [
     ...textPart('thinking', message.reasoning_content ?? message.reasoning),
@@ -49,17 +49,17 @@ function readMessage(message: Json): ShownPart[] {
     ...textPart('refusal', message.refusal),
     ...objectsOf(message.images).map(({ image_url: url }) => mediaOfUrl('image', textOf(objectOf(url).url))),
     ...readSpoken(objectOf(message.audio)),
-    ...called,
+    ...calls,
     ...(old.name === undefined ? [] : [callOf(textOf(old.name), textOf(old.name), old.arguments)]),
   ];
 }
 
 function readCall(call: Json): ShownPart {
   const custom = objectOf(call.custom);
-  const called = objectOf(call.function);
+  const calledFunction = objectOf(call.function);
   if (call.custom !== undefined) return callOf(textOf(call.id), textOf(custom.name), custom.input);
   if (call.function === undefined) return otherOf(textOf(call.type), call);
-  return callOf(textOf(call.id), textOf(called.name), called.arguments);
+  return callOf(textOf(call.id), textOf(calledFunction.name), calledFunction.arguments);
 }
 
 /** The model's speech. Its format is only in the request, but players detect it themselves. */

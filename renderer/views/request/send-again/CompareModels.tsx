@@ -15,16 +15,16 @@ const mostModels = 4;
 const mostTimes = 20;
 
 /** Sends the same request to several models, several times if wanted, and shows their answers side by side. */
-export function CompareModels({ sent }: { sent: KeptRequest }) {
+export function CompareModels({ original }: { original: KeptRequest }) {
   const { inspector: names } = useMessages();
-  const keyChoice = useRequestKey(sent.request.keyId);
-  const listed = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const [models, setModels] = useState<string[]>([modelOf(sent) ?? ''].filter(Boolean));
+  const keyChoice = useRequestKey(original.request.keyId);
+  const choice = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const [models, setModels] = useState<string[]>([modelOf(original) ?? ''].filter(Boolean));
   const [times, setTimes] = useState(1);
   const comparison = useComparison(keyChoice);
-  const { method, headers } = sent;
+  const { method, headers } = original;
   const calls = models.flatMap((model) => {
-    const call = withModel(sent, model);
+    const call = withModel(original, model);
     return call ? [{ model, method, headers, ...call }] : [];
   });
   return (
@@ -44,7 +44,7 @@ export function CompareModels({ sent }: { sent: KeptRequest }) {
       <TagsInput
         label={names.compare.models}
         description={names.compare.modelsHint}
-        data={listed.models.map(({ id }) => id)}
+        data={choice.models.map(({ id }) => id)}
         limit={50}
         maxTags={mostModels}
         value={models}

@@ -19,18 +19,18 @@ interface ComparedProps {
 /** The duration and cost of each model, as median and range, and the latest text of each. */
 export function ComparedModels({ models, times }: ComparedProps) {
   const { compare: names } = useLocalization().messages.inspector;
-  const answered = models.filter(({ answers }) => answers.length > 0);
-  const first = answered[0];
+  const answeredModels = models.filter(({ answers }) => answers.length > 0);
+  const first = answeredModels[0];
   if (!first) return null;
   return (
     <div className={classes.comparison}>
-      <Figures models={answered} times={times} />
+      <Figures models={answeredModels} times={times} />
       <div className={classes.columns}>
-        {answered.map((each) => (
+        {answeredModels.map((each) => (
           <LatestText key={each.model} compared={each} first={first} />
         ))}
       </div>
-      {answered.length > 1 && <p className={classes.soft}>{names.differences(first.model)}</p>}
+      {answeredModels.length > 1 && <p className={classes.soft}>{names.differences(first.model)}</p>}
     </div>
   );
 }
@@ -51,19 +51,21 @@ function Figures({ models, times }: ComparedProps) {
     [names.compare.outputTokens, ({ usage }) => usage?.outputTokens, formats.number],
     [messages.requests.cost, ({ costUsd }) => costUsd, formats.dollars],
   ];
-  const shown = (compared: ComparedModel, read: (typeof rows)[number][1], show: (value: number) => string) => {
+  const spreadText = (compared: ComparedModel, read: (typeof rows)[number][1], show: (value: number) => string) => {
     const spread = spreadOf(recordsOf(compared).map(read));
     if (!spread) return null;
     const [median, least, most] = [spread.median, spread.least, spread.most].map(show);
     return least === most ? median : `${median} (${least} – ${most})`;
   };
-  const answered = models.map(({ answers }) => `${answers.filter(({ status }) => status < 400).length} / ${times}`);
+  const answeredCounts = models.map(
+    ({ answers }) => `${answers.filter(({ status }) => status < 400).length} / ${times}`,
+  );
   return (
     <FigureTable
       heads={models.map(({ model }) => model)}
       rows={[
-        { name: names.compare.answered, values: answered },
-        ...rows.map(([name, read, show]) => ({ name, values: models.map((each) => shown(each, read, show)) })),
+        { name: names.compare.answered, values: answeredCounts },
+        ...rows.map(([name, read, show]) => ({ name, values: models.map((each) => spreadText(each, read, show)) })),
       ]}
     />
   );

@@ -12,11 +12,11 @@ interface ComparedTextProps {
 
 /** One of two answers, with the differences from the other marked. */
 export function ComparedText({ head, text, pieces, side }: ComparedTextProps) {
-  const own = pieces?.filter((piece) => piece.side === 'both' || piece.side === side);
+  const ownPieces = pieces?.filter((piece) => piece.side === 'both' || piece.side === side);
   return (
     <section className={classes.text} aria-label={head}>
       <p className={classes.side}>{head}</p>
-      {own ? own.map((piece) => <Piece key={piece.key} side={piece.side} text={piece.text} />) : text}
+      {ownPieces ? ownPieces.map((piece) => <Piece key={piece.key} side={piece.side} text={piece.text} />) : text}
     </section>
   );
 }

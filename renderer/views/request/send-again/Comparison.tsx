@@ -14,12 +14,12 @@ import classes from './SendAgain.module.css';
 import type { SecondAnswer } from './use-second-answer.ts';
 
 interface ComparisonProps {
-  shown: RequestInFull;
+  full: RequestInFull;
   second: Extract<SecondAnswer, { state: 'here' }>;
 }
 
 /** The first answer and the second: duration, usage, cost, and the differences between their texts. */
-export function Comparison({ shown: { request, capture }, second }: ComparisonProps) {
+export function Comparison({ full: { request, capture }, second }: ComparisonProps) {
   const { inspector: names } = useLocalization().messages;
   const live = useControlState((state) => state.requests.find(({ id }) => id === second.requestId) ?? null);
   const firstText = useMemo(() => (capture ? answerTextOf(contentOf(capture.response)) : null), [capture]);

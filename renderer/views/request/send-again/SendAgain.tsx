@@ -18,21 +18,21 @@ import { useRequestKey } from './use-request-key.ts';
 import { useSecondAnswer } from './use-second-answer.ts';
 
 interface SendAgainProps {
-  sent: KeptRequest;
-  shown: RequestInFull;
+  original: KeptRequest;
+  full: RequestInFull;
   /** The body is open for editing. */
   isEdited: boolean;
 }
 
 /** Sends the same request again, unchanged or edited, and shows its answer beside the first. */
-export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
+export function SendAgain({ original, full, isEdited }: SendAgainProps) {
   const { inspector: names } = useMessages();
-  const keyChoice = useRequestKey(sent.request.keyId);
-  const draft = useDraft(sent, keyChoice.key?.id ?? null);
-  const again = useSecondAnswer(keyChoice);
-  const isRunning = again.answer?.state === 'running';
-  const { method, headers } = sent;
-  const send = () => draft.call && void again.run({ method, headers, ...draft.call });
+  const keyChoice = useRequestKey(original.request.keyId);
+  const draft = useDraft(original, keyChoice.key?.id ?? null);
+  const secondAnswer = useSecondAnswer(keyChoice);
+  const isRunning = secondAnswer.answer?.state === 'running';
+  const { method, headers } = original;
+  const send = () => draft.call && void secondAnswer.run({ method, headers, ...draft.call });
   return (
     <div className={classes.again}>
       <div className={classes.fields}>
@@ -67,39 +67,39 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
       )}
       <div className={classes.acts}>
         {isRunning ? (
-          <Button variant="default" onClick={again.stop}>
+          <Button variant="default" onClick={secondAnswer.stop}>
             {names.stop}
           </Button>
         ) : (
           <Button onClick={send} disabled={!draft.call || !keyChoice.key} data-autofocus>
-            {again.answer ? names.sendOnceMore : names.send}
+            {secondAnswer.answer ? names.sendOnceMore : names.send}
           </Button>
         )}
         <span role="status" className={classes.soft}>
           {isRunning && names.waiting}
-          {again.answer?.state === 'failed' && names.notSent[again.answer.reason]}
+          {secondAnswer.answer?.state === 'failed' && names.notSent[secondAnswer.answer.reason]}
         </span>
       </div>
-      {again.answer?.state === 'here' && <Comparison shown={shown} second={again.answer} />}
+      {secondAnswer.answer?.state === 'here' && <Comparison full={full} second={secondAnswer.answer} />}
     </div>
   );
 }
 
 /** The request to send: byte for byte the original until something is changed. */
-function useDraft(sent: KeptRequest, keyId: string | null) {
+function useDraft(original: KeptRequest, keyId: string | null) {
   const { inspector: names } = useMessages();
-  const firstModel = useMemo(() => modelOf(sent), [sent]);
-  const listed = useModelChoice(keyId, 'chat');
+  const firstModel = useMemo(() => modelOf(original), [original]);
+  const choice = useModelChoice(keyId, 'chat');
   const [model, setModel] = useState(firstModel ?? '');
   const [provider, chooseProvider] = useState('');
-  const [edited, setEdited] = useState<string | null>(null);
+  const [editedBody, setEdited] = useState<string | null>(null);
   const all = useControlState((state) => state.views?.providers ?? null);
-  const firstBody = useMemo(() => readable(sent.body), [sent]);
-  const problem = edited === null || !looksLikeJson(sent.body) ? null : jsonProblem(edited);
+  const firstBody = useMemo(() => readable(original.body), [original]);
+  const problem = editedBody === null || !looksLikeJson(original.body) ? null : jsonProblem(editedBody);
   const qualifiedName = provider === '' ? model : `${provider}/${model}`;
-  const body = edited ?? sent.body;
+  const body = editedBody ?? original.body;
   const isSameModel = firstModel === null || qualifiedName === firstModel;
-  const call = problem === null ? pick(isSameModel, { path: sent.path, body }, qualifiedName) : null;
+  const call = problem === null ? pick(isSameModel, { path: original.path, body }, qualifiedName) : null;
   return {
     firstBody,
     edit: setEdited,
@@ -111,7 +111,7 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
       { value: '', label: names.asRouted },
       ...(all ?? []).map(({ id, name }) => ({ value: id, label: name ?? id })),
     ],
-    models: firstModel === null ? null : { ...listed, model, choose: setModel },
+    models: firstModel === null ? null : { ...choice, model, choose: setModel },
   };
 }
 

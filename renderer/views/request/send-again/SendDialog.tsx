@@ -14,13 +14,13 @@ export type SendMode = 'again' | 'edit' | 'compare';
 interface SendDialogProps {
   /** Null while closed. */
   mode: SendMode | null;
-  sent: SentRequest;
-  shown: RequestInFull;
+  original: SentRequest;
+  full: RequestInFull;
   onClose(): void;
 }
 
 /** Sends a request again. If it was not captured, explains why and offers to capture the next ones. */
-export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
+export function SendDialog({ mode, original, full, onClose }: SendDialogProps) {
   const { inspector: names, close } = useMessages();
   const isNarrow = useMediaQuery('(max-width: 799px)', false, { getInitialValueInEffect: false });
   return (
@@ -38,12 +38,12 @@ export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
     >
-      {sent.kind === 'missing' ? (
-        <Missing missing={sent} />
+      {original.kind === 'missing' ? (
+        <Missing missing={original} />
       ) : mode === 'compare' ? (
-        <CompareModels sent={sent} />
+        <CompareModels original={original} />
       ) : (
-        <SendAgain sent={sent} shown={shown} isEdited={mode === 'edit'} />
+        <SendAgain original={original} full={full} isEdited={mode === 'edit'} />
       )}
     </Modal>
   );

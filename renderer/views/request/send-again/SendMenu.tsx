@@ -25,20 +25,20 @@ import { SendDialog, type SendMode } from './SendDialog.tsx';
 import { hasSdk, type SnippetCall } from './sdk-call.ts';
 
 interface SendMenuProps {
-  shown: RequestInFull;
+  full: RequestInFull;
   dialog: SendMode | null;
   onDialog(mode: SendMode | null): void;
 }
 
 /** Actions on a request: send it again, edit it first, continue in the playground, or copy it as a program. */
-export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
+export function SendMenu({ full, dialog, onDialog }: SendMenuProps) {
   const { inspector: names, playground } = useMessages();
   const [, navigate] = useLocation();
-  const sent = useMemo(() => sentRequestOf(shown), [shown]);
+  const original = useMemo(() => sentRequestOf(full), [full]);
   const [isMenuOpen, setMenuOpen] = useState(false);
   // A body may be long, so it is read only when the menu opens.
-  const inPlayground = useMemo(() => (isMenuOpen ? parseSentRequest(sent) : null), [isMenuOpen, sent]);
-  const snippet = useSnippet(sent);
+  const inPlayground = useMemo(() => (isMenuOpen ? parseSentRequest(original) : null), [isMenuOpen, original]);
+  const snippet = useSnippet(original);
   const copy = async (text: string | null) => {
     const isCopied = text !== null && (await writeToClipboard(text));
     announce(isCopied ? names.snippetCopied : names.snippetNotCopied);
@@ -69,7 +69,7 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
           <Menu.Item
             leftSection={<IconPlayerPlay size={14} aria-hidden />}
             disabled={inPlayground?.kind !== 'chat'}
-            onClick={() => navigate(`/playground?from=${encodeURIComponent(shown.request.id)}`)}
+            onClick={() => navigate(`/playground?from=${encodeURIComponent(full.request.id)}`)}
           >
             {names.inPlayground}
           </Menu.Item>
@@ -89,7 +89,7 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      <SendDialog mode={dialog} sent={sent} shown={shown} onClose={() => onDialog(null)} />
+      <SendDialog mode={dialog} original={original} full={full} onClose={() => onDialog(null)} />
     </>
   );
 }
@@ -101,12 +101,12 @@ const programs = [
 ];
 
 /** Null if the request was not kept, or the gateway has no address. */
-function useSnippet(sent: SentRequest): SnippetCall | null {
+function useSnippet(original: SentRequest): SnippetCall | null {
   const { keyPlaceholder } = useMessages().requests;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
   return useMemo(() => {
-    if (sent.kind === 'missing' || baseUrl === null) return null;
-    const { method, path, headers, body } = sent;
+    if (original.kind === 'missing' || baseUrl === null) return null;
+    const { method, path, headers, body } = original;
     return { method, path, headers, body, origin: new URL(baseUrl).origin, keyPlaceholder };
-  }, [sent, baseUrl, keyPlaceholder]);
+  }, [original, baseUrl, keyPlaceholder]);
 }

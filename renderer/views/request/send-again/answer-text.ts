@@ -6,8 +6,8 @@ import { readConversation } from '../conversation/read-conversation.ts';
 
 /** Null if there is no text to compare, as for audio. */
 export function answerTextOf(content: BodyContent | null): string | null {
-  const shown = readConversation(null, jsonValueOf(content));
-  if (shown) return shown.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');
+  const conversation = readConversation(null, jsonValueOf(content));
+  if (conversation) return conversation.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');
   return content && 'text' in content ? content.text : null;
 }
 

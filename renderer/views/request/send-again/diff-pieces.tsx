@@ -14,8 +14,8 @@ export function useDiff(first: string | null, second: string): readonly DiffPiec
     let isCurrent = true;
     setPieces(null);
     if (first !== null) {
-      void diffTexts(first, second).then((found) => {
-        if (isCurrent) setPieces(found);
+      void diffTexts(first, second).then((diff) => {
+        if (isCurrent) setPieces(diff);
       });
     }
     return () => {

@@ -31,20 +31,20 @@ const genaiPath = /\/models\/[^/]+:(generateContent|streamGenerateContent)$/;
 
 /** Whether an SDK may have a method for it. Does not read the body, which may be long. */
 export function hasSdk({ method, path }: Pick<SnippetCall, 'method' | 'path'>): boolean {
-  const [plain = ''] = path.split('?');
-  return method === 'POST' && (plain in openaiCalls || plain === '/v1/messages' || genaiPath.test(plain));
+  const [pathname = ''] = path.split('?');
+  return method === 'POST' && (pathname in openaiCalls || pathname === '/v1/messages' || genaiPath.test(pathname));
 }
 
 /** Null if no SDK has a method for it, or the body is not a JSON object. */
 export function sdkCallOf({ method, path, body: text }: Pick<SnippetCall, 'method' | 'path' | 'body'>): SdkCall | null {
   const body = parsedObject(text);
   if (method !== 'POST' || body === null) return null;
-  const [plain = ''] = path.split('?');
+  const [pathname = ''] = path.split('?');
   const isStream = body.stream === true;
-  const openai = openaiCalls[plain];
+  const openai = openaiCalls[pathname];
   if (openai) return { sdk: 'openai', name: openai, body, isStream };
-  if (plain === '/v1/messages') return { sdk: 'anthropic', name: 'messages.create', body, isStream };
-  const verb = genaiPath.exec(plain)?.[1];
+  if (pathname === '/v1/messages') return { sdk: 'anthropic', name: 'messages.create', body, isStream };
+  const verb = genaiPath.exec(pathname)?.[1];
   if (verb === undefined) return null;
   const streams = verb === 'streamGenerateContent';
   return { sdk: 'genai', name: streams ? 'stream' : 'generate', body: genaiBody(path, text, body), isStream: streams };

@@ -16,11 +16,11 @@ export async function diffTexts(first: string, second: string): Promise<readonly
   const isLong = first.length + second.length > mostCompared;
   const options = { timeout: timeoutMs };
   const changes = isLong ? diffLines(first, second, options) : diffWordsWithSpace(first, second, options);
-  const found = changes ?? [
+  const parts = changes ?? [
     { value: first, added: false, removed: true },
     { value: second, added: true, removed: false },
   ];
-  return found.map(({ value, added, removed }, key) => ({
+  return parts.map(({ value, added, removed }, key) => ({
     key,
     side: added ? 'second' : removed ? 'first' : 'both',
     text: value,

@@ -5,8 +5,8 @@ import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
 /** Preselects the key that the request came with, if its secret was kept. */
 export function useRequestKey(keyId: string | null): KeyChoice {
   const choice = useKeyChoice();
-  const used = useKey(keyId);
-  const isKept = used?.enabled === true && used.canReveal;
+  const usedKey = useKey(keyId);
+  const isKept = usedKey?.enabled === true && usedKey.canReveal;
   const { choose } = choice;
   // Only once; after that the person chooses.
   const isChosen = useRef(false);

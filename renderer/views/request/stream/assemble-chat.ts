@@ -3,15 +3,24 @@ import { isObject } from '../../../../server/contract/is-object.ts';
 import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
 
 /** Members that are sent in pieces; which of them occur depends on the provider. */
-const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'arguments', 'input', 'text', 'data']);
+const appendedFields = new Set([
+  'content',
+  'refusal',
+  'reasoning_content',
+  'reasoning',
+  'arguments',
+  'input',
+  'text',
+  'data',
+]);
 
 export function assembleChat(chunks: readonly Json[], hasDone: boolean): { answer: Json; isComplete: boolean } {
   const answer: Json = {};
   const choices = new Map<number, Json>();
-  for (const { choices: given, ...rest } of chunks) {
+  for (const { choices: chunkChoices, ...rest } of chunks) {
     // The last usage report applies; chunks before it contain `null`.
     for (const [name, value] of Object.entries(rest)) if (value !== null || !(name in answer)) answer[name] = value;
-    for (const choice of objectsOf(given)) mergeChoice(choices, choice);
+    for (const choice of objectsOf(chunkChoices)) mergeChoice(choices, choice);
   }
   const whole = [...choices.entries()].sort(([one], [other]) => one - other).map(([, choice]) => finished(choice));
   if (answer.object === 'chat.completion.chunk') answer.object = 'chat.completion';
@@ -46,7 +55,8 @@ function merge(whole: Json, delta: Json): void {
   for (const [name, value] of Object.entries(delta)) {
     const old = whole[name];
     if (value === null || value === undefined) whole[name] ??= null;
-    else if (typeof value === 'string' && typeof old === 'string' && pieces.has(name)) whole[name] = old + value;
+    else if (typeof value === 'string' && typeof old === 'string' && appendedFields.has(name))
+      whole[name] = old + value;
     else if (Array.isArray(value)) whole[name] = mergeList(Array.isArray(old) ? old : [], value);
     else if (isObject(value)) {
       const inner = { ...objectOf(old) };
@@ -61,14 +71,14 @@ function merge(whole: Json, delta: Json): void {
  */
 function mergeList(whole: readonly unknown[], delta: readonly unknown[]): unknown[] {
   const merged = [...whole];
-  for (const piece of delta) {
-    const at = isObject(piece) ? merged.findLastIndex((each) => isSame(objectOf(each), piece)) : -1;
-    if (at === -1 || !isObject(piece)) {
-      merged.push(piece);
+  for (const element of delta) {
+    const at = isObject(element) ? merged.findLastIndex((each) => isSame(objectOf(each), element)) : -1;
+    if (at === -1 || !isObject(element)) {
+      merged.push(element);
       continue;
     }
     const inner = { ...objectOf(merged[at]) };
-    merge(inner, piece);
+    merge(inner, element);
     merged[at] = inner;
   }
   return merged;

@@ -4,9 +4,9 @@ import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
 export function assembleGemini(chunks: readonly Json[]): { answer: Json; isComplete: boolean } {
   let answer: Json = {};
   const candidates = new Map<number, Json>();
-  for (const { candidates: given, ...rest } of chunks) {
+  for (const { candidates: chunkCandidates, ...rest } of chunks) {
     answer = { ...answer, ...rest };
-    for (const candidate of objectsOf(given)) mergeCandidate(candidates, candidate);
+    for (const candidate of objectsOf(chunkCandidates)) mergeCandidate(candidates, candidate);
   }
   const whole = [...candidates.entries()].sort(([one], [other]) => one - other).map(([, candidate]) => candidate);
   const isComplete = whole.length > 0 && whole.every(({ finishReason }) => Boolean(finishReason));

@@ -57,8 +57,8 @@ function addText(item: Json, event: Json): void {
   const list = objectsOf(item[part.list]);
   const old = list[index];
   const text = textOf(old?.[part.member]) + textOf(event.delta);
-  const written = { ...old, type: part.type, [part.member]: text };
-  if (old) list[index] = written;
-  else list.push(written);
+  const newPart = { ...old, type: part.type, [part.member]: text };
+  if (old) list[index] = newPart;
+  else list.push(newPart);
   item[part.list] = list;
 }

@@ -29,7 +29,7 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
   const canChange = useCanChange() && lock === null;
   const providerName = useProviderName();
   const source = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
-  const act = price?.isOwn ? names.edit : price ? names.setOwn : names.set;
+  const actionText = price?.isOwn ? names.edit : price ? names.setOwn : names.set;
   const subject = provider === null ? model : names.modelAt(model, providerName(provider));
   return (
     <li className={classes.row}>
@@ -70,10 +70,10 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
           size="compact-sm"
           variant="default"
           disabled={!canChange}
-          aria-label={names.actOn(act, subject)}
+          aria-label={names.actOn(actionText, subject)}
           onClick={onEdit}
         >
-          {act}
+          {actionText}
         </Button>
       </div>
     </li>

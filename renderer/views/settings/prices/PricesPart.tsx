@@ -81,14 +81,14 @@ interface PriceListProps {
 function PriceList({ rows, onEdit, onReset, onAdd }: PriceListProps) {
   const { messages, formats } = useLocalization();
   const { prices: names } = messages;
-  const asked = useAskedModel();
-  const [search, setSearch] = useState(asked);
+  const askedModel = useAskedModel();
+  const [search, setSearch] = useState(askedModel);
   const [kind, setKind] = useState<PriceKind>('all');
   const [showsAll, setShowsAll] = useState(false);
   const providerName = useProviderName();
   useEffect(() => {
-    if (asked !== '') setSearch(asked);
-  }, [asked]);
+    if (askedModel !== '') setSearch(askedModel);
+  }, [askedModel]);
   const found = filterRows(rows, { kind, search, providerName });
   const shown = showsAll ? found : found.slice(0, shortListLength);
   if (rows.length === 0) return <p className={classes.note}>{names.noModels}</p>;

@@ -39,10 +39,10 @@ function written(amount: number | undefined): string {
  * up.
  */
 export function isWrong(name: PriceField, text: string): boolean {
-  const typed = text.trim();
-  if (typed === '') return false;
-  if (priceFields[name] === 'count') return !/^\d{1,15}$/.test(typed) || Number(typed) === 0;
-  return !/^(\d{1,9}(\.\d{0,12})?|\.\d{1,12})$/.test(typed);
+  const trimmed = text.trim();
+  if (trimmed === '') return false;
+  if (priceFields[name] === 'count') return !/^\d{1,15}$/.test(trimmed) || Number(trimmed) === 0;
+  return !/^(\d{1,9}(\.\d{0,12})?|\.\d{1,12})$/.test(trimmed);
 }
 
 /** Token counts alone are not a price. */

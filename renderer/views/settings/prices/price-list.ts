@@ -16,10 +16,10 @@ export type PriceKind = (typeof priceKinds)[number];
 /** All models, followed by the custom prices that apply to none of them. */
 export function rowsOf(
   models: readonly ModelPriceView[],
-  own: Readonly<Record<string, PriceAmounts>>,
+  ownPrices: Readonly<Record<string, PriceAmounts>>,
 ): readonly PriceRowView[] {
-  const used = new Set(models.flatMap(({ price }) => (price?.isOwn ? [price.entry] : [])));
-  const unused = Object.entries(own).filter(([entry]) => !used.has(entry));
+  const usedEntries = new Set(models.flatMap(({ price }) => (price?.isOwn ? [price.entry] : [])));
+  const unused = Object.entries(ownPrices).filter(([entry]) => !usedEntries.has(entry));
   return [
     ...models,
     ...unused.map(([entry, amounts]) => {

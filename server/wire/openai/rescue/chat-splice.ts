@@ -55,7 +55,7 @@ export class ChatSplice implements Splice {
   #toEvent(value: Record<string, unknown>): Buffer {
     const { id, created, model } = this.#options.soFar;
     const { usage: _usage, ...rest } = value;
-    const kept = this.#options.stripUsage ? rest : value;
-    return Buffer.from(`data: ${JSON.stringify({ ...kept, id, created, model })}\n\n`);
+    const fields = this.#options.stripUsage ? rest : value;
+    return Buffer.from(`data: ${JSON.stringify({ ...fields, id, created, model })}\n\n`);
   }
 }

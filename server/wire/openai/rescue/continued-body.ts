@@ -11,9 +11,13 @@ export async function continuedBody(body: Buffer, text: string, { message, reque
   const peek = await peekLongJson(body, messagesName);
   const messages = peek.ok ? peek.fields.get('messages') : undefined;
   if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;
-  const begun = JSON.stringify({ role: 'assistant', content: text, ...message });
+  const prefixMessage = JSON.stringify({ role: 'assistant', content: text, ...message });
   const edits: JsonEdit[] = [
-    { start: messages.end - 1, end: messages.end - 1, text: messages.items === 0 ? begun : `,${begun}` },
+    {
+      start: messages.end - 1,
+      end: messages.end - 1,
+      text: messages.items === 0 ? prefixMessage : `,${prefixMessage}`,
+    },
     ...Object.entries(request).map(([name, value]) => ({
       start: peek.end,
       end: peek.end,

@@ -11,7 +11,7 @@ import type { OutputItem, ResponseSoFar } from './response-text.ts';
 
 type Event = Record<string, unknown>;
 /** An item's index in the first response's output; `message`: the item that the client has begun to read. */
-type Place = number | 'left out' | 'message';
+type Position = number | 'left out' | 'message';
 
 export class ResponseSplice implements Splice {
   upstreamId: string | null = null;
@@ -19,7 +19,7 @@ export class ResponseSplice implements Splice {
   readonly #soFar: ResponseSoFar;
   readonly #match: TextMatch;
   /** Keyed by the second response's index. */
-  readonly #places = new Map<unknown, Place>();
+  readonly #positions = new Map<unknown, Position>();
   #hasMessage = false;
   #hasOddity = false;
   #hasClosed = false;
@@ -52,14 +52,14 @@ export class ResponseSplice implements Splice {
   #takeOfItem(event: Event): Buffer | null {
     const { type, output_index: index, item } = event;
     if (type === 'response.output_item.added')
-      this.#places.set(index, this.#placeOf(isObject(item) ? item.type : null));
-    const place = this.#places.get(index);
-    if (place === undefined) this.#hasOddity = true;
-    if (this.#hasOddity || place === 'left out') return null;
-    return place === 'message' ? this.#takeOfMessage(event) : this.#send({ ...event, output_index: place });
+      this.#positions.set(index, this.#positionOf(isObject(item) ? item.type : null));
+    const position = this.#positions.get(index);
+    if (position === undefined) this.#hasOddity = true;
+    if (this.#hasOddity || position === 'left out') return null;
+    return position === 'message' ? this.#takeOfMessage(event) : this.#send({ ...event, output_index: position });
   }
 
-  #placeOf(type: unknown): Place {
+  #positionOf(type: unknown): Position {
     const { message, before, open } = this.#soFar;
     const isAhead = message !== null && !this.#hasMessage;
     if (type === 'reasoning' && (isAhead || (!message && (open || before.length > 0)))) return 'left out';
@@ -119,9 +119,9 @@ export class ResponseSplice implements Splice {
   #wholeOutput(output: readonly unknown[]): unknown[] {
     const { before, open, message } = this.#soFar;
     const own = output.flatMap((item, index) => {
-      const place = this.#places.get(index);
-      if (place === 'left out') return [];
-      if (place !== 'message' || !message) return [item];
+      const position = this.#positions.get(index);
+      if (position === 'left out') return [];
+      if (position !== 'message' || !message) return [item];
       return this.#has('response.output_item.done') ? [message.item] : [{ ...toItem(item), id: message.item.id }];
     });
     return [...before, ...(open ? [closed(open.item)] : []), ...own];
@@ -137,8 +137,8 @@ export class ResponseSplice implements Splice {
   }
 
   #toEvent({ sequence_number: _theirs, ...event }: Event): string {
-    const counted = this.#sequenceNumber === null ? event : { ...event, sequence_number: this.#sequenceNumber++ };
-    return `event: ${event.type}\ndata: ${JSON.stringify(counted)}\n\n`;
+    const numberedEvent = this.#sequenceNumber === null ? event : { ...event, sequence_number: this.#sequenceNumber++ };
+    return `event: ${event.type}\ndata: ${JSON.stringify(numberedEvent)}\n\n`;
   }
 }
 

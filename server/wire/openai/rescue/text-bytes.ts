@@ -12,7 +12,7 @@ export class TextBytes {
   #blocks: Buffer[] = [];
   /** The last block, and how much of it is used. */
   #block = noBlock;
-  #used = 0;
+  #usedBytes = 0;
   #length = 0;
 
   /** Appends the bytes of `from` between `start` and `end`. False once the text is too long to be held. */
@@ -23,7 +23,7 @@ export class TextBytes {
       this.#block = noBlock;
       return false;
     }
-    if (end - start <= shortBytes && end - start <= this.#block.length - this.#used)
+    if (end - start <= shortBytes && end - start <= this.#block.length - this.#usedBytes)
       this.#appendShort(from, start, end);
     else this.#appendLong(from, start, end);
     return true;
@@ -31,23 +31,23 @@ export class TextBytes {
 
   #appendShort(from: Buffer, start: number, end: number): void {
     const block = this.#block;
-    let used = this.#used;
-    for (let at = start; at < end; at++) block[used++] = from[at] ?? 0;
-    this.#used = used;
+    let usedBytes = this.#usedBytes;
+    for (let at = start; at < end; at++) block[usedBytes++] = from[at] ?? 0;
+    this.#usedBytes = usedBytes;
   }
 
   #appendLong(from: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
-      if (this.#used === this.#block.length) this.#addBlock();
-      const copied = from.copy(this.#block, this.#used, at, end);
-      this.#used += copied;
+      if (this.#usedBytes === this.#block.length) this.#addBlock();
+      const copied = from.copy(this.#block, this.#usedBytes, at, end);
+      this.#usedBytes += copied;
       at += copied;
     }
   }
 
   appendText(text: string): boolean {
-    const inside = Buffer.from(JSON.stringify(text).slice(1, -1));
-    return this.append(inside, 0, inside.length);
+    const escaped = Buffer.from(JSON.stringify(text).slice(1, -1));
+    return this.append(escaped, 0, escaped.length);
   }
 
   /** Null if it was too long. */
@@ -59,6 +59,6 @@ export class TextBytes {
   #addBlock(): void {
     this.#block = Buffer.allocUnsafe(Math.min(Math.max(this.#length, smallestBlockBytes), largestBlockBytes));
     this.#blocks.push(this.#block);
-    this.#used = 0;
+    this.#usedBytes = 0;
   }
 }

@@ -20,16 +20,16 @@ function estimateStream(tail: Buffer, bytes: number): number {
   const lines = tail.toString('utf8').replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
   // The first line of a cut tail is incomplete.
   const whole = bytes > tail.length ? lines.slice(1) : lines;
-  let read = 0;
+  let readBytes = 0;
   let text = '';
   let unread = 0;
   for (const line of whole) {
-    read += Buffer.byteLength(line) + 1;
+    readBytes += Buffer.byteLength(line) + 1;
     const event = line.startsWith('data:') && unread < maxUnread ? readEvent(line.slice('data:'.length).trim()) : {};
     if (event) text += textOfEvent(event);
     else unread++;
   }
-  return scaled(estimateTokens(text), bytes, Math.min(read, tail.length));
+  return scaled(estimateTokens(text), bytes, Math.min(readBytes, tail.length));
 }
 
 /** Limit of unparsable lines: each costs an exception. */
@@ -50,8 +50,8 @@ function textOfEvent(event: Fields): string {
 
 function textOfChoice(choice: unknown): string {
   if (!isObject(choice)) return '';
-  const said = isObject(choice.delta) ? choice.delta : choice.message;
-  return `${textOf(choice.text)}${isObject(said) ? textOfMessage(said) : ''}`;
+  const message = isObject(choice.delta) ? choice.delta : choice.message;
+  return `${textOf(choice.text)}${isObject(message) ? textOfMessage(message) : ''}`;
 }
 
 function textOfMessage(message: Fields): string {
@@ -63,8 +63,10 @@ function textOfMessage(message: Fields): string {
 
 function textOfCall(call: unknown): string {
   if (!isObject(call)) return '';
-  const called = isObject(call.function) ? call.function : call.custom;
-  return isObject(called) ? `${textOf(called.name)}${textOf(called.arguments)}${textOf(called.input)}` : '';
+  const calledFunction = isObject(call.function) ? call.function : call.custom;
+  return isObject(calledFunction)
+    ? `${textOf(calledFunction.name)}${textOf(calledFunction.arguments)}${textOf(calledFunction.input)}`
+    : '';
 }
 
 function estimateJson(tail: Buffer, bytes: number): number | null {
@@ -87,8 +89,8 @@ function textOfAnswer(answer: Fields): string {
 function textOfItem(item: unknown): string {
   if (!isObject(item)) return '';
   const parts = [item.content, item.summary].flatMap((list) => (Array.isArray(list) ? list : []));
-  const told = parts.map((part) => (isObject(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
-  return `${textOf(item.name)}${textOf(item.arguments)}${told}`;
+  const content = parts.map((part) => (isObject(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
+  return `${textOf(item.name)}${textOf(item.arguments)}${content}`;
 }
 
 /** Decodes the escapes in a piece of JSON, since `\n` or `\u4e2d` is one character and not two or six. */

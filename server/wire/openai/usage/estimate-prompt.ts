@@ -104,20 +104,20 @@ const sampleBytes = 4096;
 /** Extrapolates from samples spread over the text. */
 function tokensByLength(text: readonly Buffer[], textBytes: number): number {
   const stride = textBytes / samples;
-  let passed = 0;
-  let read = 0;
+  let passedBytes = 0;
+  let sampledBytes = 0;
   let tokens = 0;
   let wantedAt = 0;
   for (const piece of text) {
-    for (; wantedAt < passed + piece.length; wantedAt += stride) {
-      const start = Math.floor(wantedAt - passed);
+    for (; wantedAt < passedBytes + piece.length; wantedAt += stride) {
+      const start = Math.floor(wantedAt - passedBytes);
       const sample = piece.subarray(start, start + sampleBytes);
-      read += sample.length;
+      sampledBytes += sample.length;
       tokens += estimateTokens(sample.toString('utf8'));
     }
-    passed += piece.length;
+    passedBytes += piece.length;
   }
-  return Math.round((tokens * textBytes) / read);
+  return Math.round((tokens * textBytes) / sampledBytes);
 }
 
 function parse(json: string): Fields | null {

@@ -50,8 +50,8 @@ const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 export function statedOutputTokens(body: RequestView): number | null {
   let most: number | null = null;
   for (const name of limitFields) {
-    const stated = body.field(name);
-    if (typeof stated === 'number' && stated > 0) most = Math.max(most ?? 0, Math.ceil(stated));
+    const limit = body.field(name);
+    if (typeof limit === 'number' && limit > 0) most = Math.max(most ?? 0, Math.ceil(limit));
   }
   return most;
 }

@@ -57,13 +57,13 @@ function partsOf(input: Fields, output: Fields): Counts {
 /** Anthropic reports cache reads and writes separately from `input_tokens`. */
 function ofAnthropic(fields: Fields): Counts {
   const fresh = count(fields.input_tokens);
-  const read = count(fields.cache_read_input_tokens);
-  const written = count(fields.cache_creation_input_tokens);
+  const cacheRead = count(fields.cache_read_input_tokens);
+  const cacheWritten = count(fields.cache_creation_input_tokens);
   return {
-    inputTokens: fresh === undefined ? undefined : fresh + (read ?? 0) + (written ?? 0),
+    inputTokens: fresh === undefined ? undefined : fresh + (cacheRead ?? 0) + (cacheWritten ?? 0),
     outputTokens: count(fields.output_tokens),
-    cachedInputTokens: read,
-    cacheWriteTokens: written,
+    cachedInputTokens: cacheRead,
+    cacheWriteTokens: cacheWritten,
     reasoningTokens: count(details(fields, 'output_tokens_details').thinking_tokens),
   };
 }

@@ -85,9 +85,9 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function quantity(name: 'seconds' | 'images', value: unknown, most: number): UsageHints {
+function quantity(name: 'seconds' | 'images', value: unknown, max: number): UsageHints {
   const number = Number(value);
-  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
+  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, max) } : {};
 }
 
 /** The usage that the response reports, or an estimate from the request. */
@@ -97,8 +97,8 @@ export function extractUsage(
   hints: UsageHints,
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
-  const kept = { tail, head, isWhole: bytes <= tail.length, isStream, document };
-  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, kept) : null;
+  const answerParts = { tail, head, isWhole: bytes <= tail.length, isStream, document };
+  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, answerParts) : null;
   const status = reported?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
   if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };

@@ -63,9 +63,9 @@ function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): nu
   return Math.min(tokens, contextTokens ?? Number.POSITIVE_INFINITY);
 }
 
-function outputTokens(body: MeasuredRequest, { outputTokens: known, contextTokens }: ModelBounds): number {
-  const most = Math.min(known ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
-  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, maxOutputTokens);
+function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {
+  const modelLimit = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
+  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
 }
 
 /** Larger limits in a request are ignored. */
@@ -99,8 +99,8 @@ function ofSpeech({ size }: MeasuredRequest): Usage {
 
 function ofRecording({ size }: MeasuredRequest): Usage {
   const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
-  const heard = seconds * heardTokensPerSecond;
-  return { inputTokens: heard, audioInputTokens: heard, outputTokens: seconds * writtenTokensPerSecond, seconds };
+  const inputTokens = seconds * heardTokensPerSecond;
+  return { inputTokens, audioInputTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecond, seconds };
 }
 
 function positive(value: unknown): number | null {
