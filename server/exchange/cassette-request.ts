@@ -13,7 +13,7 @@ interface Received {
   request: IncomingMessage;
   match: RouteMatch;
   body: RequestBody;
-  trace: { id: string; presented: readonly string[] };
+  trace: { id: string; presentedKeys: readonly string[] };
   snapshot: Snapshot;
 }
 
@@ -27,7 +27,7 @@ export async function cassetteRequestOf({ request, match, body, trace, snapshot 
     wire: match.route.wire.name,
     headers,
     body: body.size === 0 ? null : await bytesOf(body),
-    secrets: [...new Set([...trace.presented, ...providerSecrets(snapshot)])],
+    secrets: [...new Set([...trace.presentedKeys, ...providerSecrets(snapshot)])],
     keepAlive: framingOf(match.route).keepAlive,
   };
 }

@@ -1,12 +1,12 @@
 /** Queues writes to a response until something is stored that the client must not learn of before. */
 export class DelayedOutput {
-  readonly #done: () => void;
-  readonly #waiting: (() => void)[] = [];
+  readonly #onDone: () => void;
+  readonly #writes: (() => void)[] = [];
   #storing = 0;
 
   /** `done` is called once everything is stored and written. */
-  constructor(done: () => void) {
-    this.#done = done;
+  constructor(onDone: () => void) {
+    this.#onDone = onDone;
   }
 
   /** Waits for this as well. */
@@ -17,13 +17,13 @@ export class DelayedOutput {
   }
 
   add(write: () => void): void {
-    this.#waiting.push(write);
+    this.#writes.push(write);
   }
 
   #release(): void {
     this.#storing -= 1;
     if (this.#storing > 0) return;
-    this.#done();
-    for (const write of this.#waiting) write();
+    this.#onDone();
+    for (const write of this.#writes) write();
   }
 }

@@ -144,13 +144,13 @@ export class RequestPreparation {
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
     this.#refusedReasoning ??= new RefusedReasoning();
-    return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
+    return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
   }
 
   #passageTo(target: Target): TranslationRoute | null {
     const { body, match } = this.#call;
-    const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
-    return chooseTranslation(target, asked, this.#options.ports.registry);
+    const facts = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
+    return chooseTranslation(target, facts, this.#options.ports.registry);
   }
 
   /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
@@ -191,7 +191,7 @@ export class RequestPreparation {
   async #translatedForm(passage: TranslationRoute, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
     try {
       this.#form = (await this.#call.body.form?.()) ?? null;
-      this.#call.held.add(this.#call.body.size);
+      this.#call.memory.add(this.#call.body.size);
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;

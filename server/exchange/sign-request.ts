@@ -32,11 +32,12 @@ export class CorrectedClocks {
   noted(
     result: FailedAttempt,
     credential: UpstreamCredential | null,
-    sent: OutgoingRequest['headers'],
-    answered: ResponseHeaders,
+    sentHeaders: OutgoingRequest['headers'],
+    answerHeaders: ResponseHeaders,
   ): FailedAttempt {
     const { failure } = result;
-    if (failure.class !== 'credential' || !credential?.signing?.correctClock?.(sent, answered)) return result;
+    if (failure.class !== 'credential' || !credential?.signing?.correctClock?.(sentHeaders, answerHeaders))
+      return result;
     this.#credentials ??= new Set();
     if (this.#credentials.has(credential)) return result;
     this.#credentials.add(credential);

@@ -141,9 +141,9 @@ async function askProviders(received: ReceivedRequest, body: RequestBody): Promi
     match,
     group: member.group,
     body,
-    held,
-    headers: passableHeaders(request.headers, trace.presented),
+    memory: held,
+    headers: passableHeaders(request.headers, trace.presentedKeys),
     path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
-    query: outgoingQuery(query, trace.presented),
+    query: outgoingQuery(query, trace.presentedKeys),
   });
 }

@@ -73,8 +73,8 @@ class ApiRequest {
     this.#response = response;
     this.#located = located;
     this.#snapshot = ports.snapshot();
-    const presented = located.api.readKeys(request.headers, located.query);
-    this.#trace = new RequestTrace(request.method ?? 'GET', presented);
+    const presentedKeys = located.api.readKeys(request.headers, located.query);
+    this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys);
     this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
   }
@@ -113,7 +113,7 @@ class ApiRequest {
     const opening = deckFor(this.#ports.cassettes, member.key);
     const cassette = opening instanceof Promise ? await opening : opening;
     if (match.passthrough && !cassette?.replaysOnly)
-      checkPassthrough({ passed: match.passthrough, route: match.route, ...member });
+      checkPassthrough({ passthroughMatch: match.passthrough, route: match.route, ...member });
     const entering = this.#enter(member.key);
     if (entering) await entering;
     // The body of a client that has left never ends.
@@ -162,7 +162,7 @@ class ApiRequest {
   }
 
   #admitKey(): Member {
-    const key = authenticate(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const key = authenticate(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     this.#trace.key = key;
     const group = this.#snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
@@ -242,7 +242,7 @@ class ApiRequest {
   }
 
   #admitRefused(): void {
-    const key = validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const key = validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     const group = key && this.#snapshot.group(key.groupId);
     if (!key || !group) return;
     this.#trace.key = key;

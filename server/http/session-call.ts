@@ -67,8 +67,8 @@ export class SessionCall {
     this.#response = connection.response;
     this.#located = ports.registry.locate(request.url ?? '/', request.headers);
     this.#snapshot = ports.snapshot();
-    const presented = this.#located.api.readKeys(request.headers, this.#located.query);
-    this.#trace = new RequestTrace('GET', presented);
+    const presentedKeys = this.#located.api.readKeys(request.headers, this.#located.query);
+    this.#trace = new RequestTrace('GET', presentedKeys);
     this.#response.once('close', () => this.#clientLeft());
   }
 
@@ -128,7 +128,7 @@ export class SessionCall {
 
   /** Returns the key and group according to the snapshot. Throws GatewayError if the key may not be used. */
   #member(snapshot: Snapshot): Member {
-    const key = authenticate(snapshot, this.#trace.presented[0], Date.now());
+    const key = authenticate(snapshot, this.#trace.presentedKeys[0], Date.now());
     const group = snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" refers to a group that does not exist.`);
     return { key, group };
@@ -141,12 +141,12 @@ export class SessionCall {
 
   async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
     const { query } = this.#located;
-    const { presented, id } = this.#trace;
+    const { presentedKeys, id } = this.#trace;
     const { prices } = this.#ports;
     const planned = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
     this.#trace.model = planned.plan.model;
     this.#trace.stream = true;
-    if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);
+    if (planned.plan.model !== null) checkModelName(planned.plan.model, presentedKeys);
     const rates = await admitSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
@@ -154,14 +154,14 @@ export class SessionCall {
   }
 
   #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
-    const { presented } = this.#trace;
-    const query = outgoingQuery(this.#located.query, presented);
+    const { presentedKeys } = this.#trace;
+    const query = outgoingQuery(this.#located.query, presentedKeys);
     this.#search = new UpstreamSearch(this.#ports, {
       route: match.route,
       group: member.group,
       plan,
       trace: this.#trace,
-      headers: passableHeaders(this.#request.headers, presented),
+      headers: passableHeaders(this.#request.headers, presentedKeys),
       queryFor: (model) => queryOf(query, format, model),
       isPassed,
     });
@@ -228,12 +228,12 @@ export class SessionCall {
   }
 
   #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
-    const { presented, model } = this.#trace;
+    const { presentedKeys, model } = this.#trace;
     const { target, credential } = next;
     const owner = {
       request: this.#request,
-      presented,
-      secrets: secretsOf(presented, credential),
+      presentedKeys,
+      secrets: secretsOf(presentedKeys, credential),
       key: member.key,
       route: match.route,
       target,
@@ -250,7 +250,7 @@ export class SessionCall {
     }
     if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
-    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     const { api, path } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
     sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });

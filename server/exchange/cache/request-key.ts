@@ -11,7 +11,7 @@ import type { CallPlan } from '../plan.ts';
 export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | string[] | undefined): string {
   const { match, group, body, headers, path, query } = call;
   const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
-  const sent = Object.keys(headers).filter(decides).sort();
+  const headerNames = Object.keys(headers).filter(decides).sort();
   const about = JSON.stringify([
     match.route.method,
     match.route.wire.name,
@@ -20,7 +20,7 @@ export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | s
     plan.model,
     targets,
     [group.policy.losses, lossy ?? null],
-    sent.map((name) => [name, headers[name]]),
+    headerNames.map((name) => [name, headers[name]]),
   ]);
   const hash = createHash('sha256').update(`${about.length}\n${about}\n`);
   return hash.update(body.captured ?? '').digest('base64');

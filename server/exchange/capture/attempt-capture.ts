@@ -45,7 +45,7 @@ export class AttemptCapture {
     const wentWell = record.failure === null && record.error === null;
     const isAsClient = this.response.equals(client.response);
     return {
-      request: this.#captured(client.body, rules),
+      request: this.#capturedRequest(client.body, rules),
       response: isAsClient ? this.response.unkept('as-client', rules) : this.response.captured(rules, wentWell),
     };
   }
@@ -57,7 +57,7 @@ export class AttemptCapture {
     return { start: sendable.beginning(this.#maxBytes + overlapBytes), totalBytes: sendable.length };
   }
 
-  #captured(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
+  #capturedRequest(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
     if (this.#request === null) return { method: '', url: null, ...withoutBody(null, 'not-sent', rules) };
     const { method, origin, path, headers } = this.#request;
     const about = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };

@@ -45,7 +45,7 @@ export class SplicedEventsReader implements ResponseReader {
   constructor(options: SpliceOptions) {
     this.#options = options;
     this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
-      filter: (event, whole) => this.#splice(event, whole),
+      filter: (event, isWhole) => this.#splice(event, isWhole),
       maxHeldBytes: maxTextEventBytes,
     });
   }
@@ -54,8 +54,8 @@ export class SplicedEventsReader implements ResponseReader {
     this.#gate.push(chunk);
     if (this.#error) this.#finish(this.#refused(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
-    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
-    return this.#taken();
+    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#takeSteps(), ...this.fail(unreadableEvents())];
+    return this.#takeSteps();
   }
 
   end(): Steps {
@@ -66,7 +66,7 @@ export class SplicedEventsReader implements ResponseReader {
     else if (this.#isDifferent) this.#finish(this.#differs());
     else if (!this.#isPassing) this.#finish(damagedBy('ended the stream before it said anything new'));
     else this.#finish(this.isComplete() ? { kind: 'complete' } : this.#broken(endedEarly()));
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   fail(error: TransportError): Steps {
@@ -87,7 +87,7 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#options.splice.upstreamId;
   }
 
-  #taken(): Steps {
+  #takeSteps(): Steps {
     const steps = this.#steps;
     this.#steps = [];
     return steps;
@@ -106,9 +106,9 @@ export class SplicedEventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  #splice(bytes: Buffer, whole: boolean): Buffer | null {
+  #splice(bytes: Buffer, isWhole: boolean): Buffer | null {
     if (this.#error || this.#isDifferent || this.#droppedEvents >= maxDroppedEvents) return null;
-    if (!whole) {
+    if (!isWhole) {
       this.#isDifferent = true;
       return null;
     }

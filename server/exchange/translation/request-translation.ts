@@ -82,7 +82,7 @@ export class RequestTranslation {
     this.#wanted = wanted;
     this.#translator = translator;
     const { match, body } = call;
-    const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
+    const fromPath = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
     const { reasoning } = wanted;
     this.#requestFor =
@@ -90,7 +90,7 @@ export class RequestTranslation {
         ? translator.open(wanted.form ?? wanted.body)
         : translator.open(
             wanted.body,
-            named,
+            fromPath,
             (conversation) => reasoning.restored(conversation),
             droppedBetas(call.headers['anthropic-beta']),
           );
@@ -125,7 +125,7 @@ export class RequestTranslation {
     const refusal = this.#wanted.refusesLosses ? refusalOf(request.losses) : null;
     if (refusal) throw refusal;
     const { body } = request;
-    this.#call.held.add(body.length);
+    this.#call.memory.add(body.length);
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
@@ -171,9 +171,9 @@ const foreignHeader = pattern(
 );
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
-  const passing: Record<string, string> = {};
-  for (const name in headers) if (!foreignHeader.test(name)) passing[name] = headers[name] ?? '';
-  passing.accept = isStream ? 'text/event-stream' : 'application/json';
-  passing['content-type'] = 'application/json';
-  return passing;
+  const passedHeaders: Record<string, string> = {};
+  for (const name in headers) if (!foreignHeader.test(name)) passedHeaders[name] = headers[name] ?? '';
+  passedHeaders.accept = isStream ? 'text/event-stream' : 'application/json';
+  passedHeaders['content-type'] = 'application/json';
+  return passedHeaders;
 }
