@@ -17,19 +17,19 @@ type GroupRouting = Pick<
 /** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
 export type KnownRoutings = Map<string, GroupRouting>;
 
-/** `known`: compiled before with the same aliases and providers. */
+/** `routings`: compiled before with the same aliases and providers. */
 export function compileGroup(
   group: GroupConfig,
   aliases: readonly AliasConfig[],
   providers: ReadonlyMap<string, CompiledProvider>,
-  known: KnownRoutings = new Map(),
+  routings: KnownRoutings = new Map(),
 ): CompiledGroup {
   const { id, models, deny, order, capture, captureOnRequest, unpriced, defaults, policy, cache } = group;
   const rules = JSON.stringify([models, deny, group.providers, order, policy.timeouts]);
-  let routing = known.get(rules);
+  let routing = routings.get(rules);
   if (!routing) {
     routing = compileRouting(group, aliases, providers);
-    known.set(rules, routing);
+    routings.set(rules, routing);
   }
   return {
     ...{ id, capture, captureOnRequest, unpriced, defaults, policy, cache },
@@ -90,11 +90,11 @@ function rankProviders(
   const ranked: RankedProvider[] = [];
   for (const provider of providers.values()) {
     if (!allowed(provider.id)) continue;
-    const place = group.order.find((entry) => entry.provider === provider.id);
+    const placement = group.order.find((entry) => entry.provider === provider.id);
     ranked.push({
       provider,
-      priority: place?.priority ?? unplacedPriority + ranked.length,
-      weight: place?.weight ?? 1,
+      priority: placement?.priority ?? unplacedPriority + ranked.length,
+      weight: placement?.weight ?? 1,
     });
   }
   return ranked.sort((a, b) => a.priority - b.priority);

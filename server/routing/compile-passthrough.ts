@@ -11,10 +11,10 @@ export function compilePassthrough(
   if (passthrough === null) return { provider: null, why: `${setting} is off` };
   const real = ranked.map(({ provider }) => provider).filter((provider) => provider.id !== demoProviderId);
   if (passthrough === undefined) {
-    const [only, ...others] = real;
-    if (id !== defaultGroupId || !only || others.length > 0) return { provider: null, why: `${setting} is not set` };
-    return passesThrough[only.dialect.id]
-      ? { provider: only }
+    const [first, ...others] = real;
+    if (id !== defaultGroupId || !first || others.length > 0) return { provider: null, why: `${setting} is not set` };
+    return passesThrough[first.dialect.id]
+      ? { provider: first }
       : { provider: null, why: `${setting} is not set, and its only provider speaks another API` };
   }
   const provider = real.find((each) => each.id === passthrough);

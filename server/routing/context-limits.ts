@@ -30,8 +30,8 @@ export class ContextLimits {
 
   #isLarger(target: Target): boolean {
     const context = contextOf(target) ?? 0;
-    const known = this.#tooSmall.flatMap(({ tokens }) => tokens ?? []);
-    return known.length > 0 && known.every((tokens) => context > tokens);
+    const knownTokens = this.#tooSmall.flatMap(({ tokens }) => tokens ?? []);
+    return knownTokens.length > 0 && knownTokens.every((tokens) => context > tokens);
   }
 
   #mayBeLarger(target: Target): boolean {
@@ -48,6 +48,6 @@ export function contextOf({ provider, model, contextTokens }: Target): number | 
 
 /** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */
 function isSameModel(one: string | null, other: string | null): boolean {
-  const [plain, otherPlain] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
-  return plain === otherPlain;
+  const [plainName, otherPlainName] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
+  return plainName === otherPlainName;
 }

@@ -30,7 +30,7 @@ interface ExplainedRoute {
 
 export function explainRoute(question: RouteQuestion): ExplainedRoute {
   const { targets, refusal } = resolve(question);
-  const taken = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
+  const takenCandidates = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
   const leftOut: RouteCandidate[] = [];
   for (const provider of inOrder(question)) {
     if (targets.some((target) => target.provider.id === provider.id)) continue;
@@ -52,7 +52,7 @@ export function explainRoute(question: RouteQuestion): ExplainedRoute {
       reason: describeRouteReason(why),
     });
   }
-  return { refusal, candidates: [...taken, ...leftOut] };
+  return { refusal, candidates: [...takenCandidates, ...leftOut] };
 }
 
 function resolve({

@@ -71,8 +71,8 @@ async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: 
   if (!further) return first.ended;
   const both = await Promise.all([first.ended, begin(input, further, false).ended]);
   // Once one of the two has begun to answer, the other is cancelled.
-  const taken = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
-  if (taken) return taken;
+  const begun = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
+  if (begun) return begun;
   const [one, other] = both;
   if (!isFailed(one.result) || !isFailed(other.result)) return isFailed(one.result) ? one : other;
   input.plan.note(one.ended, one.result.failure);

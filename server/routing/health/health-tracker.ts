@@ -118,23 +118,23 @@ export class HealthTracker {
     const health = this.#of(target.provider.id);
     const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
     if (failure === null) this.#succeeded(health, report);
-    else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
+    else if (rule) this.#countFailure(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
     else {
-      const known = health.targets.get(target.model);
-      for (const circuit of health.troubles(known, report.credentialId ?? noCredential)) circuit.ended();
+      const targetHealth = health.targets.get(target.model);
+      for (const circuit of health.troubles(targetHealth, report.credentialId ?? noCredential)) circuit.ended();
     }
   }
 
   /**
    * Applies a cooldown of another replica, unless there is one of this replica, or a success here since that one began.
    */
-  applyRemoteCooldown(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
-    const health = this.#of(place.provider.id);
-    const ofTarget = health.target(place.model);
+  applyRemoteCooldown(coolingPlace: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+    const health = this.#of(coolingPlace.provider.id);
+    const ofTarget = health.target(coolingPlace.model);
     const nowMs = this.#ports.nowMs();
     if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
-    const circuit = circuitFor(place.subject, health, ofTarget, place.credential);
-    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
+    const circuit = circuitFor(coolingPlace.subject, health, ofTarget, coolingPlace.credential);
+    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(coolingPlace.provider.id, true);
   }
 
   /** Applies that another replica saw an answer. */
@@ -181,8 +181,8 @@ export class HealthTracker {
   }
 
   #of(providerId: string): ProviderHealth {
-    const known = this.#providers.get(providerId);
-    if (known) return known;
+    const existing = this.#providers.get(providerId);
+    if (existing) return existing;
     const health = new ProviderHealth();
     this.#providers.set(providerId, health);
     return health;
@@ -217,22 +217,31 @@ export class HealthTracker {
     this.#sharing?.answered({ provider, model, subject, credential });
   }
 
-  #failed(health: ProviderHealth, { target, credentialId, isAnswer }: AttemptReport, how: CircuitFailure): void {
+  #countFailure(
+    health: ProviderHealth,
+    { target, credentialId, isAnswer }: AttemptReport,
+    circuitFailure: CircuitFailure,
+  ): void {
     const nowMs = this.#ports.nowMs();
     const ofTarget = health.target(target.model);
     const credential = credentialId ?? noCredential;
-    const failed = circuitFor(how.rule.subject, health, ofTarget, credential);
-    const before = failed.untilMs;
-    failed.failed(how, nowMs);
-    for (const other of health.troubles(ofTarget, credential)) if (other !== failed) other.ended();
-    if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
+    const circuit = circuitFor(circuitFailure.rule.subject, health, ofTarget, credential);
+    const untilBeforeMs = circuit.untilMs;
+    circuit.failed(circuitFailure, nowMs);
+    for (const other of health.troubles(ofTarget, credential)) if (other !== circuit) other.ended();
+    if (circuit === ofTarget.circuit) coolDownIfBad(ofTarget, circuitFailure, nowMs);
     this.#changed(target.provider.id, true);
-    if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
+    if (!this.#sharing || !isAnswer || circuit.untilMs === untilBeforeMs) return;
     // Many requests that fail together may each prolong it a little.
-    if (failed.untilMs < Math.max(before, nowMs) + worthSharingMs) return;
-    const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
-    const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };
-    this.#sharing.cooled(place, { failure: how.failure, ...cooldown });
+    if (circuit.untilMs < Math.max(untilBeforeMs, nowMs) + worthSharingMs) return;
+    const coolingPlace = {
+      provider: target.provider,
+      model: target.model,
+      subject: circuitFailure.rule.subject,
+      credential,
+    };
+    const cooldown = { sinceAgoMs: nowMs - circuit.sinceMs, forMs: circuit.untilMs - nowMs };
+    this.#sharing.cooled(coolingPlace, { failure: circuitFailure.failure, ...cooldown });
   }
 }
 
@@ -260,8 +269,8 @@ function subjectOf(circuit: Circuit, health: ProviderHealth, target: TargetHealt
   return [...health.credentials.values()].includes(circuit) ? 'credential' : 'credential-at-target';
 }
 
-function coolDownIfBad({ calls, circuit }: TargetHealth, how: CircuitFailure, nowMs: number): void {
+function coolDownIfBad({ calls, circuit }: TargetHealth, circuitFailure: CircuitFailure, nowMs: number): void {
   calls.count(true, nowMs);
   const isBad = calls.calls(nowMs) >= enoughCalls && calls.errorRate >= badErrorRate;
-  if (isBad && circuit.isClosed) circuit.coolDown(how, nowMs);
+  if (isBad && circuit.isClosed) circuit.coolDown(circuitFailure, nowMs);
 }
