@@ -42,7 +42,7 @@ export interface ReceivedRequest {
   /** Null if the key has none. */
   cassette: CassetteDeck | null;
   body: RequestBody;
-  held: RequestMemory;
+  memory: RequestMemory;
   snapshot: Snapshot;
   trace: RequestTrace;
   exchange: Exchange;
@@ -81,10 +81,10 @@ async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): 
   const call = { request, response, api: located.api, match, member, trace };
   const faults = chooseFaults(faultSwitch, call);
   if (faults.length === 0) return false;
-  const met = await injectFaults(faults, call);
+  const outcome = await injectFaults(faults, call);
   if (received.hasLeft()) throw new ClientGone();
-  if (met === 'answered') return true;
-  exchange.faultInjector = met;
+  if (outcome === 'answered') return true;
+  exchange.faultInjector = outcome;
   return false;
 }
 
@@ -95,8 +95,8 @@ function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromi
   const send = (answer: object | null) => answer !== null && sendAnswer(received, answer);
   if (match.route.job?.behaviour === 'lists')
     return listVideos({ ports, group, snapshot, query: located.query }).then(send);
-  const kept = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: located.query });
-  return kept instanceof Promise ? kept.then(send) : send(kept);
+  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: located.query });
+  return storedAnswer instanceof Promise ? storedAnswer.then(send) : send(storedAnswer);
 }
 
 function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: object): true {
@@ -116,15 +116,15 @@ async function continued(
   { body, member, replaced }: ReceivedRequest,
   id: string,
 ): Promise<RequestBody> {
-  const before = await store.find(id, member.group.id);
-  if (!before) return body;
-  const whole = await continueFrom(before, body);
-  replaced(whole);
-  return whole;
+  const keptResponse = await store.find(id, member.group.id);
+  if (!keptResponse) return body;
+  const continuedBody = await continueFrom(keptResponse, body);
+  replaced(continuedBody);
+  return continuedBody;
 }
 
 async function askProviders(received: ReceivedRequest, body: RequestBody): Promise<void> {
-  const { exchange, match, member, request, response, located, trace, held } = received;
+  const { exchange, match, member, request, response, located, trace, memory } = received;
   const finding = exchange.findJobs(match, member, body);
   if (finding) await finding;
   const planning = exchange.plan(match, member, body);
@@ -141,7 +141,7 @@ async function askProviders(received: ReceivedRequest, body: RequestBody): Promi
     match,
     group: member.group,
     body,
-    memory: held,
+    memory: memory,
     headers: passableHeaders(request.headers, trace.presentedKeys),
     path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
     query: outgoingQuery(query, trace.presentedKeys),

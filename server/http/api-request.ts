@@ -61,7 +61,7 @@ class ApiRequest {
   #body: RequestBody | undefined;
   #permit: Permit | undefined;
   /** The memory account of this request. */
-  #held: RequestMemory | undefined;
+  #memory: RequestMemory | undefined;
   /** The body's share of it. */
   #bodyBytes = 0;
   #clientGone = false;
@@ -91,7 +91,7 @@ class ApiRequest {
   /** Releases this request's place and memory. */
   #release(): void {
     this.#permit?.release();
-    this.#held?.release();
+    this.#memory?.release();
   }
 
   async run(): Promise<void> {
@@ -106,8 +106,8 @@ class ApiRequest {
 
   async #serve(): Promise<void> {
     this.#checkSender();
-    const own = this.#ownEndpoint();
-    if (own) return this.#exchange.answered(own instanceof Promise ? await own : own);
+    const ownAnswer = this.#ownEndpoint();
+    if (ownAnswer) return this.#exchange.answered(ownAnswer instanceof Promise ? await ownAnswer : ownAnswer);
     const match = this.#findRoute();
     const member = this.#admitKey();
     const opening = deckFor(this.#ports.cassettes, member.key);
@@ -119,13 +119,13 @@ class ApiRequest {
     // The body of a client that has left never ends.
     if (this.#clientGone) throw new ClientGone();
     checkQuery(this.#located.query, match.route);
-    const held = this.#ports.bytes.open(member.key, this.#response);
-    this.#held = held;
-    const receiving = this.#receive(match, held, cassette !== null);
+    const memory = this.#ports.bytes.open(member.key, this.#response);
+    this.#memory = memory;
+    const receiving = this.#receive(match, memory, cassette !== null);
     const body = receiving instanceof Promise ? await receiving : receiving;
     this.#exchange.capture?.received(body);
-    this.#noteBody(body, held);
-    await answerReceived(this.#ports, this.#received({ match, member, cassette, body, held }));
+    this.#noteBody(body, memory);
+    await answerReceived(this.#ports, this.#receivedRequest({ match, member, cassette, body, memory }));
   }
 
   #checkSender(): void {
@@ -143,8 +143,8 @@ class ApiRequest {
     const model = api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
     if (api.models && model !== null) {
       this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
-      const asked = { format: api.models, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
-      return sendModels(this.#response, { ...this.#admitKey(), ...asked });
+      const question = { format: api.models, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
+      return sendModels(this.#response, { ...this.#admitKey(), ...question });
     }
     if (path !== api.usagePath) return null;
     this.#trace.path = `${api.base}${path}`;
@@ -173,12 +173,12 @@ class ApiRequest {
   /** Takes a place among the requests that run. Returns a promise only if it has to wait for one. */
   #enter(key: CompiledKey): Promise<void> | null {
     this.#ports.loopWatch.start();
-    const place = this.#ports.admission.enter(key, this.#response);
-    if (!(place instanceof Promise)) {
-      this.#permit = place;
+    const entering = this.#ports.admission.enter(key, this.#response);
+    if (!(entering instanceof Promise)) {
+      this.#permit = entering;
       return null;
     }
-    return place.then((permit) => {
+    return entering.then((permit) => {
       this.#permit = permit;
     });
   }
@@ -201,7 +201,9 @@ class ApiRequest {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  #received(received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'held'>): ReceivedRequest {
+  #receivedRequest(
+    received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'memory'>,
+  ): ReceivedRequest {
     return {
       ...received,
       request: this.#request,
@@ -212,8 +214,8 @@ class ApiRequest {
       exchange: this.#exchange,
       hasLeft: () => this.#clientGone,
       replaced: (body) => {
-        received.held.add(body.size - received.body.size);
-        this.#noteBody(body, received.held);
+        received.memory.add(body.size - received.body.size);
+        this.#noteBody(body, received.memory);
       },
     };
   }
@@ -236,9 +238,9 @@ class ApiRequest {
     if (!this.#trace.key) this.#admitRefused();
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
-    const sent = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    const sentError = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));
-    if (sent) this.#exchange.capture?.refused(sent);
+    if (sentError) this.#exchange.capture?.refused(sentError);
   }
 
   #admitRefused(): void {
@@ -260,7 +262,7 @@ class ApiRequest {
     loopWatch.end();
     // The client may take a while to read the response; the body must not stay in memory for that.
     this.#body = undefined;
-    this.#held?.add(-this.#bodyBytes);
+    this.#memory?.add(-this.#bodyBytes);
     this.#isOver = true;
     if (this.#response.closed) this.#release();
   }

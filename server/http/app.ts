@@ -53,9 +53,9 @@ export function createListener(ports: AppPorts): RequestListener {
 
 /** The absolute form, `GET http://127.0.0.1:4810/v1/models HTTP/1.1`. Its authority overrides the Host header (RFC 9112, 3.2.2). */
 function takeAbsoluteUrl(request: IncomingMessage): void {
-  const [whole, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
-  if (whole === undefined || host === undefined) return;
-  const rest = request.url?.slice(whole.length) ?? '';
+  const [origin, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
+  if (origin === undefined || host === undefined) return;
+  const rest = request.url?.slice(origin.length) ?? '';
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
   request.headers.host = host;
 }

@@ -84,16 +84,16 @@ function isReplaced({ replacedAtMs }: CompiledKey, nowMs: number): boolean {
  * Caches keys by presented secret, because hashing a secret takes longer than the rest of admission. One cache for each
  * snapshot, so that a changed or removed key is looked up again.
  */
-const presentedKeys = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
+const keysBySecretOf = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
 
 function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
-  const presented = presentedKeys.get(keys);
-  const known = presented?.get(secret);
-  if (known) return known;
+  const keysBySecret = keysBySecretOf.get(keys);
+  const cached = keysBySecret?.get(secret);
+  if (cached) return cached;
   const found = lookUpKey(keys, secret);
   if (!found) return undefined;
-  if (presented) presented.set(secret, found);
-  else presentedKeys.set(keys, new Map([[secret, found]]));
+  if (keysBySecret) keysBySecret.set(secret, found);
+  else keysBySecretOf.set(keys, new Map([[secret, found]]));
   return found;
 }
 

@@ -100,8 +100,8 @@ export class SessionCall {
     checkHops(headers);
     const session = this.#find();
     await this.#refuseReplay(session.member.key);
-    const place = this.#ports.admission.enter(session.member.key, this.#response);
-    this.#permit = place instanceof Promise ? await place : place;
+    const permit = this.#ports.admission.enter(session.member.key, this.#response);
+    this.#permit = permit instanceof Promise ? await permit : permit;
     const planned = await this.#plan(session, await this.#findCall(session));
     const opened = await this.#connect(session, planned);
     if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
@@ -196,12 +196,12 @@ export class SessionCall {
       upstream.socket.terminate();
       throw new ClientGone();
     }
-    const books = this.#books(session, upstream);
-    const relay = openRelay({ format, client, upstream, watch: books });
+    const accounting = this.#accountingFor(session, upstream);
+    const relay = openRelay({ format, client, upstream, watch: accounting });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
     const end = await relay.ended;
-    books.end(end);
+    accounting.end(end);
     if (end.outcome === 'stream-broken' || end.outcome === 'client-gone') upstream.notes.failed(end.outcome);
     upstream.notes.over();
     const { fromClient, fromUpstream } = relay.bytes;
@@ -215,19 +215,19 @@ export class SessionCall {
       host: this.#request.headers.host ?? '',
       hasOwnLimits: hasLimitHeaders(this.#response),
     };
-    const all = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };
-    const shown: Record<string, string> = {};
-    for (const [name, value] of Object.entries(all)) {
-      if (value !== undefined && !name.startsWith('content-')) shown[name] = String(value);
+    const headersToClient = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };
+    const acceptedHeaders: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headersToClient)) {
+      if (value !== undefined && !name.startsWith('content-')) acceptedHeaders[name] = String(value);
     }
     if (this.#snapshot.settings.replyHeaders) {
-      shown['x-sluice-provider'] = next.target.provider.id;
-      shown['x-sluice-attempts'] = String(this.#trace.attempts.length);
+      acceptedHeaders['x-sluice-provider'] = next.target.provider.id;
+      acceptedHeaders['x-sluice-attempts'] = String(this.#trace.attempts.length);
     }
-    return shown;
+    return acceptedHeaders;
   }
 
-  #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
+  #accountingFor({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
     const { presentedKeys, model } = this.#trace;
     const { target, credential } = next;
     const owner = {

@@ -59,15 +59,15 @@ export class WaitQueue<W extends Waiting, T> {
         turn.reject(error);
       },
     };
-    const gone = () => waiter.refuse(new ClientGone());
+    const refuseGone = () => waiter.refuse(new ClientGone());
     const timer = new AwakeTimer(() => waiter.refuse(this.#overloaded(waitMs)), waitMs);
-    response.once('close', gone);
+    response.once('close', refuseGone);
     this.#queue.add(waiter);
     try {
       return await turn.promise;
     } finally {
       timer.clear();
-      response.off('close', gone);
+      response.off('close', refuseGone);
     }
   }
 
