@@ -141,7 +141,7 @@ async function askProviders(received: ReceivedRequest, body: RequestBody): Promi
     match,
     group: member.group,
     body,
-    memory: memory,
+    memory,
     headers: passableHeaders(request.headers, trace.presentedKeys),
     path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
     query: outgoingQuery(query, trace.presentedKeys),

@@ -50,18 +50,18 @@ export class FormGuard {
   take(chunk: Buffer): readonly Buffer[] {
     const chunkStart = this.#takenBytes;
     this.#takenBytes += chunk.length;
-    const parserBytes: Buffer[] = [];
+    const parserChunks: Buffer[] = [];
     let from = 0;
     for (const delimiter of this.#scan.push(chunk)) {
       const valueStart = delimiter.valueStart - chunkStart;
       // The parser lacks the delimiter that ends a file, which may have begun in an earlier chunk.
-      if (this.#isInFile) parserBytes.push(lineBreakBytes, delimiter.bytes);
-      else parserBytes.push(chunk.subarray(from, valueStart));
+      if (this.#isInFile) parserChunks.push(lineBreakBytes, delimiter.bytes);
+      else parserChunks.push(chunk.subarray(from, valueStart));
       from = valueStart;
       this.#check(delimiter);
     }
-    if (!this.#isInFile && from < chunk.length) parserBytes.push(chunk.subarray(from));
-    return parserBytes;
+    if (!this.#isInFile && from < chunk.length) parserChunks.push(chunk.subarray(from));
+    return parserChunks;
   }
 
   /** Must be called with each part that the parser reports, in order. Returns whether it matches the part found here. */

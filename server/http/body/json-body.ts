@@ -91,7 +91,7 @@ export class JsonBody implements RequestBody {
     const bytes = () => joinBytes(pieces);
     if (this.#isLong) {
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      const beginning = (length: number) => beginningOf(pieces, length);
+      const beginning = (maxBytes: number) => beginningOf(pieces, maxBytes);
       return { length, open: () => this.#send(pieces), bytes, beginning, usageAsked };
     }
     const whole = pieces.length === 1 ? this.#bytes : Buffer.concat(pieces);
