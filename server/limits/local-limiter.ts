@@ -44,7 +44,7 @@ export class LocalLimiter implements Limiter {
   readonly #accounts = new LimitSubjectMap<Watched>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
-  readonly #held = new LimitSubjectMap<Map<string, Amounts>>();
+  readonly #jobReservations = new LimitSubjectMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
@@ -105,16 +105,16 @@ export class LocalLimiter implements Limiter {
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
     for (const subject of payersOf(owner)) {
-      const held = this.#held.get(subject) ?? new Map<string, Amounts>();
-      this.#held.set(subject, held.set(job, most));
+      const reservations = this.#jobReservations.get(subject) ?? new Map<string, Amounts>();
+      this.#jobReservations.set(subject, reservations.set(job, most));
     }
   }
 
   release(job: string, owner: JobOwner): void {
     for (const subject of payersOf(owner)) {
-      const held = this.#held.get(subject);
-      held?.delete(job);
-      if (held?.size === 0) this.#held.delete(subject);
+      const reservations = this.#jobReservations.get(subject);
+      reservations?.delete(job);
+      if (reservations?.size === 0) this.#jobReservations.delete(subject);
     }
   }
 
@@ -130,8 +130,8 @@ export class LocalLimiter implements Limiter {
       const account = this.account(limited);
       for (const { per } of limited.limits.budgets) {
         account.spent(per);
-        const later = account.loading(per);
-        if (later) loading.push(later);
+        const promise = account.loading(per);
+        if (promise) loading.push(promise);
       }
       await setImmediate();
     }
@@ -144,8 +144,8 @@ export class LocalLimiter implements Limiter {
     const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
     for (const forget of [sums.forget, history.forgetTotal]) {
       try {
-        const done = forget(scope, id);
-        if (done instanceof Promise) done.catch(failed);
+        const deletion = forget(scope, id);
+        if (deletion instanceof Promise) deletion.catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -174,8 +174,8 @@ export class LocalLimiter implements Limiter {
       const { clocks, history, sums, log, reached } = this.#ports;
       const { scope, id, sinceMs } = limited;
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
-      const held = () => this.#held.get(limited);
-      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
+      const jobReservations = () => this.#jobReservations.get(limited);
+      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, jobReservations });
       watched = { account, budgets: reached && new BudgetWatch(account, reached) };
       this.#accounts.set(limited, watched);
     }

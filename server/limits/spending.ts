@@ -89,14 +89,14 @@ export class Spending {
   }
 
   #recall(nowMs: number): void {
-    const kept = this.#tried(() => this.#ports.recall(), nowMs);
-    if (kept === undefined) return;
+    const stored = this.#tried(() => this.#ports.recall(), nowMs);
+    if (stored === undefined) return;
     this.#isRecalled = true;
-    if (kept === null) return;
+    if (stored === null) return;
     // A later period would have replaced it with its first request.
     this.#isKnown = true;
-    if (kept.endMs <= this.#period.startMs) return;
-    const { startMs, endMs, spent } = kept;
+    if (stored.endMs <= this.#period.startMs) return;
+    const { startMs, endMs, spent } = stored;
     this.#spent = startMs === this.#period.startMs ? largest(this.#spent, spent) : spent;
     this.#period = { startMs, endMs };
   }
