@@ -32,10 +32,10 @@ export class CaptureSwitch {
     this.#ports = ports;
   }
 
-  /** `asked` is the value of the client's header. Null: the request is not captured. */
-  causeOf({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+  /** `headerValue` is the value of the client's header. Null: the request is not captured. */
+  causeOf({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {
     if (group.capture) return 'group';
-    const cause = this.#otherCause({ group, key }, asked);
+    const cause = this.#otherCause({ group, key }, headerValue);
     if (cause === null || this.#ports.isLocked(group.id)) return null;
     if (cause === 'timed') this.#count(group.id, key.id);
     return cause;
@@ -46,10 +46,10 @@ export class CaptureSwitch {
     return !this.#ports.isLocked(groupId);
   }
 
-  #otherCause({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+  #otherCause({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {
     if (key.capture) return 'key';
     if (this.#timed.length > 0 && this.#isTimed(group.id, key.id)) return 'timed';
-    return asked === 'on' && group.captureOnRequest ? 'header' : null;
+    return headerValue === 'on' && group.captureOnRequest ? 'header' : null;
   }
 
   /** Those that have not ended yet. */

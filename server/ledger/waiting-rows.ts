@@ -162,8 +162,8 @@ function spentIn(
 ): Spent {
   const spent = { usd: 0, tokens: 0, unpriced: 0 };
   for (const row of rows) {
-    const own = scope === 'key' ? row.keyId : row.groupId;
-    const owner = row.shadowOf === null ? own : shadowAccount(row.groupId);
+    const recordedOwner = scope === 'key' ? row.keyId : row.groupId;
+    const owner = row.shadowOf === null ? recordedOwner : shadowAccount(row.groupId);
     if (!isFinished(row) || owner !== id || row.startedAt < range.startMs || row.startedAt >= range.endMs) continue;
     spent.usd += row.costUsd ?? 0;
     spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);
