@@ -14,9 +14,9 @@ export interface LimitedCounts {
 
 /** Throws a GatewayError if a limit is reached. */
 export function refuseIfExceeded(judged: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
-  const how = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
+  const options = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
   for (const { limited, counted } of judged) {
-    const exceeded = findExceeded(counted, limited.limits, how);
+    const exceeded = findExceeded(counted, limited.limits, options);
     if (exceeded) throw refusal(limited, exceeded, { headers: headersOf(judged, clocks), nowMs: clocks.wallMs() });
   }
 }

@@ -154,8 +154,8 @@ export class ValkeyLink {
   #explained(error: unknown): LinkError {
     const text = messageOf(error);
     const message = text === lateMessage ? text : messageOf(this.#connectionError ?? error);
-    const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
-    return new LinkError(problemOf(message), shown);
+    const redacted = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
+    return new LinkError(problemOf(message), redacted);
   }
 }
 
