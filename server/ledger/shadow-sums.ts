@@ -35,8 +35,8 @@ export class ShadowSums {
   }
 }
 
-const sides = ['costUsd', 'firstByteMs', 'totalMs', 'outputTokens'] as const;
-type Values = Record<(typeof sides)[number], number | null>;
+const measures = ['costUsd', 'firstByteMs', 'totalMs', 'outputTokens'] as const;
+type Values = Record<(typeof measures)[number], number | null>;
 
 class Sums {
   readonly #row: RequestView;
@@ -45,7 +45,7 @@ class Sums {
   #compared = 0;
   #equal = 0;
   #costUsd = 0;
-  readonly #pairs = new Map<(typeof sides)[number], { pairs: number; original: number; shadow: number }>();
+  readonly #pairs = new Map<(typeof measures)[number], { pairs: number; original: number; shadow: number }>();
 
   constructor(row: RequestView) {
     this.#row = row;
@@ -63,7 +63,7 @@ class Sums {
   }
 
   #addPair(original: ShadowedRequest, shadow: Values): void {
-    for (const measure of sides) {
+    for (const measure of measures) {
       const [originalValue, shadowValue] = [original[measure], shadow[measure]];
       if (originalValue === null || shadowValue === null) continue;
       const sum = this.#pairs.get(measure) ?? { pairs: 0, original: 0, shadow: 0 };
@@ -92,7 +92,7 @@ class Sums {
   }
 
   #meansOf(whose: 'original' | 'shadow'): ShadowSide {
-    const mean = (measure: (typeof sides)[number]) => {
+    const mean = (measure: (typeof measures)[number]) => {
       const sum = this.#pairs.get(measure);
       return sum ? sum[whose] / sum.pairs : null;
     };

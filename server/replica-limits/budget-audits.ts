@@ -150,9 +150,9 @@ export class BudgetAudits {
   }
 
   async #compare(audited: readonly Audited[], ledgerMoment: LedgerMoment): Promise<Compared[]> {
-    const question = ledgerMoment.spent(audited.map(questionOf));
+    const pendingSums = ledgerMoment.spent(audited.map(questionOf));
     // If it is not a promise, no request may end before Valkey is queried.
-    const ledgerSums = question instanceof Promise ? await question : question;
+    const ledgerSums = pendingSums instanceof Promise ? await pendingSums : pendingSums;
     const sums = await Promise.all(audited.map((each) => this.#ask(each)));
     const inLedger = await ledgerMoment.ended(sums.flatMap(({ ended }) => ended));
     return audited.map((each, index) => {
