@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { FailureClass } from '../contract/ledger.ts';
 import { cooldownRules } from '../routing/health/cooldown-rules.ts';
 import type { CoolingPlace } from '../routing/health/health-sharing.ts';
-import { placeOf } from '../routing/health/obsolete-health.ts';
+import { endpointKeyOf } from '../routing/health/obsolete-health.ts';
 
 const isCooling = (failure: string): failure is FailureClass => Object.hasOwn(cooldownRules, failure);
 
@@ -57,5 +57,5 @@ export function readHint(text: string): Hint | null {
  */
 export function printOf({ provider, subject, credential }: CoolingPlace): string {
   const used = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);
-  return hash('sha256', JSON.stringify([placeOf(provider), used?.headers, used?.signing?.secrets])).slice(0, 8);
+  return hash('sha256', JSON.stringify([endpointKeyOf(provider), used?.headers, used?.signing?.secrets])).slice(0, 8);
 }

@@ -15,7 +15,7 @@ export function findObsoleteHealth(before: Providers, after: Providers): Obsolet
   const obsolete: ObsoleteHealth = { providers: [], credentials: [] };
   for (const [providerId, previous] of before) {
     const current = after.get(providerId);
-    if (!current || placeOf(current) !== placeOf(previous)) {
+    if (!current || endpointKeyOf(current) !== endpointKeyOf(previous)) {
       obsolete.providers.push(providerId);
       continue;
     }
@@ -36,6 +36,6 @@ function secretsOf({ headers, signing }: UpstreamCredential): string {
   return JSON.stringify([headers, signing?.secrets]);
 }
 
-export function placeOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
+export function endpointKeyOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
   return JSON.stringify([endpoint, dialect.id, headers, proxy, unusable]);
 }
