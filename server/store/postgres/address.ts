@@ -18,8 +18,8 @@ const isReference = (text: string) => text.startsWith('env:') || text.startsWith
  * Accepts `postgres://…`, `env:NAME` or `file:PATH`; the password in the URL may be such a reference too. Rejects with
  * a GatewayError `invalid_value` that never contains a password.
  */
-export async function resolveAddress(given: string, env: Env): Promise<string> {
-  const url = isReference(given) ? (await resolve(given, env)).trim() : given;
+export async function resolveAddress(givenAddress: string, env: Env): Promise<string> {
+  const url = isReference(givenAddress) ? (await resolve(givenAddress, env)).trim() : givenAddress;
   readAddress(url);
   const read = new URL(url);
   const password = decoded(read.password);
@@ -44,7 +44,7 @@ async function resolve(reference: string, env: Env): Promise<string> {
 /** Throws a GatewayError `invalid_value` that does not contain the URL if it is not a PostgreSQL URL. */
 export function readAddress(url: string): Address {
   const read = URL.parse(url);
-  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusable();
+  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusableAddress();
   const user = decoded(read.username);
   decoded(read.password);
   return { host: decoded(read.host) || 'localhost', user, database: decoded(read.pathname.slice(1)) || user };
@@ -54,11 +54,11 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw unusable();
+    throw unusableAddress();
   }
 }
 
-function unusable(): GatewayError {
+function unusableAddress(): GatewayError {
   return new GatewayError(
     'invalid_value',
     'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, and "%", "@", ":" and "/" in a password as %25, %40, %3A and %2F.',

@@ -73,14 +73,14 @@ export class ConfigRows {
   /** The newest revision, not validated yet. null if nothing is stored. */
   async newest(): Promise<{ revision: number; value: unknown } | null> {
     const { rows } = await this.#postgres.ask(wholeSql);
-    const [base, ...later] = rows;
+    const [base, ...patches] = rows;
     if (!base) return null;
     let value: unknown = JSON.parse(text(base.config) ?? 'null');
-    for (const row of later) {
+    for (const row of patches) {
       const patch: unknown = JSON.parse(text(row.patch) ?? 'null');
       value = isObject(value) ? applyPatch(value, patch) : null;
     }
-    return { revision: number((later.at(-1) ?? base).revision) ?? 0, value };
+    return { revision: number((patches.at(-1) ?? base).revision) ?? 0, value };
   }
 
   /**
@@ -109,10 +109,10 @@ function bodiesOf(stored: StoredRevision): [config: string | null, patch: string
 async function writtenInSlices(config: Config): Promise<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(config)) {
-    const written = Array.isArray(value)
+    const serialized = Array.isArray(value)
       ? await listInSlices(name, value)
       : JSON.stringify(memberWithoutDefaults(name, value));
-    members.push(`${JSON.stringify(name)}:${written}`);
+    members.push(`${JSON.stringify(name)}:${serialized}`);
   }
   return `{${members.join()}}`;
 }

@@ -95,9 +95,9 @@ class PostgresConfigStore implements ConfigStore {
 
   async #commit(change: NextConfig, expectedRevision: number | undefined): Promise<ConfigRevision> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const { config: before, revision } = this.#current;
+      const { config: current, revision } = this.#current;
       if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionPassed();
-      const config = validateChange(typeof change === 'function' ? change(before) : change, before);
+      const config = validateChange(typeof change === 'function' ? change(current) : change, current);
       if (await this.#insert(this.#stored(config), revision + 1)) return this.#committed(config, revision + 1);
       // Another replica committed first.
       await this.#follow(() => {

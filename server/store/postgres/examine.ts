@@ -20,11 +20,11 @@ interface Examined {
 
 /** Never rejects. */
 export async function examineDatabase(
-  given: string,
+  givenAddress: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Examined> {
   try {
-    const url = await resolveAddress(given, env);
+    const url = await resolveAddress(givenAddress, env);
     const address = readAddress(url);
     const postgres = new Postgres({ url, connections: 1, failed() {} });
     try {

@@ -64,8 +64,8 @@ export async function importFolder(options: Options): Promise<Imported> {
 }
 
 /** An equal configuration exists if an import is repeated. */
-function checkConfig(own: ConfigStore, shared: ConfigStore): void {
-  if (own.isFirstRun || shared.isFirstRun || isDeepStrictEqual(own.current.config, shared.current.config)) return;
+function checkConfig(local: ConfigStore, shared: ConfigStore): void {
+  if (local.isFirstRun || shared.isFirstRun || isDeepStrictEqual(local.current.config, shared.current.config)) return;
   throw new GatewayError(
     'conflict',
     'The database holds another configuration already. Nothing was copied. Name a new database.',
@@ -79,8 +79,8 @@ async function copySecrets({ dataDir, key, secrets: prefer }: Options, shared: S
   const to = await shared.openSecrets();
   const names = await store.list();
   if (key.passphrase === undefined && key.keyFile === undefined) {
-    const left = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;
-    return { secrets: 0, notices: names.length === 0 ? [] : [left] };
+    const notice = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;
+    return { secrets: 0, notices: names.length === 0 ? [] : [notice] };
   }
   return { secrets: await copyAll(names, store, to), notices: [] };
 }
@@ -95,6 +95,6 @@ async function copyAll(names: readonly string[], from: SecretStore, to: SecretSt
 
 /** If a key file lies beside the secrets, opening them with a passphrase would change them. */
 async function needsPassphrase(dataDir: string): Promise<boolean> {
-  const written = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
-  return written.includes('"from":"passphrase"');
+  const content = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
+  return content.includes('"from":"passphrase"');
 }

@@ -125,23 +125,24 @@ async function record(queries: Queries, rows: readonly PlacedRow[], replica: str
 async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise<PlacedRow[]> {
   const booking = placed.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
   if (booking.length === 0) return [...placed];
-  const named = columnsOf(booking.map(({ kind, groupId, id }) => [kind, groupId, id]).sort(byText));
-  const { rows } = await queries.ask(bookSql, ...named);
-  await queries.ask(settleSql, ...named);
-  const isBooked = new Set(rows.map((row) => placeOf(String(row.kind), String(row.group_id), String(row.id))));
+  const jobColumns = columnsOf(booking.map(({ kind, groupId, id }) => [kind, groupId, id]).sort(byText));
+  const { rows } = await queries.ask(bookSql, ...jobColumns);
+  await queries.ask(settleSql, ...jobColumns);
+  const isBooked = new Set(rows.map((row) => keyOf(String(row.kind), String(row.group_id), String(row.id))));
   return placed.flatMap(({ row, day }) => {
-    const books = isFinished(row) ? row.books : undefined;
-    if (!isFinished(row) || !books || isBooked.has(placeOf(books.kind, books.groupId, books.id))) return [{ row, day }];
+    const bookedJob = isFinished(row) ? row.books : undefined;
+    if (!isFinished(row) || !bookedJob || isBooked.has(keyOf(bookedJob.kind, bookedJob.groupId, bookedJob.id)))
+      return [{ row, day }];
     // A row without attempts contains nothing but the bill.
     return row.attempts.length === 0 ? [] : [{ row: withoutUsage(row), day }];
   });
 }
 
-const placeOf = (kind: string, groupId: string, id: string) => `${kind}\n${groupId}\n${id}`;
+const keyOf = (kind: string, groupId: string, id: string) => `${kind}\n${groupId}\n${id}`;
 
 function withoutUsage(row: EndedRow): EndedRow {
-  const none = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
-  return { ...row, ...none, attempts: row.attempts.map((attempt) => ({ ...attempt, ...none })) };
+  const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
+  return { ...row, ...noUsage, attempts: row.attempts.map((attempt) => ({ ...attempt, ...noUsage })) };
 }
 
 async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Promise<void> {

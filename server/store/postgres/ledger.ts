@@ -93,9 +93,9 @@ function recordingIn(waiting: WaitingBatches, keyUses: KeyUses): Recording {
       keyUses.note(row.keyId, row.startedAt);
       waiting.add(reserved ? { ...row, reserved } : row);
     },
-    finished(row, books) {
+    finished(row, bookedJob) {
       keyUses.note(row.keyId, row.startedAt);
-      waiting.add(books ? { ...row, books } : row);
+      waiting.add(bookedJob ? { ...row, books: bookedJob } : row);
     },
     joined: (joined) => waiting.join(joined),
     capture: (id, exchange) => waiting.addCapture({ id, capturedAt: Date.now(), exchange }),

@@ -28,7 +28,8 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
 
 /** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
-  const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
+  const condition =
+    by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
   const unpriced = `coalesce((CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
     ELSE json_array_length(attempts) > 1
@@ -36,9 +37,9 @@ function requestsSql(by: UsageDimension): string {
   const amount = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
   return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone') AND fault IS NULL)::integer AS errors,
       (outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
-      ${usageColumns.map(([name, column]) => `CASE WHEN ${whole} THEN ${amount(name)} ELSE 0 END AS ${column}`).join(', ')},
-      CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${whole} THEN ${unpriced} ELSE 0 END AS unpriced_requests
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN ${amount(name)} ELSE 0 END AS ${column}`).join(', ')},
+      CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${condition} THEN ${unpriced} ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
 

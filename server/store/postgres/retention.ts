@@ -90,8 +90,8 @@ async function partitionsOf(queries: Queries, table: string): Promise<Partition[
 
 async function drop(queries: Queries, table: string, { name, state }: Partition): Promise<void> {
   if (state !== 'detached') {
-    const how = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY';
-    await queries.ask(`ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`);
+    const mode = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY';
+    await queries.ask(`ALTER TABLE ${table} DETACH PARTITION ${name} ${mode}`);
   }
   await queries.ask(`DROP TABLE IF EXISTS ${name}`);
 }

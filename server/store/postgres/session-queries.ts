@@ -15,8 +15,8 @@ const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_
 const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
 
 export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: wanted = 50, stopAtUsd = null } = filter;
-  const limit = Math.min(Math.max(wanted, 1), 200);
+  const { limit: requestedLimit = 50, stopAtUsd = null } = filter;
+  const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(filter);
   const { rows } = await postgres.ask(`SELECT * FROM sessions ${sql} ORDER BY last_seq DESC LIMIT ${limit}`, ...values);
   const read = await readRequests(
@@ -73,9 +73,9 @@ async function readRequests(postgres: Postgres, ids: readonly string[]): Promise
   const { rows } = await postgres.ask(readSql, ids);
   const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
   return new Map(
-    [...bySession].map(([id, own]) => {
-      const requests = own.slice(-maxRequests).map(readRequest);
-      return [id, { requests, isComplete: own.length <= maxRequests }];
+    [...bySession].map(([id, rowsOfSession]) => {
+      const requests = rowsOfSession.slice(-maxRequests).map(readRequest);
+      return [id, { requests, isComplete: rowsOfSession.length <= maxRequests }];
     }),
   );
 }

@@ -47,10 +47,10 @@ async function summarizeNames(postgres: Postgres, question: UsageQuestion): Prom
   const firstDay = Math.ceil(from / quartersPerDay);
   const endDay = Math.max(firstDay, Math.floor(to / quartersPerDay));
   const { by, names } = question;
-  const named = names === undefined ? '' : 'AND name = ANY($2)';
+  const nameCondition = names === undefined ? '' : 'AND name = ANY($2)';
   const select = (table: string, time: string, first: number, end: number) =>
     `SELECT name, ${sumColumns.join(', ')} FROM ${table}
-     WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end} ${named}`;
+     WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end} ${nameCondition}`;
   const parts = [
     select('usage_quarters', 'quarter', from, Math.min(to, firstDay * quartersPerDay)),
     select('usage_days', 'day', firstDay, endDay),

@@ -159,27 +159,27 @@ export class WaitingBatches {
   #freeze(): Batch | null {
     const nowMs = this.#now();
     const rows: (BegunRow | EndedRow)[] = [];
-    const left: (BegunRow | EndedRow)[] = [];
+    const remainingRows: (BegunRow | EndedRow)[] = [];
     const ended = new Set(this.#rows.flatMap((row) => (isFinished(row) ? [row.id] : [])));
     for (const row of this.#rows) {
       // A clock that was set back must not keep rows waiting.
       const isYoung = !isFinished(row) && !ended.has(row.id) && Math.abs(nowMs - row.startedAt) < youngMs;
-      if (rows.length === rowsPerBatch || (isYoung && !this.#isFlushing)) left.push(row);
+      if (rows.length === rowsPerBatch || (isYoung && !this.#isFlushing)) remainingRows.push(row);
       else rows.push(row);
     }
-    this.#rows = left;
+    this.#rows = remainingRows;
     const captures = this.#captures.splice(0, capturesPerBatch);
-    const joined = this.#joinedOtherThan(left);
+    const joined = this.#joinedOtherThan(remainingRows);
     return rows.length + captures.length + joined.length === 0 ? null : { id: randomUUID(), rows, captures, joined };
   }
 
-  /** Removes and returns those whose requests are not in `left`; the others are written later, with their requests. */
-  #joinedOtherThan(left: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
+  /** Removes and returns those whose requests are not in `remainingRows`; the others are written later, with their requests. */
+  #joinedOtherThan(remainingRows: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
     if (this.#joined.length === 0) return [];
-    const ids = new Set(left.map(({ id }) => id));
-    const due = this.#joined.filter(({ requestId }) => !ids.has(requestId));
+    const ids = new Set(remainingRows.map(({ id }) => id));
+    const joinedNow = this.#joined.filter(({ requestId }) => !ids.has(requestId));
     this.#joined = this.#joined.filter(({ requestId }) => ids.has(requestId));
-    return due;
+    return joinedNow;
   }
 
   async #writeFrozen(batch: Batch): Promise<void> {
