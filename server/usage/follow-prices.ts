@@ -13,10 +13,10 @@ export function followPrices(config: ConfigInForce): PriceTable {
     prices = pricesOf(now.config);
   });
   return {
-    cost: (...asked) => prices.cost(...asked),
-    tokenPrice: (...asked) => prices.tokenPrice(...asked),
-    maxOutput: (...asked) => prices.maxOutput(...asked),
-    applied: (...asked) => prices.applied(...asked),
+    cost: (...question) => prices.cost(...question),
+    tokenPrice: (...question) => prices.tokenPrice(...question),
+    maxOutput: (...question) => prices.maxOutput(...question),
+    applied: (...question) => prices.applied(...question),
   };
 }
 
