@@ -36,12 +36,12 @@ export class BatchedQuestions<Question, Answer> {
     this.#isRunning = false;
   }
 
-  async #answerSome(asked: readonly PendingQuestion<Question, Answer>[]): Promise<void> {
+  async #answerSome(batch: readonly PendingQuestion<Question, Answer>[]): Promise<void> {
     try {
-      const answers = await this.#answerAll(asked.map(({ question }) => question));
-      for (const [place, answer] of answers.entries()) asked[place]?.resolve(answer);
+      const answers = await this.#answerAll(batch.map(({ question }) => question));
+      for (const [index, answer] of answers.entries()) batch[index]?.resolve(answer);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 }
