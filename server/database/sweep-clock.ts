@@ -34,7 +34,7 @@ const catchUpSpeed = 96;
 export function createSweepClock(database: Database, sources: Partial<ClockSources> = {}): SweepClock {
   const { wallMs = Date.now, steadyMs = () => performance.now() } = sources;
   const selectKnownTime = database.prepare("SELECT value FROM facts WHERE name = 'known time'");
-  const keep = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
+  const storeKnownTime = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
   const newest = database.prepare('SELECT started_at FROM requests ORDER BY seq DESC LIMIT 1');
   let readAtMs = steadyMs();
   /** Null if it must be read from the database, which may have been replaced. */
@@ -50,7 +50,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
     const mayBe = knownMs + (steadyMs() - readAtMs) * catchUpSpeed;
     readAtMs = steadyMs();
     knownMs = Math.max(knownMs, Math.min(nowMs, mayBe));
-    keep.run(knownMs);
+    storeKnownTime.run(knownMs);
     return { earliestMs: Math.min(nowMs, knownMs), latestMs: Math.max(nowMs, knownMs) };
   }
 
