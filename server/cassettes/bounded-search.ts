@@ -14,15 +14,15 @@ export interface TextRange {
  * characters, so that backtracking is bounded. `regexp` needs the flag `g`.
  */
 export function findAll(text: string, regexp: RegExp): TextRange[] {
-  const found: TextRange[] = [];
+  const ranges: TextRange[] = [];
   for (let from = 0; from < text.length; from += maxMatchedLength - overlap) {
     const window = text.slice(from, from + maxMatchedLength);
     for (const match of window.matchAll(regexp)) {
-      if (match[0] !== '') found.push({ start: from + match.index, end: from + match.index + match[0].length });
+      if (match[0] !== '') ranges.push({ start: from + match.index, end: from + match.index + match[0].length });
     }
     if (from + maxMatchedLength >= text.length) break;
   }
-  return mergeRanges(found);
+  return mergeRanges(ranges);
 }
 
 /** The text with each of the ranges replaced. */

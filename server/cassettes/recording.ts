@@ -45,7 +45,7 @@ export class ExchangeRecording implements Recording {
       this.#pieces.push({ afterMs: Math.round(performance.now() - this.#options.startMs), bytes: Buffer.from(bytes) });
   }
 
-  end(how: RecordedResponse['ended'], usage: Usage | null): boolean {
+  end(ending: RecordedResponse['ended'], usage: Usage | null): boolean {
     const { request, redactor, incoming, ended } = this.#options;
     if (!this.#head || this.#bytes > maxRecordedBytes) {
       ended(this.#head ? 'too-large' : 'unanswered');
@@ -53,7 +53,12 @@ export class ExchangeRecording implements Recording {
     }
     const head = packHead(this.#head, incoming.id, redactor);
     const body = packBody(head.headers['content-type'], unpacked(this.#pieces, this.#head.headers), redactor);
-    ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
+    ended({
+      version: formatVersion,
+      request,
+      response: { ...head, ended: ending, body },
+      usage: usage && { ...usage },
+    });
     return true;
   }
 }

@@ -53,10 +53,10 @@ export class Redactor {
   /** The ranges of secrets, in order and without overlaps. */
   find(text: string): TextRange[] {
     const shaped = this.#patterns.flatMap((each) => findAll(text, each));
-    const known = mayHoldSecret(text, this.#secrets)
+    const secretRanges = mayHoldSecret(text, this.#secrets)
       ? textRanges(text, findSecrets(Buffer.from(text), this.#secrets))
       : [];
-    return known.length + shaped.length === 0 ? shaped : mergeRanges([...known, ...shaped]);
+    return secretRanges.length + shaped.length === 0 ? shaped : mergeRanges([...secretRanges, ...shaped]);
   }
 }
 
@@ -65,7 +65,7 @@ function textRanges(text: string, ranges: readonly TextRange[]): TextRange[] {
   const bytes = Buffer.from(text);
   if (bytes.length === text.length) return [...ranges];
   return ranges.map(({ start, end }) => {
-    const before = bytes.toString('utf8', 0, start).length;
-    return { start: before, end: before + bytes.toString('utf8', start, end).length };
+    const textStart = bytes.toString('utf8', 0, start).length;
+    return { start: textStart, end: textStart + bytes.toString('utf8', start, end).length };
   });
 }

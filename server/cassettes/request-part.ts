@@ -18,7 +18,7 @@ type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | '
 /** Resolves with equal values for two forms that differ only in their boundaries. */
 export async function describeRequest(incoming: Described, redactor: Redactor): Promise<RecordedRequest> {
   const { method, url, wire, headers, body } = incoming;
-  const kept = keptHeaders.flatMap((name): [string, string][] => {
+  const headerEntries = keptHeaders.flatMap((name): [string, string][] => {
     const value = headers[name];
     if (typeof value !== 'string') return [];
     return [[name, formType.test(value) ? 'multipart/form-data' : redactor.header(name, value)]];
@@ -27,7 +27,7 @@ export async function describeRequest(incoming: Described, redactor: Redactor): 
     method,
     path: redactor.url(url),
     wire,
-    headers: Object.fromEntries(kept),
+    headers: Object.fromEntries(headerEntries),
     body: body === null || body.length === 0 ? null : await describeBody(body, headers['content-type'], redactor),
   };
 }
