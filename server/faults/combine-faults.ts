@@ -22,9 +22,11 @@ function displaces(one: Fault, other: Fault, isBefore: boolean): boolean {
  * The faults that a request gets if several rules apply: of faults that cannot be combined, the one that replaces the
  * answer, otherwise the first.
  */
-export function combined(due: readonly Fault[]): readonly Fault[] {
-  if (due.length < 2) return due;
-  return due.filter((fault, index) => !due.some((other, at) => at !== index && displaces(other, fault, at < index)));
+export function combined(dueFaults: readonly Fault[]): readonly Fault[] {
+  if (dueFaults.length < 2) return dueFaults;
+  return dueFaults.filter(
+    (fault, index) => !dueFaults.some((other, at) => at !== index && displaces(other, fault, at < index)),
+  );
 }
 
 interface Rule {

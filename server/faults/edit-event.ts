@@ -18,11 +18,11 @@ function objectIn(bytes: Buffer): { start: number; end: number } | null {
  * `edit` returns false.
  */
 export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
-  const place = objectIn(bytes);
-  if (!place) return bytes;
-  const text = changed(bytes.toString('utf8', place.start, place.end), edit);
+  const range = objectIn(bytes);
+  if (!range) return bytes;
+  const text = changed(bytes.toString('utf8', range.start, range.end), edit);
   if (text === null) return bytes;
-  return Buffer.concat([bytes.subarray(0, place.start), Buffer.from(text), bytes.subarray(place.end)]);
+  return Buffer.concat([bytes.subarray(0, range.start), Buffer.from(text), bytes.subarray(range.end)]);
 }
 
 function changed(text: string, edit: (value: Json) => boolean): string | null {

@@ -163,7 +163,7 @@ class EventShape implements Shape {
 
   push(bytes: Buffer): Step[] {
     this.#gate.push(bytes);
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   /** Sends the rest after the last event, such as the bracket of an array. */
@@ -181,7 +181,7 @@ class EventShape implements Shape {
     return this.#rule({ bytes: event, number: this.#number, isEnd, value: read?.value });
   }
 
-  #taken(): Step[] {
+  #takeSteps(): Step[] {
     const steps = this.#steps;
     this.#steps = [];
     return steps;

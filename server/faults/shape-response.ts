@@ -16,10 +16,10 @@ export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFo
 }
 
 function shapesOfStream(faults: readonly ResponseFault[], stream: StreamFormat): (Shape | null)[] {
-  const late = faults.find(({ name }) => name === 'late-event');
+  const lateEvent = faults.find(({ name }) => name === 'late-event');
   const stop = faults.find((fault) => fault.name === 'stall' || fault.name === 'cut');
   return [
-    late?.name === 'late-event' ? new LateBytes(late) : null,
+    lateEvent?.name === 'late-event' ? new LateBytes(lateEvent) : null,
     shapeEvents(faults, stream),
     stop?.bytes === undefined ? null : new StopAtByte(stop.bytes, stopOf(stop)),
   ];
@@ -45,7 +45,7 @@ class ShapesInTurn implements Shape {
     return this.#shapes
       .slice(from)
       .reduce<Step[]>(
-        (made, shape) => made.flatMap((step) => (step.kind === 'send' ? shape.push(step.bytes) : [step])),
+        (steps, shape) => steps.flatMap((step) => (step.kind === 'send' ? shape.push(step.bytes) : [step])),
         [...steps],
       );
   }
