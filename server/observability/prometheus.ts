@@ -106,7 +106,7 @@ class RequestMetrics {
     for (const attempt of record.attempts) this.#attempted(record, attempt);
     if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
     // Usage of a job is recorded with the request that found it finished, whose attempts have no usage of their own.
-    if (record.attempts.every(({ usage }) => usage === null)) this.#used(labels, record);
+    if (record.attempts.every(({ usage }) => usage === null)) this.#countUsage(labels, record);
   }
 
   #attempted(record: RequestRecord, attempt: AttemptRecord): void {
@@ -115,10 +115,10 @@ class RequestMetrics {
     if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondsMs);
     const speed = record.stream ? outputTokensPerSecond(attempt) : null;
     if (speed !== null) this.#speed.observe(labels, speed);
-    this.#used(labels, attempt);
+    this.#countUsage(labels, attempt);
   }
 
-  #used(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
+  #countUsage(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
     if (costUsd) this.#cost.inc(labels, costUsd);
     if (usage === null) return;
     for (const [type, read] of tokenTypes) {

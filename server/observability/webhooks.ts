@@ -52,7 +52,7 @@ class WebhookSender {
   readonly #ports: WebhookPorts;
   readonly #stopped: AbortSignal;
   readonly #inTurn = createSerialQueue();
-  #waiting = 0;
+  #waitingCount = 0;
 
   constructor(webhook: Webhook, ports: WebhookPorts, stopped: AbortSignal) {
     this.#webhook = webhook;
@@ -63,14 +63,14 @@ class WebhookSender {
   /** Delivers events in order. */
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
-    if (this.#waiting >= maxWaiting) {
+    if (this.#waitingCount >= maxWaiting) {
       this.#reportDropped(event, 'too many events are waiting');
       return;
     }
-    this.#waiting++;
+    this.#waitingCount++;
     void this.#inTurn(async () => {
       await this.#deliver(event);
-      this.#waiting--;
+      this.#waitingCount--;
     });
   }
 
