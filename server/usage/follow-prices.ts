@@ -13,10 +13,10 @@ export function followPrices(config: ConfigInForce): PriceTable {
     prices = pricesOf(now.config);
   });
   return {
-    cost: (...question) => prices.cost(...question),
-    tokenPrice: (...question) => prices.tokenPrice(...question),
-    maxOutput: (...question) => prices.maxOutput(...question),
-    applied: (...question) => prices.applied(...question),
+    cost: (...args) => prices.cost(...args),
+    tokenPrice: (...args) => prices.tokenPrice(...args),
+    maxOutput: (...args) => prices.maxOutput(...args),
+    applied: (...args) => prices.applied(...args),
   };
 }
 

@@ -144,12 +144,12 @@ export class PostgresResponseStore implements ResponseStore {
     }
   }
 
-  async #try(failed: string, work: () => Promise<void>): Promise<void> {
+  async #try(warning: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (!isTemporary(error)) throw error;
-      this.#options.log.warn({ error: messageOf(error) }, failed);
+      this.#options.log.warn({ error: messageOf(error) }, warning);
     }
   }
 }
