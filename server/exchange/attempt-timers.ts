@@ -63,8 +63,8 @@ export class AttemptTimers {
     this.#progress.lastMs = atMs;
   }
 
-  drainFor(drainMs: number, over: () => void): void {
-    this.#drain = setTimeout(over, drainMs);
+  drainFor(drainMs: number, onOver: () => void): void {
+    this.#drain = setTimeout(onOver, drainMs);
   }
 
   /**

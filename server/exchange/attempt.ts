@@ -75,7 +75,7 @@ export class Attempt {
   }
 
   redirected(location: string): void {
-    this.#over({ kind: 'redirected', location });
+    this.#end({ kind: 'redirected', location });
   }
 
   /** The awaited bytes did not arrive, or not in time. */
@@ -163,11 +163,11 @@ export class Attempt {
         this.#fail(step.reason);
         break;
       case 'hand-over':
-        this.#failed(breakAfterContent(step.error));
+        this.#endFailed(breakAfterContent(step.error));
         break;
       case 'break':
         this.#delivery.breakOff(step);
-        this.#over({ kind: 'answered', failure: 'stream-broken' });
+        this.#end({ kind: 'answered', failure: 'stream-broken' });
         break;
     }
   }
@@ -209,12 +209,12 @@ export class Attempt {
     if (this.#options.trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
       if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
-      else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
+      else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
       return;
     }
     const outcome = this.#delivery.whole(step);
     if (outcome.kind !== 'complete') this.#fail(outcome);
-    else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.end(outcome) });
+    else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.end(outcome) });
   }
 
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
@@ -231,7 +231,7 @@ export class Attempt {
   #fail(reason: FailureReason): void {
     const { target, needs, facts } = this.#options;
     const supportsPrefill = facts.route.wire.request.supportsPrefill && target.provider.prefill !== null;
-    this.#failed(
+    this.#endFailed(
       failureOf(reason, {
         target,
         hasBegun: this.#options.trace.hasBegun,
@@ -243,10 +243,10 @@ export class Attempt {
     if (reason.kind === 'divergence') this.#notes.failed(null);
   }
 
-  #failed({ failure, message, failureResponse }: AttemptFailure): void {
+  #endFailed({ failure, message, failureResponse }: AttemptFailure): void {
     this.#notes.failed(failure.class, message);
     const { translation } = this.#options;
-    this.#over({
+    this.#end({
       kind: this.#options.trace.hasBegun ? 'broken' : 'failed',
       failure,
       failureResponse: translation ? translation.failureResponse(failureResponse) : failureResponse,
@@ -278,10 +278,10 @@ export class Attempt {
 
   #leave(failure: FailureClass | null, reason?: string): void {
     this.#notes.failed(failure, reason);
-    this.#over({ kind: 'given-up' });
+    this.#end({ kind: 'given-up' });
   }
 
-  #over(result: CallResult): void {
+  #end(result: CallResult): void {
     this.#isOver = true;
     this.#timers.stop();
     // The client has yet to read an answer, which therefore still uses its memory.

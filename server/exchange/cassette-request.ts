@@ -43,8 +43,8 @@ const secretsBySnapshot = new WeakMap<Snapshot, readonly string[]>();
 
 /** Secrets of all providers, since one provider's answer may contain another's. Read once per snapshot. */
 function providerSecrets(snapshot: Snapshot): readonly string[] {
-  const read = secretsBySnapshot.get(snapshot);
-  if (read) return read;
+  const cached = secretsBySnapshot.get(snapshot);
+  if (cached) return cached;
   const secrets = [...snapshot.providers.values()].flatMap(({ credentials, headers }) => [
     ...credentials.flatMap((credential) => secretsOf([], credential)),
     ...Object.entries(headers).flatMap(([name, value]) => (isCredentialName(name) ? [withoutScheme(value)] : [])),

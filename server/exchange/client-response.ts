@@ -141,11 +141,11 @@ export class ClientResponse {
   }
 
   /** Delays all further writes, and the end, until this has settled. */
-  holdUntil(stored: Promise<void>): void {
+  holdUntil(storing: Promise<void>): void {
     this.#delayed ??= new DelayedOutput(() => {
       this.#delayed = null;
     });
-    this.#delayed.until(stored);
+    this.#delayed.until(storing);
   }
 
   /** `from` is paused while the client does not read. */

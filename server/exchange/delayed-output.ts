@@ -10,10 +10,10 @@ export class DelayedOutput {
   }
 
   /** Waits for this as well. */
-  until(stored: Promise<void>): void {
+  until(storing: Promise<void>): void {
     this.#storing += 1;
-    const over = () => this.#release();
-    stored.then(over, over);
+    const release = () => this.#release();
+    storing.then(release, release);
   }
 
   add(write: () => void): void {

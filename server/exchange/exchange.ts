@@ -86,7 +86,7 @@ export class Exchange {
   /** Null if the response cache does not apply to the request. */
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
-  #cached: ClientResponse | undefined;
+  #cachedClient: ClientResponse | undefined;
   /** The jobs that the request names. */
   #jobs: KnownJobs = noJobs;
   #reserved: Reserved | null = null;
@@ -103,7 +103,7 @@ export class Exchange {
     this.#attempts?.clientLeft();
     this.#cassette?.clientLeft();
     this.#cacheLookup?.gone.abort();
-    this.#cached?.left();
+    this.#cachedClient?.left();
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
@@ -148,10 +148,10 @@ export class Exchange {
     this.#trace.model = model;
     if (model !== null) checkModelName(model, this.#trace.presentedKeys);
     assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
-    const planned = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
-    this.#trace.model = planned.model;
-    this.#trace.job = planned.job ?? null;
-    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
+    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
+    this.#trace.model = callPlan.model;
+    this.#trace.job = callPlan.job ?? null;
+    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: callPlan };
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });
     if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
@@ -212,7 +212,7 @@ export class Exchange {
     const { response, snapshot } = this.#options;
     const { faultInjector } = this;
     const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
-    this.#cached = client;
+    this.#cachedClient = client;
     const { stream } = call.match.route;
     if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
     const hit = await visit.find(call);
@@ -278,7 +278,7 @@ export class Exchange {
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#cacheLookup = null;
-    this.#cached = undefined;
+    this.#cachedClient = undefined;
   }
 
   /** Records the request and the usage of a background job that it created or found finished. */

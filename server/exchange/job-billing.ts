@@ -110,14 +110,14 @@ export class JobBilling {
     const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !endedStatuses.has(status))) return null;
-    const priced = (countedUsage: Accounting['usage']) =>
+    const costOfUsage = (countedUsage: Accounting['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, countedUsage);
-    if (usage !== null) return { usage, usageCertainty: certainty, costUsd: priced(usage) };
+    if (usage !== null) return { usage, usageCertainty: certainty, costUsd: costOfUsage(usage) };
     if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
     const outputTokens = format.text?.ofAnswer(answer) ?? null;
     const inputTokens = owed?.usage.inputTokens;
     const guess = { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== null && { outputTokens }) };
-    return { usage: guess, usageCertainty: 'estimated', costUsd: priced(guess) };
+    return { usage: guess, usageCertainty: 'estimated', costUsd: costOfUsage(guess) };
   }
 }
 

@@ -40,9 +40,9 @@ function answerAbout(
   const { route } = match;
   const parameters = new URLSearchParams(query);
   if (route.job?.behaviour === 'deletes') {
-    const forgotten = store.forget(id, groupId);
+    const deletion = store.forget(id, groupId);
     const deleted = { id, object: 'response', deleted: true };
-    return forgotten ? forgotten.then(() => deleted) : deleted;
+    return deletion ? deletion.then(() => deleted) : deleted;
   }
   if (route.path.endsWith('/input_items')) return inputItems(keptResponse, parameters);
   if (route.method !== 'GET') {

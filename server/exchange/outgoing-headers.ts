@@ -14,7 +14,7 @@ const maxHops = 4;
  * (the credential determines it), those that reveal the client's location, and those that override the method or path
  * that was admitted.
  */
-const dropped = new Set([
+const droppedNames = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -54,7 +54,7 @@ export function passableHeaders(client: IncomingHttpHeaders, presentedKeys: read
   const connectionNames = namedByConnection(client.connection);
   for (const name in client) {
     const value = client[name];
-    if (typeof value !== 'string' || dropped.has(name) || droppedPrefix.test(name)) continue;
+    if (typeof value !== 'string' || droppedNames.has(name) || droppedPrefix.test(name)) continue;
     if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presentedKeys)) continue;
     headers[name] = value;
   }

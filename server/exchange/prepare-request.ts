@@ -120,7 +120,7 @@ export class RequestPreparation {
     const sendable = this.#sendableFor(target);
     if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
     return sendable instanceof Promise
-      ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
+      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null }))
       : { call, sendable, translation: null, hosting: null };
   }
 
@@ -172,9 +172,9 @@ export class RequestPreparation {
 
   async #withoutReasoning(
     sendable: PreparedBody | Promise<PreparedBody>,
-    refused: RefusedReasoning,
+    refusedReasoning: RefusedReasoning,
   ): Promise<PreparedRequest> {
-    const reduced = await refused.without(await sendable);
+    const reduced = await refusedReasoning.without(await sendable);
     return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
   }
 
@@ -204,7 +204,7 @@ export class RequestPreparation {
       if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
       const body = this.#bodyToTranslate();
       if (!(body instanceof Promise)) return this.#forTarget(this.#open(passage, body), next);
-      return body.then((read) => this.#forTarget(this.#open(passage, read), next)).catch(refusalIn);
+      return body.then((bytes) => this.#forTarget(this.#open(passage, bytes), next)).catch(refusalIn);
     } catch (thrown) {
       return refusalIn(thrown);
     }

@@ -55,8 +55,8 @@ export class RequestCassette {
   /** Must be called once the request has ended. */
   end(usage: Usage | null): void {
     const { response, trace, faultInjector } = this.#options;
-    const broken = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
-    const isComplete = broken === 'cut' && (faultInjector?.hasAll ?? response.writableEnded);
-    if (this.#recording?.end(isComplete ? 'complete' : broken, usage)) trace.cassette = 'recorded';
+    const ending = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
+    const isComplete = ending === 'cut' && (faultInjector?.hasAll ?? response.writableEnded);
+    if (this.#recording?.end(isComplete ? 'complete' : ending, usage)) trace.cassette = 'recorded';
   }
 }

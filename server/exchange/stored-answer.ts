@@ -33,7 +33,7 @@ export async function sendStored(
   if (!(await isDue(answer.pieces[0]))) return;
   client.begin(answer.status, answer.headers, answerer);
   const isWhole = pace === 0 && !answer.isCut;
-  if (isWhole) return client.end(outcomeOf(answer), null, joined(answer));
+  if (isWhole) return client.end(outcomeOf(answer), null, joinPieces(answer));
   for (const piece of answer.pieces) {
     if (!(await isDue(piece))) return;
     await writeAndWait(client, piece.bytes, clientGone);
@@ -44,7 +44,7 @@ export async function sendStored(
 }
 
 /** A single piece is sent without a copy, so that all its recipients share the memory. */
-function joined({ pieces }: StoredAnswer): Buffer {
+function joinPieces({ pieces }: StoredAnswer): Buffer {
   const [only, ...others] = pieces.map(({ bytes }) => bytes);
   return only && others.length === 0 ? only : Buffer.concat(pieces.map(({ bytes }) => bytes));
 }

@@ -174,8 +174,8 @@ export class UpstreamAttempts {
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     if (credential?.signing) {
-      const refused = await signed(request, next, this.#options.ports.transport, trace.record);
-      if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
+      const signingFailure = await signed(request, next, this.#options.ports.transport, trace.record);
+      if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
     }
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
@@ -193,9 +193,9 @@ export class UpstreamAttempts {
 
   /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
   #continues(translation: AnswerTranslation | null): boolean {
-    const broken = this.#translation;
-    if (translation && broken) translation.continue(broken);
-    return (translation === null) === (broken === null);
+    const brokenTranslation = this.#translation;
+    if (translation && brokenTranslation) translation.continue(brokenTranslation);
+    return (translation === null) === (brokenTranslation === null);
   }
 
   #isTooLate({ record }: AttemptTrace): boolean {

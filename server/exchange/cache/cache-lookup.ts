@@ -66,10 +66,11 @@ export class CacheLookup {
       this.#flight = cache.startFlight(key);
       return null;
     }
-    const landed = await Promise.race([running.landed, this.#whenGone()]);
+    const sharedAnswer = await Promise.race([running.landed, this.#whenGone()]);
     // A comment has made the response a stream.
-    const isFit = !response.headersSent || (landed && isEventStream(landed.headers, framingOf(call.match.route)));
-    return landed && isFit ? this.#foundAnswer(landed, 'shared') : null;
+    const isFit =
+      !response.headersSent || (sharedAnswer && isEventStream(sharedAnswer.headers, framingOf(call.match.route)));
+    return sharedAnswer && isFit ? this.#foundAnswer(sharedAnswer, 'shared') : null;
   }
 
   /** The tap that copies a provider's answer, so that it can be stored. */

@@ -12,7 +12,7 @@ export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | s
   const { match, group, body, headers, path, query } = call;
   const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
   const headerNames = Object.keys(headers).filter(decides).sort();
-  const about = JSON.stringify([
+  const metadata = JSON.stringify([
     match.route.method,
     match.route.wire.name,
     path,
@@ -22,7 +22,7 @@ export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | s
     [group.policy.losses, lossy ?? null],
     headerNames.map((name) => [name, headers[name]]),
   ]);
-  const hash = createHash('sha256').update(`${about.length}\n${about}\n`);
+  const hash = createHash('sha256').update(`${metadata.length}\n${metadata}\n`);
   return hash.update(body.captured ?? '').digest('base64');
 }
 

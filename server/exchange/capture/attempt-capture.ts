@@ -60,11 +60,11 @@ export class AttemptCapture {
   #capturedRequest(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
     if (this.#request === null) return { method: '', url: null, ...withoutBody(null, 'not-sent', rules) };
     const { method, origin, path, headers } = this.#request;
-    const about = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
-    if (typeof client === 'string') return { ...about, ...withoutBody(headers, client, rules) };
-    if (this.#body === null) return { ...about, ...withoutBody(headers, 'relayed', rules) };
-    if (isSame(this.#body, client)) return { ...about, ...withoutBody(headers, 'as-client', rules) };
-    return { ...about, ...capturedMessage(headers, this.#body, rules) };
+    const requestLine = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
+    if (typeof client === 'string') return { ...requestLine, ...withoutBody(headers, client, rules) };
+    if (this.#body === null) return { ...requestLine, ...withoutBody(headers, 'relayed', rules) };
+    if (isSame(this.#body, client)) return { ...requestLine, ...withoutBody(headers, 'as-client', rules) };
+    return { ...requestLine, ...capturedMessage(headers, this.#body, rules) };
   }
 }
 

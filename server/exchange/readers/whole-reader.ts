@@ -206,9 +206,9 @@ export class WholeReader implements ResponseReader {
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
     if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
-    else if (verdict.kind === 'error') steps.push(this.#refused(body, verdict));
+    else if (verdict.kind === 'error') steps.push(this.#refusalOf(body, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
-      steps.push(this.#refused(body, { ...verdict, status: this.#status }));
+      steps.push(this.#refusalOf(body, { ...verdict, status: this.#status }));
     else steps.push(this.#asStream(plain) ?? this.#completed(this.#facts.isTranslated ? plain : body, verdict));
     return steps;
   }
@@ -239,7 +239,7 @@ export class WholeReader implements ResponseReader {
   }
 
   /** If no other target succeeds, the error is relayed with the status that it should have had. */
-  #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
+  #refusalOf(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
     const failure = this.#facts.route.wire.errors.classify({
       status: status < 400 ? 500 : status,

@@ -62,7 +62,7 @@ type Connected = OpenSession | { kind: 'left' } | { kind: 'unanswered'; failureR
 export class UpstreamSearch {
   readonly #ports: UpstreamPorts;
   readonly #call: SessionCall;
-  readonly #gone = Promise.withResolvers<void>();
+  readonly #clientGone = Promise.withResolvers<void>();
   readonly #underWay = new Set<UpstreamHandshake>();
   #hasLeft = false;
   #session: OpenSession | undefined;
@@ -75,7 +75,7 @@ export class UpstreamSearch {
   /** Call when the client leaves: aborts the current attempt. Has no effect on an open session. */
   clientLeft(): void {
     this.#hasLeft = true;
-    this.#gone.resolve();
+    this.#clientGone.resolve();
     for (const handshake of this.#underWay) handshake.abort();
   }
 
@@ -101,7 +101,7 @@ export class UpstreamSearch {
       plan,
       picker: this.#picker,
       start: (next) => this.#start(next, plan),
-      gone: () => this.#gone.promise,
+      gone: () => this.#clientGone.promise,
     });
     if (outcome.kind === 'unanswered') return outcome;
     if (this.#session && this.#hasLeft) this.#session.socket.terminate();
@@ -141,7 +141,7 @@ export class UpstreamSearch {
     try {
       const answer = await handshake.run({ ...this.#addressOf(next), timeouts });
       notes.answered(answer.kind === 'open' ? 101 : answer.status, answer.headers['x-request-id']);
-      if (answer.kind === 'refused') return this.#failed(next, notes, this.#reasonOf(answer));
+      if (answer.kind === 'refused') return this.#failureResult(next, notes, this.#reasonOf(answer));
       if (this.#hasLeft || this.#session) {
         answer.socket.terminate();
         notes.failed('client-gone');
@@ -154,7 +154,7 @@ export class UpstreamSearch {
         notes.failed('client-gone');
         return { kind: 'given-up' };
       }
-      return this.#failed(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
+      return this.#failureResult(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
     } finally {
       this.#underWay.delete(handshake);
     }
@@ -190,7 +190,7 @@ export class UpstreamSearch {
     return { kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } };
   }
 
-  #failed({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {
+  #failureResult({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {
     const redacted = (text: string) => notes.redacted(text);
     const { failure, message, failureResponse } = failureOf(reason, {
       target,

@@ -65,7 +65,7 @@ export class SessionAccounting implements MessageWatch {
       case 'response-created':
         return this.#begin(event.id);
       case 'response-done':
-        this.#done(event);
+        this.#responseDone(event);
         return null;
       case 'transcribed':
         this.#transcribed(event.used);
@@ -122,11 +122,11 @@ export class SessionAccounting implements MessageWatch {
     this.#finish(row, 'client-gone', this.#standIn(row));
   }
 
-  #done({ id, hasFailed, errorCode, used }: ResponseDone): void {
+  #responseDone({ id, hasFailed, errorCode, used }: ResponseDone): void {
     const row = this.#running.get(id);
     if (!row) return;
     this.#running.delete(id);
-    const accounting = used ? this.#priced(used, this.#owner.target.model ?? this.#owner.model) : null;
+    const accounting = used ? this.#accountingOf(used, this.#owner.target.model ?? this.#owner.model) : null;
     const unknown = hasFailed ? nothingUsed : this.#standIn(row);
     const failure = hasFailed ? 'transient' : null;
     this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
@@ -138,7 +138,7 @@ export class SessionAccounting implements MessageWatch {
     const target = { ...this.#owner.target, model: this.#transcribesWith };
     const row = new ResponseRow(this.#owner, 'transcription', target);
     row.begun();
-    const accounting = this.#priced(used, this.#transcribesWith);
+    const accounting = this.#accountingOf(used, this.#transcribesWith);
     this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
   }
 
@@ -146,7 +146,7 @@ export class SessionAccounting implements MessageWatch {
     this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
   }
 
-  #priced({ usage, billed }: EventUsage, model: string | null): Accounting {
+  #accountingOf({ usage, billed }: EventUsage, model: string | null): Accounting {
     return accountingOf(usage, this.#costOf(billed, model));
   }
 

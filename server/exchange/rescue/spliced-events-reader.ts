@@ -52,7 +52,7 @@ export class SplicedEventsReader implements ResponseReader {
 
   read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
-    if (this.#error) this.#finish(this.#refused(this.#error));
+    if (this.#error) this.#finish(this.#refusalOf(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
     else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#takeSteps(), ...this.fail(unreadableEvents())];
     return this.#takeSteps();
@@ -62,7 +62,7 @@ export class SplicedEventsReader implements ResponseReader {
     const rest = this.#gate.takeRest();
     const last = rest.length > 0 ? this.#splice(rest, true) : null;
     if (last) this.#send(last);
-    if (this.#error) this.#finish(this.#refused(this.#error));
+    if (this.#error) this.#finish(this.#refusalOf(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
     else if (!this.#isPassing) this.#finish(damagedBy('ended the stream before it said anything new'));
     else this.#finish(this.isComplete() ? { kind: 'complete' } : this.#broken(endedEarly()));
@@ -143,7 +143,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   /** Its error names a response that the client does not know, so the event itself is never passed on. */
-  #refused(error: ErrorEvent): Step {
+  #refusalOf(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
     const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);

@@ -61,10 +61,10 @@ export class SessionSpending {
     const spent = session === null ? undefined : this.#spent.get(session.id);
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
-    const reached = highestReached(spent.usd, budget);
-    if (!reached || reached.amountUsd <= spent.reportedUsd) return;
-    spent.reportedUsd = reached.amountUsd;
-    this.#onReached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
+    const reachedShare = highestReached(spent.usd, budget);
+    if (!reachedShare || reachedShare.amountUsd <= spent.reportedUsd) return;
+    spent.reportedUsd = reachedShare.amountUsd;
+    this.#onReached({ ...reachedShare, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
   /** Its amount is read from the ledger again when next needed. */

@@ -76,12 +76,12 @@ export class AnswerTranslation {
     return events !== undefined && !events.isOver && events.textSoFar !== null;
   }
 
-  /** Continues the client's stream of `broken`. Call before the first bytes. */
-  continue(broken: AnswerTranslation): void {
-    const { events } = broken.#open();
+  /** Continues the client's stream of `brokenTranslation`. Call before the first bytes. */
+  continue(brokenTranslation: AnswerTranslation): void {
+    const { events } = brokenTranslation.#open();
     this.#open().events.continue(events);
-    this.#repacking = broken.#repacking;
-    this.#first = broken.#first;
+    this.#repacking = brokenTranslation.#repacking;
+    this.#first = brokenTranslation.#first;
   }
 
   /** The client has the beginning of the answer from another attempt. */
@@ -257,11 +257,11 @@ export class AnswerTranslation {
 /** The model has answered, so a retry would cost as much and fail in the same way. */
 function finalRefusal(error: AnswerError): FinalRefusal {
   const body = Buffer.from(JSON.stringify({ error }));
-  const translated = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  const translatedError = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
   return {
     kind: 'answer',
     failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: translated },
+    answer: { status: 400, headers: {}, body, error: translatedError },
   };
 }
 
