@@ -36,7 +36,7 @@ export interface AnswerPorts {
 export interface ReceivedRequest {
   request: IncomingMessage;
   response: ServerResponse;
-  located: RequestLocation;
+  location: RequestLocation;
   match: RouteMatch;
   member: Member;
   /** Null if the key has none. */
@@ -76,9 +76,9 @@ async function answerSimulated(ports: AnswerPorts, received: ReceivedRequest): P
 /** Whether the request was answered by a fault on purpose. */
 async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): Promise<boolean> {
   const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
-  const { request, response, located, match, member, trace, exchange, body } = received;
+  const { request, response, location, match, member, trace, exchange, body } = received;
   trace.model = match.model ?? body.fields.model;
-  const call = { request, response, api: located.api, match, member, trace };
+  const call = { request, response, api: location.api, match, member, trace };
   const faults = chooseFaults(faultSwitch, call);
   if (faults.length === 0) return false;
   const outcome = await injectFaults(faults, call);
@@ -90,12 +90,12 @@ async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): 
 
 /** Whether the answer was a list of videos or a response that Sluice has stored. */
 function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
-  const { match, member, snapshot, located } = received;
+  const { match, member, snapshot, location } = received;
   const { group } = member;
   const send = (answer: object | null) => answer !== null && sendAnswer(received, answer);
   if (match.route.job?.behaviour === 'lists')
-    return listVideos({ ports, group, snapshot, query: located.query }).then(send);
-  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: located.query });
+    return listVideos({ ports, group, snapshot, query: location.query }).then(send);
+  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: location.query });
   return storedAnswer instanceof Promise ? storedAnswer.then(send) : send(storedAnswer);
 }
 
@@ -124,7 +124,7 @@ async function continued(
 }
 
 async function askProviders(received: ReceivedRequest, body: RequestBody): Promise<void> {
-  const { exchange, match, member, request, response, located, trace, memory } = received;
+  const { exchange, match, member, request, response, location, trace, memory } = received;
   const finding = exchange.findJobs(match, member, body);
   if (finding) await finding;
   const planning = exchange.plan(match, member, body);
@@ -136,7 +136,7 @@ async function askProviders(received: ReceivedRequest, body: RequestBody): Promi
     sendAnswer(received, count);
     return;
   }
-  const { path, query } = located;
+  const { path, query } = location;
   await exchange.run(counting ?? plan, {
     match,
     group: member.group,

@@ -45,16 +45,16 @@ export function handleApiRequest(
   ports: ApiPorts,
   request: IncomingMessage,
   response: ServerResponse,
-  located: RequestLocation,
+  location: RequestLocation,
 ): void {
-  new ApiRequest(ports, request, response, located).run().catch(ports.reportError);
+  new ApiRequest(ports, request, response, location).run().catch(ports.reportError);
 }
 
 class ApiRequest {
   readonly #ports: ApiPorts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: RequestLocation;
+  readonly #location: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   readonly #exchange: Exchange;
@@ -67,13 +67,13 @@ class ApiRequest {
   #clientGone = false;
   #isOver = false;
 
-  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, located: RequestLocation) {
+  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, location: RequestLocation) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;
-    this.#located = located;
+    this.#location = location;
     this.#snapshot = ports.snapshot();
-    const presentedKeys = located.api.readKeys(request.headers, located.query);
+    const presentedKeys = location.api.readKeys(request.headers, location.query);
     this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys);
     this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
@@ -118,7 +118,7 @@ class ApiRequest {
     if (entering) await entering;
     // The body of a client that has left never ends.
     if (this.#clientGone) throw new ClientGone();
-    checkQuery(this.#located.query, match.route);
+    checkQuery(this.#location.query, match.route);
     const memory = this.#ports.bytes.open(member.key, this.#response);
     this.#memory = memory;
     const receiving = this.#receive(match, memory, cassette !== null);
@@ -138,7 +138,7 @@ class ApiRequest {
   /** Answers requests for models and for a key's own usage; null for all others. */
   #ownEndpoint(): MaybePromise<OwnAnswer> | null {
     const { method = 'GET' } = this.#request;
-    const { api, path, isKnown } = this.#located;
+    const { api, path, isKnown } = this.#location;
     if (!isKnown) return null;
     const model = api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
     if (api.models && model !== null) {
@@ -154,8 +154,8 @@ class ApiRequest {
 
   #findRoute(): RouteMatch {
     const { registry } = this.#ports;
-    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(registry, this.#located);
-    const match = registry.find(this.#request.method ?? 'GET', this.#located);
+    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(registry, this.#location);
+    const match = registry.find(this.#request.method ?? 'GET', this.#location);
     this.#trace.take(match);
     if (match.route.session) throw onlyOverWebSocket(match.label);
     return match;
@@ -208,7 +208,7 @@ class ApiRequest {
       ...received,
       request: this.#request,
       response: this.#response,
-      located: this.#located,
+      location: this.#location,
       snapshot: this.#snapshot,
       trace: this.#trace,
       exchange: this.#exchange,
@@ -236,7 +236,7 @@ class ApiRequest {
     const error = toGatewayError(thrown);
     // If it was refused before authentication, the key decides whether the ledger gets a row.
     if (!this.#trace.key) this.#admitRefused();
-    const { api, path, isKnown } = this.#located;
+    const { api, path, isKnown } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
     const sentError = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));

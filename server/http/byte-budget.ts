@@ -37,8 +37,8 @@ export class ByteBudget {
     this.#automaticBytes = automaticBytes;
     this.#queue = new WaitQueue({
       limits,
-      mayHave: (wish) => this.#fits(wish) || this.#mayOverdraw(wish),
-      give: (wish) => this.#give(wish),
+      mayHave: (claim) => this.#fits(claim) || this.#mayOverdraw(claim),
+      give: (claim) => this.#give(claim),
       shortage: 'Sluice holds as many bytes of requests and answers at the same time as it takes.',
     });
   }
@@ -60,9 +60,9 @@ export class ByteBudget {
     return new RequestMemory(this, { group: groupId, key: id }, response);
   }
 
-  take(wish: WaitingForBytes): void | Promise<void> {
-    if (wish.bytes <= smallBodyBytes || this.#fits(wish) || this.#mayOverdraw(wish)) this.#give(wish);
-    else return this.#queue.wait(wish);
+  take(claim: WaitingForBytes): void | Promise<void> {
+    if (claim.bytes <= smallBodyBytes || this.#fits(claim) || this.#mayOverdraw(claim)) this.#give(claim);
+    else return this.#queue.wait(claim);
   }
 
   /** Counts bytes unconditionally; a negative number releases them. */
@@ -92,9 +92,9 @@ export class ByteBudget {
     return hasBegun || bytes > this.#bound * largestShare;
   }
 
-  #give(wish: WaitingForBytes): void {
-    const { memory, bytes } = wish;
-    if (bytes > smallBodyBytes && !this.#fits(wish)) this.#overdrawnBy = memory;
+  #give(claim: WaitingForBytes): void {
+    const { memory, bytes } = claim;
+    if (bytes > smallBodyBytes && !this.#fits(claim)) this.#overdrawnBy = memory;
     memory.add(bytes);
   }
 }

@@ -90,17 +90,17 @@ function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
   const keysBySecret = keysBySecretOf.get(keys);
   const cached = keysBySecret?.get(secret);
   if (cached) return cached;
-  const found = lookUpKey(keys, secret);
-  if (!found) return undefined;
-  if (keysBySecret) keysBySecret.set(secret, found);
-  else keysBySecretOf.set(keys, new Map([[secret, found]]));
-  return found;
+  const key = lookUpKey(keys, secret);
+  if (!key) return undefined;
+  if (keysBySecret) keysBySecret.set(secret, key);
+  else keysBySecretOf.set(keys, new Map([[secret, key]]));
+  return key;
 }
 
 /** Node decodes headers as latin1. `fetch` encodes them so, while `curl` sends UTF-8. */
 function lookUpKey(keys: Snapshot['keys'], secret: string): CompiledKey | undefined {
-  for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
-    const digest = hash('sha256', reading, 'binary');
+  for (const encoding of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
+    const digest = hash('sha256', encoding, 'binary');
     const key = keys.get(digest);
     if (key && timingSafeEqual(Buffer.from(digest, 'latin1'), key.digest)) return key;
   }

@@ -83,10 +83,10 @@ export async function injectFaults(
     await delay(lateHead.ms, response);
     if (response.closed) return 'answered';
   }
-  const instead = faults.find(replacesAnswer);
-  if (instead) {
-    noteFaults(trace, instead);
-    await answer(instead, call);
+  const insteadFault = faults.find(replacesAnswer);
+  if (insteadFault) {
+    noteFaults(trace, insteadFault);
+    await answer(insteadFault, call);
     return 'answered';
   }
   const ofResponse = faults.filter(isOfResponse);

@@ -51,7 +51,7 @@ export class SessionCall {
   readonly #connection: UpgradedConnection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: RequestLocation;
+  readonly #location: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   #permit: Permit | undefined;
@@ -65,9 +65,9 @@ export class SessionCall {
     this.#request = request;
     this.#connection = connection;
     this.#response = connection.response;
-    this.#located = ports.registry.locate(request.url ?? '/', request.headers);
+    this.#location = ports.registry.locate(request.url ?? '/', request.headers);
     this.#snapshot = ports.snapshot();
-    const presentedKeys = this.#located.api.readKeys(request.headers, this.#located.query);
+    const presentedKeys = this.#location.api.readKeys(request.headers, this.#location.query);
     this.#trace = new RequestTrace('GET', presentedKeys);
     this.#response.once('close', () => this.#clientLeft());
   }
@@ -102,11 +102,11 @@ export class SessionCall {
     await this.#refuseReplay(session.member.key);
     const permit = this.#ports.admission.enter(session.member.key, this.#response);
     this.#permit = permit instanceof Promise ? await permit : permit;
-    const planned = await this.#plan(session, await this.#findCall(session));
-    const opened = await this.#connect(session, planned);
-    if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
-    if (opened.kind === 'unanswered') this.#refuseHandshake(session.match, opened.failureResponse);
-    else await this.#carry(session, opened);
+    const sessionPlan = await this.#plan(session, await this.#findCall(session));
+    const connection = await this.#connect(session, sessionPlan);
+    if (connection.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
+    if (connection.kind === 'unanswered') this.#refuseHandshake(session.match, connection.failureResponse);
+    else await this.#carry(session, connection);
   }
 
   /** Cassettes contain no sessions, so a key that only replays cannot open one. */
@@ -116,7 +116,7 @@ export class SessionCall {
   }
 
   #find(): FoundSession {
-    const match = this.#ports.registry.find('GET', this.#located);
+    const match = this.#ports.registry.find('GET', this.#location);
     this.#trace.take(match);
     const { session: format } = match.route;
     if (!format) throw new Error('unreachable: only sessions are upgraded');
@@ -135,27 +135,27 @@ export class SessionCall {
   }
 
   #findCall({ format, member }: FoundSession): MaybePromise<KnownJobs> {
-    const callId = referencedCall(this.#located.query, format);
+    const callId = referencedCall(this.#location.query, format);
     return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
   }
 
   async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
-    const { query } = this.#located;
+    const { query } = this.#location;
     const { presentedKeys, id } = this.#trace;
     const { prices } = this.#ports;
-    const planned = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
-    this.#trace.model = planned.plan.model;
+    const sessionPlan = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
+    this.#trace.model = sessionPlan.plan.model;
     this.#trace.stream = true;
-    if (planned.plan.model !== null) checkModelName(planned.plan.model, presentedKeys);
+    if (sessionPlan.plan.model !== null) checkModelName(sessionPlan.plan.model, presentedKeys);
     const rates = await admitSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
-    return planned;
+    return sessionPlan;
   }
 
   #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
     const { presentedKeys } = this.#trace;
-    const query = outgoingQuery(this.#located.query, presentedKeys);
+    const query = outgoingQuery(this.#location.query, presentedKeys);
     this.#search = new UpstreamSearch(this.#ports, {
       route: match.route,
       group: member.group,
@@ -251,7 +251,7 @@ export class SessionCall {
     if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
-    const { api, path } = this.#located;
+    const { api, path } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
     sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));

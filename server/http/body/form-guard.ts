@@ -117,8 +117,8 @@ export class FormGuard {
   }
 }
 
-export function ambiguousForm(why: string): GatewayError {
-  return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${why}.`);
+export function ambiguousForm(reason: string): GatewayError {
+  return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${reason}.`);
 }
 
 function readHeaders(block: string): Map<string, string> {

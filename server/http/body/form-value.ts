@@ -57,9 +57,9 @@ function headerOf(headers: string, name: string): string {
 }
 
 async function wholeOf({ spool }: MultipartBody): Promise<Buffer> {
-  const opened = spool.whole().open();
-  if (Buffer.isBuffer(opened)) return opened;
+  const content = spool.whole().open();
+  if (Buffer.isBuffer(content)) return content;
   const chunks: Buffer[] = [];
-  for await (const chunk of opened) chunks.push(chunk);
+  for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
 }

@@ -84,8 +84,8 @@ export async function receiveMultipart(
   const { 'content-length': announced } = request.headers;
   const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
   try {
-    const found = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
-    return { kind: 'multipart', spool, contentType, boundary, ...found, size: spool.size };
+    const parts = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
+    return { kind: 'multipart', spool, contentType, boundary, ...parts, size: spool.size };
   } catch (error) {
     await spool.dispose();
     throw error;

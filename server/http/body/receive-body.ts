@@ -85,8 +85,8 @@ async function receiveJson(
   const stopWatch = watchUpload(request);
   let bytes: Buffer;
   try {
-    const broken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
-    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, broken });
+    const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
+    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
   } finally {
     stopWatch();
   }
