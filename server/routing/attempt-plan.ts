@@ -69,7 +69,7 @@ interface AskedTarget {
 
 export class AttemptPlan {
   readonly #options: PlanOptions;
-  readonly #waiting: Target[];
+  readonly #waitingTargets: Target[];
   readonly #askedTargets: AskedTarget[] = [];
   #deadlineMs: number;
   #retriesLeft: number;
@@ -80,7 +80,7 @@ export class AttemptPlan {
 
   constructor(options: PlanOptions) {
     this.#options = options;
-    this.#waiting = [...options.picker.order(options.targets, options.request)];
+    this.#waitingTargets = [...options.picker.order(options.targets, options.request)];
     this.#deadlineMs = options.now() + options.policy.budgetMs;
     this.#retriesLeft = options.policy.retries;
     this.#fallbacksLeft = options.policy.fallbacks;
@@ -88,11 +88,11 @@ export class AttemptPlan {
 
   /** Null only if there is no target: if all are in a cooldown, the best is asked nevertheless. */
   first(): NextAttempt | null {
-    const best = this.#waiting[0];
+    const best = this.#waitingTargets[0];
     const next = this.#startAnother('first');
     if (next || !best) return next;
-    this.#waiting.splice(this.#waiting.indexOf(best), 1);
-    return this.#begin(best, [this.#pinned(best) ?? best.provider.credentials[0] ?? null], 'first');
+    this.#waitingTargets.splice(this.#waitingTargets.indexOf(best), 1);
+    return this.#begin(best, [this.#pinnedCredential(best) ?? best.provider.credentials[0] ?? null], 'first');
   }
 
   /**
@@ -144,7 +144,7 @@ export class AttemptPlan {
     return (
       this.#fallbacksLeft > 0 &&
       isInTime &&
-      this.#waiting.some((target) => this.#isOpen(target) && picker.mayBeAsked(target))
+      this.#waitingTargets.some((target) => this.#isOpen(target) && picker.mayBeAsked(target))
     );
   }
 
@@ -236,14 +236,14 @@ export class AttemptPlan {
   }
 
   #hasFurther(): boolean {
-    return this.#fallbacksLeft > 0 && this.#waiting.some((target) => this.#isOpen(target));
+    return this.#fallbacksLeft > 0 && this.#waitingTargets.some((target) => this.#isOpen(target));
   }
 
   #startAnother(cause: AttemptCause): NextAttempt | null {
-    for (const target of this.#waiting) {
+    for (const target of this.#waitingTargets) {
       const credentials = this.#contexts?.mayTake(target) === false ? noCredentials : this.#credentials(target);
       if (credentials.length === 0) continue;
-      this.#waiting.splice(this.#waiting.indexOf(target), 1);
+      this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
       this.#contexts?.asked(target);
       return this.#begin(target, credentials, cause);
     }
@@ -270,15 +270,15 @@ export class AttemptPlan {
   }
 
   #credentials(target: Target): readonly (UpstreamCredential | null)[] {
-    const pinned = this.#pinned(target);
-    if (pinned) return [pinned];
+    const pinnedCredential = this.#pinnedCredential(target);
+    if (pinnedCredential) return [pinnedCredential];
     const { picker, request, credentialId } = this.#options;
     const usable = picker.credentials(target, request);
     // The job's credential was removed; the first one may belong to the same account.
     return credentialId === null ? usable : usable.slice(0, 1);
   }
 
-  #pinned({ provider }: Target): UpstreamCredential | undefined {
+  #pinnedCredential({ provider }: Target): UpstreamCredential | undefined {
     const { credentialId } = this.#options;
     if (credentialId === null) return undefined;
     return provider.credentials.find(({ id }) => id === credentialId);

@@ -27,9 +27,10 @@ const fewChanges = 100;
 
 /** `previousTable`: the table of an earlier configuration, whose unchanged entries are reused. */
 export function compileKeys(input: KeyInput, previousTable?: KeyTable): KeyTable {
-  const changed = previousTable && changedTable(input, previousTable);
-  const table = changed ?? wholeTable(input);
-  if (changed || input.configured.every(({ hash: ownHash }) => ownHash !== undefined)) inputs.set(table.keys, input);
+  const updatedTable = previousTable && changedTable(input, previousTable);
+  const table = updatedTable ?? wholeTable(input);
+  if (updatedTable || input.configured.every(({ hash: ownHash }) => ownHash !== undefined))
+    inputs.set(table.keys, input);
   return table;
 }
 

@@ -42,8 +42,8 @@ export class ContextLimits {
 
 /** The target's context window, as configured or as listed by the provider. */
 export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
-  const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
-  return contextTokens ?? provider.contextTokens ?? listed;
+  const modelContext = model === null ? undefined : provider.models.get(model)?.contextTokens;
+  return contextTokens ?? provider.contextTokens ?? modelContext;
 }
 
 /** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */

@@ -101,7 +101,8 @@ function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: st
 
 function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteReason {
   const { group, key, model } = question;
-  if (!group.providers.some((ranked) => ranked.provider === provider)) return { code: 'not-in-group', group: group.id };
+  if (!group.providers.some((rankedProvider) => rankedProvider.provider === provider))
+    return { code: 'not-in-group', group: group.id };
   const addressed = addressedProvider(question);
   const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
   if (!group.allowsModel(model, meant)) return { code: 'not-allowed', group: group.id };

@@ -54,18 +54,18 @@ function whyNoDefault(group: CompiledGroup, providers: number, capability: Opera
 
 /** The models that a key may use. */
 export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[] {
-  const listed: ListedModel[] = [];
+  const models: ListedModel[] = [];
   for (const [name, route] of group.routes) {
-    if (!key.allowsModel || key.allowsModel(name)) listed.push(route.listed);
+    if (!key.allowsModel || key.allowsModel(name)) models.push(route.listed);
   }
-  return listed;
+  return models;
 }
 
 /** Accepts every name that would be served, including `provider/model` and names that are not listed. */
 export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
   const { targets } = resolveRoute(group, key, model);
-  const listed = group.routes.get(model)?.listed;
-  return listed ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
+  const listedModel = group.routes.get(model)?.listed;
+  return listedModel ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
@@ -84,11 +84,11 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
   if (slash < 1) return null;
   const id = model.slice(0, slash);
   const name = model.slice(slash + 1);
-  const ranked = group.providers.find(({ provider }) => provider.id === id);
-  if (!ranked || !name) return null;
-  const { provider } = ranked;
+  const rankedProvider = group.providers.find(({ provider }) => provider.id === id);
+  if (!rankedProvider || !name) return null;
+  const { provider } = rankedProvider;
   const isAllowed = provider.anyModel || provider.discoversModels || provider.models.has(name);
-  return isAllowed ? { ...ranked, model: name } : null;
+  return isAllowed ? { ...rankedProvider, model: name } : null;
 }
 
 /** Patterns are matched against the requested name and, for `provider/model`, against the plain model name. */

@@ -69,11 +69,11 @@ async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: 
   if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
   const further = input.plan.anotherTarget('hedge');
   if (!further) return first.ended;
-  const both = await Promise.all([first.ended, begin(input, further, false).ended]);
+  const attempts = await Promise.all([first.ended, begin(input, further, false).ended]);
   // Once one of the two has begun to answer, the other is cancelled.
-  const begun = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
+  const begun = attempts.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
   if (begun) return begun;
-  const [one, other] = both;
+  const [one, other] = attempts;
   if (!isFailed(one.result) || !isFailed(other.result)) return isFailed(one.result) ? one : other;
   input.plan.note(one.ended, one.result.failure);
   return { ...other, beside: one.result };

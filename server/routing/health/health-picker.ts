@@ -117,16 +117,16 @@ export class HealthPicker implements Picker {
     if (credentials.length < 2) return credentials;
     const { strategy } = request.policy;
     const isBound = strategy === 'sticky' || (strategy === 'round-robin' && provider.dialect.bindsReasoning);
-    const same = isBound ? this.#conversationOf(request) : null;
-    if (same === null && strategy === 'round-robin') {
+    const conversation = isBound ? this.#conversationOf(request) : null;
+    if (conversation === null && strategy === 'round-robin') {
       const last = this.#lastUsed.get(provider);
       const turn = credentials.findIndex(({ id }) => id === last) + 1;
       return [...credentials.slice(turn), ...credentials.slice(0, turn)];
     }
-    if (same === null) return credentials;
+    if (conversation === null) return credentials;
     const drawn = credentials.map((credential) => ({
       credential,
-      draw: drawFor(same, `${provider.id}#${credential.id}`),
+      draw: drawFor(conversation, `${provider.id}#${credential.id}`),
     }));
     return drawn.sort((a, b) => b.draw - a.draw).map(({ credential }) => credential);
   }

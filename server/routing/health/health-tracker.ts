@@ -32,7 +32,7 @@ export class HealthTracker {
   readonly #ports: HealthPorts;
   readonly #providers = new Map<string, ProviderHealth>();
   #followed: ReadonlyMap<string, CompiledProvider> = new Map();
-  #changed: HealthListener = () => {};
+  #onChanged: HealthListener = () => {};
   #sharing: HealthSharing | null = null;
 
   constructor(ports: HealthPorts) {
@@ -45,7 +45,7 @@ export class HealthTracker {
 
   /** Replaces the listener. */
   onChange(listener: HealthListener): void {
-    this.#changed = listener;
+    this.#onChanged = listener;
   }
 
   /** From now on, changes are shared with other replicas. */
@@ -107,10 +107,10 @@ export class HealthTracker {
     const ofTarget = health?.targets.get(model);
     if (!health || !ofTarget || (health.credentials.size === 0 && ofTarget.isTrusted)) return;
     const credential = credentialId ?? noCredential;
-    const tried = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
-    if (tried.length === 0) return;
-    for (const circuit of tried) this.#succeed(circuit, { health, target, ofTarget, credential });
-    this.#changed(provider.id, true);
+    const openCircuits = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
+    if (openCircuits.length === 0) return;
+    for (const circuit of openCircuits) this.#succeed(circuit, { health, target, ofTarget, credential });
+    this.#onChanged(provider.id, true);
   }
 
   report(report: AttemptReport): void {
@@ -134,7 +134,7 @@ export class HealthTracker {
     const nowMs = this.#ports.nowMs();
     if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
     const circuit = circuitFor(coolingPlace.subject, health, ofTarget, coolingPlace.credential);
-    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(coolingPlace.provider.id, true);
+    if (circuit.openRemotely(failure, nowMs + forMs)) this.#onChanged(coolingPlace.provider.id, true);
   }
 
   /** Applies that another replica saw an answer. */
@@ -144,7 +144,7 @@ export class HealthTracker {
     if (!health || !ofTarget) return;
     if (!circuitFor(subject, health, ofTarget, credential).closeRemotely()) return;
     health.forgetTrusted(ofTarget, credential);
-    this.#changed(provider.id, true);
+    this.#onChanged(provider.id, true);
   }
 
   /** Forgets the state of a provider, or of one credential, here and at other replicas. */
@@ -159,14 +159,14 @@ export class HealthTracker {
     if (!health) return;
     if (credentialId === undefined) this.#providers.delete(providerId);
     else health.forgetCredential(credentialId);
-    this.#changed(providerId, true);
+    this.#onChanged(providerId, true);
   }
 
   /** After a change of network, earlier failures say nothing about targets; refused credentials stay refused. */
   networkChanged(): void {
     for (const [id, { targets }] of this.#providers) {
       targets.clear();
-      this.#changed(id, true);
+      this.#onChanged(id, true);
     }
   }
 
@@ -200,7 +200,7 @@ export class HealthTracker {
         this.#succeed(circuit, { health, target, ofTarget, credential });
       health.forgetTrusted(ofTarget, credential);
     }
-    this.#changed(target.provider.id, isTroubled);
+    this.#onChanged(target.provider.id, isTroubled);
   }
 
   #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
@@ -230,7 +230,7 @@ export class HealthTracker {
     circuit.failed(circuitFailure, nowMs);
     for (const other of health.troubles(ofTarget, credential)) if (other !== circuit) other.ended();
     if (circuit === ofTarget.circuit) coolDownIfBad(ofTarget, circuitFailure, nowMs);
-    this.#changed(target.provider.id, true);
+    this.#onChanged(target.provider.id, true);
     if (!this.#sharing || !isAnswer || circuit.untilMs === untilBeforeMs) return;
     // Many requests that fail together may each prolong it a little.
     if (circuit.untilMs < Math.max(untilBeforeMs, nowMs) + worthSharingMs) return;
