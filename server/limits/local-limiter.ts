@@ -90,16 +90,16 @@ export class LocalLimiter implements Limiter {
     const settled = settledBy(record);
     const { reservation, subjects } = this.#admitted.get(record.id) ?? { reservation: null, subjects: [] };
     this.#admitted.delete(record.id);
-    const counted = new Set<Account>();
+    const countedAccounts = new Set<Account>();
     for (const { limited, account, budgets } of subjects) {
       if (reservation) account.settle(reservation, settled);
       budgets?.report(limited, settled.used);
-      counted.add(account);
+      countedAccounts.add(account);
     }
     // The request may have begun before its key or group had limits.
     for (const subject of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
       const account = this.#accounts.get(subject)?.account;
-      if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
+      if (account && !countedAccounts.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 

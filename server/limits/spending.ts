@@ -89,7 +89,7 @@ export class Spending {
   }
 
   #recall(nowMs: number): void {
-    const stored = this.#tried(() => this.#ports.recall(), nowMs);
+    const stored = this.#tryRead(() => this.#ports.recall(), nowMs);
     if (stored === undefined) return;
     this.#isRecalled = true;
     if (stored === null) return;
@@ -110,9 +110,9 @@ export class Spending {
     } else if (nowMs >= endMs) this.#begin(periodOf(this.#per, nowMs), nothing, nowMs);
   }
 
-  #begin(period: Period, counted: Spent, nowMs: number): void {
+  #begin(period: Period, spent: Spent, nowMs: number): void {
     this.#period = period;
-    this.#spent = plus(this.#load(nowMs), counted);
+    this.#spent = plus(this.#load(nowMs), spent);
     this.#own = nothing;
     this.#keep();
   }
@@ -120,7 +120,7 @@ export class Spending {
   /** The ledger's total of the current period; zero while it is being read. */
   #load(nowMs: number): Spent {
     const period = this.#period;
-    const loaded = this.#tried(() => this.#ports.load(period), nowMs);
+    const loaded = this.#tryRead(() => this.#ports.load(period), nowMs);
     if (loaded === undefined) return nothing;
     if (loaded instanceof Promise) {
       this.#askAgainAt = nowMs;
@@ -144,7 +144,7 @@ export class Spending {
   }
 
   /** Undefined if it fails; only the first of several failures is reported. */
-  #tried<T>(ask: () => T, nowMs: number): T | undefined {
+  #tryRead<T>(ask: () => T, nowMs: number): T | undefined {
     try {
       return ask();
     } catch (error) {
