@@ -28,7 +28,7 @@ export async function findRequests(
   limit: number,
   before = Number.POSITIVE_INFINITY,
 ): Promise<RequestView[]> {
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT * FROM requests WHERE seq >= ? AND seq < ?${selection.sql} ORDER BY seq DESC LIMIT ?`,
   );
   const requests: RequestView[] = [];
@@ -37,7 +37,8 @@ export async function findRequests(
     if (low >= before) continue;
     if (requests.length === limit) break;
     const end = Math.min(high, before);
-    for (const row of read.all(low, end, ...selection.values, limit - requests.length)) requests.push(toLedgerRow(row));
+    for (const row of selectRows.all(low, end, ...selection.values, limit - requests.length))
+      requests.push(toLedgerRow(row));
     sinceTurn += end - low;
     if (sinceTurn < rowsPerPiece) continue;
     sinceTurn = 0;
@@ -59,7 +60,7 @@ export async function sortRequests(
   { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
 ): Promise<SortedRequests> {
   const column = sortColumns[by];
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
      AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,
   );
@@ -69,7 +70,7 @@ export async function sortRequests(
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     isCut = candidates.length > maxSorted || rowsRead >= maxRead;
     if (isCut) break;
-    for (const row of read.all(low, high, ...selection.values, maxSorted + 1 - candidates.length)) {
+    for (const row of selectRows.all(low, high, ...selection.values, maxSorted + 1 - candidates.length)) {
       candidates.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
     }
     rowsRead += high - low;
@@ -90,7 +91,7 @@ export async function sortRequests(
 /** Reads at most 200,000 rows; of more, it counts the newest. */
 export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
   if (selection.sql === '') return countAll(database, selection);
-  const read = database.prepare(
+  const countRows = database.prepare(
     `SELECT count(*) AS requests, sum(outcome IN ('error', 'stream-broken', 'interrupted')) AS failed
      FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
   );
@@ -98,7 +99,7 @@ export async function countRequests(database: Database, selection: Selection): P
   let rowsRead = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     if (rowsRead >= maxRead) return { ...count, isComplete: false };
-    const row = read.get(low, high, ...selection.values);
+    const row = countRows.get(low, high, ...selection.values);
     count.requests += number(row?.requests) ?? 0;
     count.failed += number(row?.failed) ?? 0;
     rowsRead += high - low;

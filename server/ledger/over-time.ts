@@ -34,8 +34,8 @@ export async function sumsOverTime(
 ): Promise<Step[]> {
   const steps = new Map<string, Step>();
   const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
-  const read = fromCells ? readCells(database, question) : readRequests(database, index, question);
-  for await (const rows of read) {
+  const batches = fromCells ? readCells(database, question) : readRequests(database, index, question);
+  for await (const rows of batches) {
     for (const row of rows) addStep(steps, readStep(row, question));
     await setImmediate();
   }

@@ -133,11 +133,11 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
   const times = timesOfId(id);
   const where = { sql: ' AND id = ?', values: [id], blocks: null };
   if (times) {
-    const near = {
+    const nearbyRange = {
       low: seekSeq(database, times.sinceMs - idSlackMs),
       high: seekSeq(database, times.untilMs + idSlackMs),
     };
-    const [row] = await findRequests(database, { ...where, range: near }, 1);
+    const [row] = await findRequests(database, { ...where, range: nearbyRange }, 1);
     if (row) return row;
   }
   // Of an older version, or while the clock was wrong.

@@ -88,9 +88,9 @@ export async function getSession(
 ): Promise<SessionInFull | null> {
   const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
   if (!row) return null;
-  const read = await readRequests(database, id);
-  const requests = requestsOf(read.requests);
-  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
+  const sessionRead = await readRequests(database, id);
+  const requests = requestsOf(sessionRead.requests);
+  return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
 export interface SessionRead {
@@ -100,13 +100,13 @@ export interface SessionRead {
 }
 
 async function readRequests(database: Database, id: string): Promise<SessionRead> {
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT ${requestColumns} FROM requests INDEXED BY requests_by_session
      WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
   );
   const requests: ReadRequest[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; requests.length < maxRequests; ) {
-    const rows = read.all(id, before);
+    const rows = selectRows.all(id, before);
     for (const row of rows) requests.push(readRequest(row));
     await setImmediate();
     if (rows.length < rowsPerPiece) return { requests: requests.reverse(), isComplete: true };

@@ -42,7 +42,7 @@ class Sums {
   readonly #row: RequestView;
   #requests = 0;
   #answeredCount = 0;
-  #compared = 0;
+  #comparedCount = 0;
   #equal = 0;
   #costUsd = 0;
   readonly #pairs = new Map<(typeof measures)[number], { pairs: number; original: number; shadow: number }>();
@@ -56,7 +56,7 @@ class Sums {
     this.#costUsd += costUsd ?? 0;
     if (outcome !== 'ok' || of === null) return;
     this.#answeredCount += 1;
-    if (sameAnswer !== null) this.#compared += 1;
+    if (sameAnswer !== null) this.#comparedCount += 1;
     if (sameAnswer) this.#equal += 1;
     const { firstByteMs, totalMs } = row;
     this.#addPair(of, { costUsd, firstByteMs, totalMs, outputTokens: row.usage?.outputTokens ?? null });
@@ -83,7 +83,7 @@ class Sums {
       model: modelServed ?? modelAsked ?? '',
       requests: this.#requests,
       answered: this.#answeredCount,
-      compared: this.#compared,
+      compared: this.#comparedCount,
       equal: this.#equal,
       costUsd: this.#costUsd,
       original: this.#meansOf('original'),
