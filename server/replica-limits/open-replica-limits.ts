@@ -62,7 +62,7 @@ export async function openReplicaLimits(
   options: ReplicaLimitsOptions,
 ): Promise<ReplicaLimits> {
   const { dataDir, commonLedger, local: localPorts, log, settings } = options;
-  let changed = () => {};
+  let onChanged = () => {};
   const replica = await readReplica(dataDir);
   const inTurn = createSerialQueue();
   const storeReplicas = (replicas: number) =>
@@ -79,7 +79,7 @@ export async function openReplicaLimits(
     log,
     changed(view) {
       if (view.problem === null) void storeReplicas(view.replicas);
-      changed();
+      onChanged();
     },
   });
   // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
@@ -105,7 +105,7 @@ export async function openReplicaLimits(
       return connection.view;
     },
     onChange(listener) {
-      changed = listener;
+      onChanged = listener;
     },
     async close() {
       messages.close();

@@ -76,15 +76,15 @@ export class ReplicaLimiter implements Limiter {
     const { connection, counts, clocks } = this.#ports;
     const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
     if (!connection.isUp) return this.#admitAlone(id, subjects, estimate);
-    const judged = subjects.map((subject) => ({
+    const limitedCounts = subjects.map((subject) => ({
       limited: subject.limited,
       counted: subject.lastReply ?? this.#ports.local.account(subject.limited),
     }));
-    refuseIfExceeded(judged, estimate, clocks);
+    refuseIfExceeded(limitedCounts, estimate, clocks);
     this.#noteAdmitted(id, { subjects, estimate, atMs: connection.serverMs() });
     // If it fails, the lease is sent with a later heartbeat.
     counts.ask(id, subjects, estimate, 'none').catch(() => {});
-    return headersOf(judged, clocks);
+    return headersOf(limitedCounts, clocks);
   }
 
   finished(record: RequestRecord): void {
@@ -157,16 +157,16 @@ export class ReplicaLimiter implements Limiter {
     const answer = await this.#ask(id, subjects, estimate).catch(() => null);
     if (answer === null) return this.#admitUnanswered(id, subjects, estimate);
     const { clocks } = this.#ports;
-    const judged = subjects.map(({ limited }, index) => judgedBy(limited, answer.replies[index]));
+    const limitedCounts = subjects.map(({ limited }, index) => limitedCountsOf(limited, answer.replies[index]));
     if (answer.verdict === 'admitted') {
       this.#noteAdmitted(id, { subjects, estimate, atMs: answer.serverMs });
-      return headersOf(judged, clocks);
+      return headersOf(limitedCounts, clocks);
     }
     const unknown = subjects.find(({ hasHardBudget }) => hasHardBudget);
     if (answer.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
     const [first] = answer.replies;
     // Uses the time of the reply, because a moment later the limit may no longer be reached.
-    refuseIfExceeded(judged, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
+    refuseIfExceeded(limitedCounts, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
 
@@ -194,7 +194,7 @@ export class ReplicaLimiter implements Limiter {
     const { connection, clocks, settings, local } = this.#ports;
     const { replicas } = connection.view;
     const isClosed = estimate !== free && settings().hardBudgets === 'closed';
-    const judged = subjects.map((subject) => {
+    const limitedCounts = subjects.map((subject) => {
       const { limited } = subject;
       if (isClosed && subject.hasHardBudget) throw countsUnavailable(limited);
       const limits = shareOf(limited.limits, replicas);
@@ -203,9 +203,9 @@ export class ReplicaLimiter implements Limiter {
         counted: new DegradedCounts(local.account(limited), subject, replicas),
       };
     });
-    refuseIfExceeded(judged, estimate, clocks);
+    refuseIfExceeded(limitedCounts, estimate, clocks);
     this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
-    return headersOf(judged, clocks);
+    return headersOf(limitedCounts, clocks);
   }
 
   #noteAdmitted(id: string, admitted: Admitted): void {
@@ -270,7 +270,7 @@ function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Se
   return { id, subjects, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 
-function judgedBy(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
+function limitedCountsOf(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
   if (!counted) throw new Error('unreachable: a reply tells of all subjects');
   return { limited, counted };
 }

@@ -30,8 +30,8 @@ const lateMessage = `no answer within ${commandMs} ms`;
  */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(lateMessage));
-    const timer = setTimeout(() => setImmediate(() => setImmediate(late)), commandMs);
+    const expire = () => reject(new Error(lateMessage));
+    const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), commandMs);
     answer.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }
