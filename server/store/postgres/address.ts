@@ -21,11 +21,11 @@ const isReference = (text: string) => text.startsWith('env:') || text.startsWith
 export async function resolveAddress(givenAddress: string, env: Env): Promise<string> {
   const url = isReference(givenAddress) ? (await resolve(givenAddress, env)).trim() : givenAddress;
   readAddress(url);
-  const read = new URL(url);
-  const password = decoded(read.password);
+  const parsed = new URL(url);
+  const password = decoded(parsed.password);
   if (!isReference(password)) return withVerifiedTls(url);
-  read.password = encodeURIComponent(await resolve(password, env));
-  return withVerifiedTls(read.href);
+  parsed.password = encodeURIComponent(await resolve(password, env));
+  return withVerifiedTls(parsed.href);
 }
 
 /** pg treats these modes as `verify-full` and prints a six-line warning about it at each start. */
@@ -43,11 +43,11 @@ async function resolve(reference: string, env: Env): Promise<string> {
 
 /** Throws a GatewayError `invalid_value` that does not contain the URL if it is not a PostgreSQL URL. */
 export function readAddress(url: string): Address {
-  const read = URL.parse(url);
-  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusableAddress();
-  const user = decoded(read.username);
-  decoded(read.password);
-  return { host: decoded(read.host) || 'localhost', user, database: decoded(read.pathname.slice(1)) || user };
+  const parsed = URL.parse(url);
+  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) throw unusableAddress();
+  const user = decoded(parsed.username);
+  decoded(parsed.password);
+  return { host: decoded(parsed.host) || 'localhost', user, database: decoded(parsed.pathname.slice(1)) || user };
 }
 
 function decoded(text: string): string {

@@ -47,8 +47,8 @@ export class ConfigRows {
   }
 
   /** Resolves with false if the revision is not the next one. */
-  async insert(revision: number, stored: StoredRevision): Promise<boolean> {
-    const [config, patch] = bodiesOf(stored);
+  async insert(revision: number, storedRevision: StoredRevision): Promise<boolean> {
+    const [config, patch] = bodiesOf(storedRevision);
     let isMade = false;
     try {
       // Outside a transaction, a stalled server could execute the statement later, after the commit was refused.
@@ -99,10 +99,10 @@ export class ConfigRows {
   }
 }
 
-function bodiesOf(stored: StoredRevision): [config: string | null, patch: string | null] {
-  return 'config' in stored
-    ? [JSON.stringify(withoutDefaults(stored.config)), null]
-    : [null, JSON.stringify(withoutDefaults(stored.patch))];
+function bodiesOf(storedRevision: StoredRevision): [config: string | null, patch: string | null] {
+  return 'config' in storedRevision
+    ? [JSON.stringify(withoutDefaults(storedRevision.config)), null]
+    : [null, JSON.stringify(withoutDefaults(storedRevision.patch))];
 }
 
 /** Serializes to JSON in slices, so that requests can run in between. */

@@ -23,13 +23,13 @@ export class RequestTally {
   #before = { requests: 0, costUsd: 0 };
   #after = { requests: 0, costUsd: 0 };
 
-  async add(postgres: Postgres, placed: readonly PlacedRow[]): Promise<void> {
-    const { rows } = await postgres.ask(arrivedSql, ...columnsOf(placed.map(({ row, day }) => [day, row.id])));
+  async add(postgres: Postgres, placedRows: readonly PlacedRow[]): Promise<void> {
+    const { rows } = await postgres.ask(arrivedSql, ...columnsOf(placedRows.map(({ row, day }) => [day, row.id])));
     this.#after = {
       requests: this.#after.requests + (number(rows[0]?.requests) ?? 0),
       costUsd: this.#after.costUsd + (number(rows[0]?.cost_usd) ?? 0),
     };
-    for (const { row } of placed) {
+    for (const { row } of placedRows) {
       this.#before.requests += 1;
       if ('costUsd' in row) this.#before.costUsd += row.costUsd ?? 0;
     }

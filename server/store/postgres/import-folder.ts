@@ -43,23 +43,26 @@ export interface Imported {
 export async function importFolder(options: Options): Promise<Imported> {
   const { dataDir, address, env, key, log, progress } = options;
   const config = await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
-  const shared = await openSharedStore({ address, env, key, log });
+  const sharedStore = await openSharedStore({ address, env, key, log });
   try {
-    checkConfig(config, shared.config);
-    const copied = await copySecrets(options, shared);
-    if (shared.config.isFirstRun && !config.isFirstRun) await shared.config.commit(config.current.config);
+    checkConfig(config, sharedStore.config);
+    const copiedSecrets = await copySecrets(options, sharedStore);
+    if (sharedStore.config.isFirstRun && !config.isFirstRun) await sharedStore.config.commit(config.current.config);
     // Migrates the files, and marks the requests that an earlier process left unfinished.
     await openLocalStore({ dataDir, log, settings: () => config.current.config.settings }).close();
     const ledger = openSqlite(join(dataDir, 'ledger.sqlite'));
     const responses = openSqlite(join(dataDir, 'responses.sqlite'), keptResponseMigrations);
     try {
-      return { ...copied, compared: await importFiles({ ledger, responses }, { postgres: shared.postgres, progress }) };
+      return {
+        ...copiedSecrets,
+        compared: await importFiles({ ledger, responses }, { postgres: sharedStore.postgres, progress }),
+      };
     } finally {
       ledger.close();
       responses.close();
     }
   } finally {
-    await shared.close();
+    await sharedStore.close();
   }
 }
 
@@ -72,11 +75,11 @@ function checkConfig(local: ConfigStore, shared: ConfigStore): void {
   );
 }
 
-async function copySecrets({ dataDir, key, secrets: prefer }: Options, shared: SharedStore) {
+async function copySecrets({ dataDir, key, secrets: prefer }: Options, sharedStore: SharedStore) {
   const isByPassphrase = await needsPassphrase(dataDir);
   const passphrase = isByPassphrase ? key.passphrase : undefined;
   const { store } = await openSecretStore({ dataDir, passphrase, prefer });
-  const to = await shared.openSecrets();
+  const to = await sharedStore.openSecrets();
   const names = await store.list();
   if (key.passphrase === undefined && key.keyFile === undefined) {
     const notice = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;

@@ -54,13 +54,13 @@ async function copyRequests(
   const next = ledger.prepare(`SELECT * FROM requests WHERE seq > ? ORDER BY seq LIMIT ${rowsPerPiece}`);
   let copied = 0;
   for (let rows = next.all(-1); rows.length > 0; rows = next.all(Number(rows.at(-1)?.seq))) {
-    const placed = rows.flatMap((row) => placedRows(row, nowMs));
-    await partitions.ensure(placed.map(({ day }) => day));
+    const placements = rows.flatMap((row) => placeRow(row, nowMs));
+    await partitions.ensure(placements.map(({ day }) => day));
     await postgres.transaction(async (queries) => {
-      await queries.ask(writeRequestsSql, ...requestColumns(placed, noReplica));
-      await names.add(queries, placed);
+      await queries.ask(writeRequestsSql, ...requestColumns(placements, noReplica));
+      await names.add(queries, placements);
     });
-    await tally.add(postgres, placed);
+    await tally.add(postgres, placements);
     copied += rows.length;
     progress(copied);
   }
@@ -68,7 +68,7 @@ async function copyRequests(
 }
 
 /** Empty for a running request. There are none once the process has ended. */
-function placedRows(row: Row, nowMs: number): PlacedRow[] {
+function placeRow(row: Row, nowMs: number): PlacedRow[] {
   const { outcome, totalMs, ...request } = toLedgerRow(row);
   if (outcome === null) return [];
   const endedRow: EndedRow = { ...request, outcome, totalMs: totalMs ?? 0 };

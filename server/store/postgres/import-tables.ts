@@ -25,16 +25,16 @@ interface Copied {
 }
 
 const sums = sumColumns.map((column) => `sum(${column})`).join(', ');
-const same = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
+const selectAll = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
 
 /** Includes days that were rolled up and days that were not. */
 const daysSql = `SELECT dimension, quarter / ${quartersPerDay} AS day, name, ${importedPart} AS part, ${sums} FROM usage_cells GROUP BY 1, 2, 3`;
 
 const tables: readonly Copied[] = [
-  copied('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
-  { ...copied('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
-  copied('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
-  copied('key_uses', keyUseTypes, ['key_id'], 1_000),
+  copiedTable('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
+  { ...copiedTable('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
+  copiedTable('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
+  copiedTable('key_uses', keyUseTypes, ['key_id'], 1_000),
   {
     table: 'usage_quarters',
     from: 'ledger',
@@ -61,8 +61,8 @@ const tables: readonly Copied[] = [
   },
 ];
 
-function copied(table: string, columns: Copied['columns'], key: readonly string[], rowsPerPiece: number): Copied {
-  const select = `${same(columns, table)} ORDER BY ${key.join(', ')}`;
+function copiedTable(table: string, columns: Copied['columns'], key: readonly string[], rowsPerPiece: number): Copied {
+  const select = `${selectAll(columns, table)} ORDER BY ${key.join(', ')}`;
   return { table, from: 'ledger', select, columns, key, rowsPerPiece };
 }
 
@@ -96,7 +96,7 @@ const sessionsSql = `INSERT INTO sessions (${Object.keys(sessions).join(', ')}, 
   ON CONFLICT (id) DO NOTHING`;
 
 async function copySessions(postgres: Postgres, ledger: Database): Promise<void> {
-  const selectSessions = ledger.prepare(`${same(sessions, 'sessions')} ORDER BY id`);
+  const selectSessions = ledger.prepare(`${selectAll(sessions, 'sessions')} ORDER BY id`);
   for (const rows of pieces(selectSessions, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
 }
 

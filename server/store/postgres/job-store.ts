@@ -81,19 +81,19 @@ export class PostgresJobStore implements JobStore {
   }
 
   lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs> {
-    const near = ids.flatMap((id) => this.#nearBy(id, groupId));
-    if (!ids.every((id) => near.some(({ job }) => job.id === id))) return this.#ask(ids, near);
-    const mayBeBilled = near.some(({ job }) => job.owed && !this.#pending.has(keyOf(job)));
+    const nearbyJobs = ids.flatMap((id) => this.#nearBy(id, groupId));
+    if (!ids.every((id) => nearbyJobs.some(({ job }) => job.id === id))) return this.#ask(ids, nearbyJobs);
+    const mayBeBilled = nearbyJobs.some(({ job }) => job.owed && !this.#pending.has(keyOf(job)));
     // Billing twice is better than not finding the job.
-    return mayBeBilled ? this.#ask(ids, []).catch(() => this.#foundJobs(near)) : this.#foundJobs(near);
+    return mayBeBilled ? this.#ask(ids, []).catch(() => this.#foundJobs(nearbyJobs)) : this.#foundJobs(nearbyJobs);
   }
 
-  async #ask(ids: readonly string[], near: readonly KeptJob[]): Promise<KnownJobs> {
+  async #ask(ids: readonly string[], nearbyJobs: readonly KeptJob[]): Promise<KnownJobs> {
     const { postgres } = this.#options;
     const { rows } = await explained(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids), cannotLookUp);
-    const stored = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(keyOf(job)));
-    const waiting = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
-    return this.#foundJobs([...near, ...stored, ...waiting]);
+    const storedJobs = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(keyOf(job)));
+    const waitingJobs = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
+    return this.#foundJobs([...nearbyJobs, ...storedJobs, ...waitingJobs]);
   }
 
   #foundJobs(keptJobs: readonly KeptJob[]): KnownJobs {

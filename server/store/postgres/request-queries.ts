@@ -61,11 +61,11 @@ async function sortRequests(
 /** null if there is no such request. */
 export async function getRequest(postgres: Postgres, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
-  const near = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
-  if (near) {
+  const nearbyDays = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
+  if (nearbyDays) {
     const answer = await postgres.ask(
       'SELECT * FROM requests WHERE day BETWEEN $1 AND $2 AND id = $3 LIMIT 1',
-      ...near,
+      ...nearbyDays,
       id,
     );
     if (answer.rows[0]) return toLedgerRow(answer.rows[0]);

@@ -6,7 +6,7 @@ import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
 import { sumColumns, usageColumns } from '../../ledger/sums.ts';
 
-const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /**
  * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups
@@ -22,7 +22,7 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
         AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer
         AND ($6::text[] IS NULL OR key_id = ANY($6) OR group_id = ANY($7::text[]))
     )
-    SELECT slot AS step, name, ${summed} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
+    SELECT slot AS step, name, ${summedColumns} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
     WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
 }
 

@@ -53,12 +53,14 @@ interface Partition {
  * single connection.
  */
 export async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
-  const old = (await partitionsOf(queries, table)).filter(({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay);
-  if (old.length === 0) return 0;
+  const oldPartitions = (await partitionsOf(queries, table)).filter(
+    ({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay,
+  );
+  if (oldPartitions.length === 0) return 0;
   await queries.ask(`SET lock_timeout = ${lockMs}`);
   let dropped = 0;
   try {
-    for (const partition of old) {
+    for (const partition of oldPartitions) {
       await drop(queries, table, partition);
       dropped += 1;
     }

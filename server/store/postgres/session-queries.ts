@@ -19,11 +19,11 @@ export async function listSessions(postgres: Postgres, filter: SessionFilter): P
   const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(filter);
   const { rows } = await postgres.ask(`SELECT * FROM sessions ${sql} ORDER BY last_seq DESC LIMIT ${limit}`, ...values);
-  const read = await readRequests(
+  const readBySession = await readRequests(
     postgres,
     rows.map(({ id }) => text(id) ?? ''),
   );
-  const sessions = rows.map((row) => viewOf(row, read.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
+  const sessions = rows.map((row) => viewOf(row, readBySession.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
 }
 
@@ -55,9 +55,9 @@ export async function getSession(
   const { rows } = await postgres.ask('SELECT * FROM sessions WHERE id = $1', id);
   const [row] = rows;
   if (!row) return null;
-  const read = (await readRequests(postgres, [id])).get(id) ?? nothing;
-  const requests = requestsOf(read.requests);
-  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
+  const sessionRead = (await readRequests(postgres, [id])).get(id) ?? nothing;
+  const requests = requestsOf(sessionRead.requests);
+  return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
 /** The part of a session's budget that its written requests have used, in US dollars. */

@@ -78,7 +78,7 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
-  atSnapshot<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  atSnapshot<T>(work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T> {
     return this.#postgres.transaction(async (queries) => {
       await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       return work({
