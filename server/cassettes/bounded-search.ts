@@ -29,10 +29,10 @@ export function findAll(text: string, regexp: RegExp): TextRange[] {
 export function replaceRanges(text: string, ranges: readonly TextRange[], by: string): string {
   if (ranges.length === 0) return text;
   let at = 0;
-  let replaced = '';
+  let result = '';
   for (const { start, end } of ranges) {
-    replaced += text.slice(at, start) + by;
+    result += text.slice(at, start) + by;
     at = end;
   }
-  return replaced + text.slice(at);
+  return result + text.slice(at);
 }

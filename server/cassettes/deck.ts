@@ -98,8 +98,8 @@ export class OpenCassette implements CassetteDeck {
     const redactor = new Redactor(incoming.secrets, this.#matching.redactions);
     const request = await describeRequest(incoming, redactor);
     const keys = this.#matching.keysOf(request);
-    const stored = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
-    if (stored) return this.#replay(stored);
+    const recordedEntry = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
+    if (recordedEntry) return this.#replay(recordedEntry);
     if (mode === 'replay') throw await this.#miss(request);
     const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(incoming, request);
     const ended = (exchange: RecordedExchange | 'unanswered' | 'too-large') => this.#ended(entry.name, exchange);

@@ -62,9 +62,9 @@ function shorten(value: unknown, other: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   if (text.length <= maxShownLength) return text;
   const otherText = JSON.stringify(other) ?? '';
-  let same = 0;
-  while (same < text.length && text[same] === otherText[same]) same++;
-  const from = Math.max(0, same - maxShownLength / 4);
+  let equalLength = 0;
+  while (equalLength < text.length && text[equalLength] === otherText[equalLength]) equalLength++;
+  const from = Math.max(0, equalLength - maxShownLength / 4);
   const part = text.slice(from, from + maxShownLength);
   return `${from > 0 ? '…' : ''}${part}${from + maxShownLength < text.length ? '…' : ''}`;
 }

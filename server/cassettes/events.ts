@@ -22,9 +22,9 @@ const jsonEvent = /^(?:event: ([^\n]*)\n)?data: ([^\n]*)\n\n$/;
 
 /** Null if the stream is not UTF-8. */
 export function packEvents(pieces: readonly StoredPiece[], redactor: Redactor): RecordedEvent[] | null {
-  const timed = splitEvents(pieces);
-  if (timed === null) return null;
-  const events = timed.map((each) => packEvent(each, redactor));
+  const timedTexts = splitEvents(pieces);
+  if (timedTexts === null) return null;
+  const events = timedTexts.map((each) => packEvent(each, redactor));
   // Models split a text into many events, so a secret may be spread over several of them.
   redactAcross(events.filter(isJson), redactor);
   return events;

@@ -57,11 +57,11 @@ export class RecordingIndex {
     let nearest: Entry | null = null;
     let mostShared = 0;
     for (const entry of this.#entries) {
-      let shared = 0;
-      for (const part of entry.parts) if (wantedParts.has(part)) shared++;
-      if (shared <= mostShared) continue;
+      let sharedParts = 0;
+      for (const part of entry.parts) if (wantedParts.has(part)) sharedParts++;
+      if (sharedParts <= mostShared) continue;
       nearest = entry;
-      mostShared = shared;
+      mostShared = sharedParts;
     }
     return nearest;
   }

@@ -30,9 +30,9 @@ export class Redactor {
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     const members = Object.entries(value);
-    const redacted = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
-    const isSame = redacted.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
-    return isSame ? value : Object.fromEntries(redacted);
+    const redactedMembers = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
+    const isSame = redactedMembers.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
+    return isSame ? value : Object.fromEntries(redactedMembers);
   }
 
   /** Redacts bytes that are not text, in which only known secrets can be found. */

@@ -55,8 +55,8 @@ async function readForm(bytes: Buffer, contentType: string, redactor: Redactor):
 async function describePart(name: string, value: string | File, redactor: Redactor): Promise<FormPart> {
   if (typeof value === 'string') return { name, value: redactor.text(value) };
   const bytes = Buffer.from(await value.arrayBuffer());
-  const about = { filename: redactor.text(value.name), contentType: value.type };
-  return { name, ...about, bytes: bytes.length, sha256: sha256(bytes) };
+  const file = { filename: redactor.text(value.name), contentType: value.type };
+  return { name, ...file, bytes: bytes.length, sha256: sha256(bytes) };
 }
 
 function sha256(bytes: Buffer): string {
