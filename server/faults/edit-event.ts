@@ -20,12 +20,12 @@ function objectIn(bytes: Buffer): { start: number; end: number } | null {
 export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
   const range = objectIn(bytes);
   if (!range) return bytes;
-  const text = changed(bytes.toString('utf8', range.start, range.end), edit);
+  const text = changedText(bytes.toString('utf8', range.start, range.end), edit);
   if (text === null) return bytes;
   return Buffer.concat([bytes.subarray(0, range.start), Buffer.from(text), bytes.subarray(range.end)]);
 }
 
-function changed(text: string, edit: (value: Json) => boolean): string | null {
+function changedText(text: string, edit: (value: Json) => boolean): string | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && edit(value) ? JSON.stringify(value) : null;

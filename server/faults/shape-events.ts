@@ -174,11 +174,11 @@ class EventShape implements Shape {
 
   #stepsOf(event: Buffer): Step[] {
     if (this.#framing.saysNothing(event)) return [send(event)];
-    const read = this.#framing.readEvent(event);
-    if (read) this.#watch.note(read);
+    const streamEvent = this.#framing.readEvent(event);
+    if (streamEvent) this.#watch.note(streamEvent);
     this.#number++;
     const isEnd = this.#watch.isComplete || saysEnd(event.toString('utf8'));
-    return this.#rule({ bytes: event, number: this.#number, isEnd, value: read?.value });
+    return this.#rule({ bytes: event, number: this.#number, isEnd, value: streamEvent?.value });
   }
 
   #takeSteps(): Step[] {

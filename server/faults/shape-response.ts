@@ -8,8 +8,8 @@ import { type Shape, type Step, send } from './steps.ts';
 /** `stream` is null for an answer that is not a stream. Returns null if the faults do not change the body. */
 export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFormat | null): Shape | null {
   // Faults that end the answer act on the output of the others.
-  const ordered = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
-  const shapes = stream ? shapesOfStream(ordered, stream) : ordered.map(shapeWhole);
+  const orderedFaults = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
+  const shapes = stream ? shapesOfStream(orderedFaults, stream) : orderedFaults.map(shapeWhole);
   const acting = shapes.filter((shape) => shape !== null);
   const [first] = acting;
   return acting.length > 1 ? new ShapesInTurn(acting) : (first ?? null);
