@@ -60,10 +60,10 @@ function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: Limit
 }
 
 function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedUsd }: SessionBudgetReached): Reported {
-  const stopped = amount === 'stop' ? ' and was stopped' : '';
+  const stopNote = amount === 'stop' ? ' and was stopped' : '';
   return {
     type: 'session-budget',
-    text: `The session ${sessionId} of ${client?.split(' ', 1)[0] ?? 'an unknown client'} has cost $${usedUsd.toFixed(2)}${stopped}.`,
+    text: `The session ${sessionId} of ${client?.split(' ', 1)[0] ?? 'an unknown client'} has cost $${usedUsd.toFixed(2)}${stopNote}.`,
     data: { session: sessionId, key: keyId, client, isStopped: amount === 'stop', amount: amountUsd, used: usedUsd },
   };
 }

@@ -145,8 +145,8 @@ export class Observability {
   async #headers(configured: Readonly<Record<string, string>>): Promise<Record<string, string>> {
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(configured)) {
-      const resolved = isReference(value) ? await this.#secret(`telemetry.headers.${name}`, value) : value;
-      if (resolved !== null) headers[name] = resolved;
+      const headerValue = isReference(value) ? await this.#secret(`telemetry.headers.${name}`, value) : value;
+      if (headerValue !== null) headers[name] = headerValue;
     }
     return headers;
   }

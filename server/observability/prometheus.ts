@@ -140,10 +140,10 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     counter.inc(value);
   };
   const running = gauge('sluice_requests_running', 'Requests that run now.');
-  const waiting = gauge('sluice_requests_waiting', 'Requests that wait to be admitted.');
+  const waitingRequests = gauge('sluice_requests_waiting', 'Requests that wait to be admitted.');
   const pending = gauge('sluice_ledger_rows_waiting', 'Rows of the ledger that are not written yet.');
-  const dropped = total('sluice_ledger_rows_dropped_total', 'Rows of the ledger that were lost.');
-  const refused = total('sluice_unauthenticated_requests_total', 'Requests without a valid key.');
+  const droppedRows = total('sluice_ledger_rows_dropped_total', 'Rows of the ledger that were lost.');
+  const refusedRequests = total('sluice_unauthenticated_requests_total', 'Requests without a valid key.');
   const states = new Gauge({
     name: 'sluice_provider_state',
     help: '1 for the present state of a provider: ok, degraded, cooling or refused.',
@@ -162,10 +162,10 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     update() {
       const now = figures();
       running.set(now.running);
-      waiting.set(now.waiting);
+      waitingRequests.set(now.waiting);
       pending.set(now.ledgerPending);
-      set(dropped, now.ledgerDropped);
-      set(refused, now.unauthenticated);
+      set(droppedRows, now.ledgerDropped);
+      set(refusedRequests, now.unauthenticated);
       if (now.sharedCounts) {
         countsUp ??= gauge('sluice_shared_counts_up', 'Whether limits are counted together with other replicas.');
         replicas ??= gauge('sluice_replicas', 'Replicas last seen, with this one.');
