@@ -96,9 +96,9 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(facts, head) };
   if (facts.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
-  if (isBare(facts, head)) return useless(`answered with status ${head.status} alone`);
+  if (isBare(facts, head)) return uselessAnswer(`answered with status ${head.status} alone`);
   if (isProse({ ...facts, wire: facts.route.wire, headers: head.headers }))
-    return useless('answered with a page of text');
+    return uselessAnswer('answered with a page of text');
   if (download?.isUnderWay && !download.continues(head)) return otherFile;
   if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {
     return { kind: 'other', reader: new DownloadReader(download) };
@@ -131,9 +131,9 @@ function mayStream({ route, method }: RequestFacts, { isStreamFit }: StreamNeeds
 }
 
 /** `problem` completes the sentence "Provider … ". */
-function useless(problem: string, failure?: Failure): ReaderChoice {
+function uselessAnswer(problem: string, failure?: Failure): ReaderChoice {
   return { kind: 'none', reason: { kind: 'damage', problem, ...(failure && { failure }) } };
 }
 
-const unrequestedStream = useless('answered with a stream of events, which was not asked for');
-const otherFile = useless('did not answer with the rest of the file that broke off', differingFailure);
+const unrequestedStream = uselessAnswer('answered with a stream of events, which was not asked for');
+const otherFile = uselessAnswer('did not answer with the rest of the file that broke off', differingFailure);

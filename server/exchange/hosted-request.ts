@@ -13,7 +13,7 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
   const clientBody = sendable.bytes ? await sendable.bytes() : sendable.open();
   if (!Buffer.isBuffer(clientBody)) throw new Error('unreachable: conversations are sent from memory');
-  const { body, droppedFields } = rewritten(clientBody, envelope);
+  const { body, droppedFields } = rewriteBody(clientBody, envelope);
   const losses = [...envelope.unavailable.betas, ...droppedFields].map((field): Loss => {
     return { fate: 'dropped', field, code: 'no-equal' };
   });
@@ -32,7 +32,7 @@ interface Rewritten {
 }
 
 /** Preserves the digits of numbers and the order of members. */
-function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
+function rewriteBody(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
   const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());
   if (!isObject(request)) return { body, droppedFields: [] };

@@ -53,14 +53,14 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
     fields.model === null
       ? resolveDefault(group, key, match.route.wire.operation)
       : resolveRoute(group, key, fields.model);
-  return { model, targets: withAddress(thatServe(targets, match, model), model) };
+  return { model, targets: addressableTargets(servingTargets(targets, match, model), model) };
 }
 
 /**
  * Excludes providers whose API lacks the operation. Conversations can use every provider, because they are translated and
  * their tokens can be estimated.
  */
-function thatServe(
+function servingTargets(
   targets: readonly Target[],
   { route, label }: RouteMatch,
   modelName: string | null,
@@ -75,7 +75,7 @@ function thatServe(
 }
 
 /** Excludes models that cannot be part of a path: `.`, `..`, and names with several segments. */
-function withAddress(targets: readonly Target[], model: string | null): readonly Target[] {
+function addressableTargets(targets: readonly Target[], model: string | null): readonly Target[] {
   if (targets.every(hasAddress)) return targets;
   const addressable = targets.filter(hasAddress);
   if (addressable.length > 0) return addressable;

@@ -14,11 +14,11 @@ export function pricedTargets(prices: PriceTable, call: Omit<LimitedCall, 'reque
     (target) => costOf(prices, target, plan, worstUsageAt(prices, target, { route, body, plan })) !== null,
   );
   if (targets.length === plan.targets.length) return plan;
-  if (targets.length === 0) throw unpriced(call);
+  if (targets.length === 0) throw unknownPrice(call);
   return { ...plan, targets };
 }
 
-function unpriced({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
+function unknownPrice({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
   const [target] = plan.targets;
   const name = target?.model ?? plan.model;
   const owner = key.limited?.limits.budgets.some(({ unit, hard }) => hard && unit === 'usd')

@@ -8,7 +8,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { refusedCredential, unsignable } from './attempt-failures.ts';
 
 /** Adds signature or token headers to the request. Returns the failure if they cannot be obtained. */
-export async function signed(
+export async function signRequest(
   request: OutgoingRequest,
   { target, credential }: NextAttempt,
   transport: Transport,

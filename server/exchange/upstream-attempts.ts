@@ -32,7 +32,7 @@ import { reportFailure } from './report-failure.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import { CorrectedClocks, signed } from './sign-request.ts';
+import { CorrectedClocks, signRequest } from './sign-request.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
@@ -174,7 +174,7 @@ export class UpstreamAttempts {
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     if (credential?.signing) {
-      const signingFailure = await signed(request, next, this.#options.ports.transport, trace.record);
+      const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
       if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
     }
     const rest = this.#download?.restHeaders();

@@ -11,7 +11,7 @@ import type { CallPlan } from '../plan.ts';
 export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | string[] | undefined): string {
   const { match, group, body, headers, path, query } = call;
   const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
-  const headerNames = Object.keys(headers).filter(decides).sort();
+  const headerNames = Object.keys(headers).filter(decidesAnswer).sort();
   const metadata = JSON.stringify([
     match.route.method,
     match.route.wire.name,
@@ -50,6 +50,6 @@ const idle: ReadonlySet<string> = new Set([
 ]);
 const idlePrefix = 'x-stainless-';
 
-function decides(name: string): boolean {
+function decidesAnswer(name: string): boolean {
   return !idle.has(name) && !name.startsWith(idlePrefix);
 }
