@@ -108,10 +108,10 @@ function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: obje
 function withHistory(store: ResponseStore, received: ReceivedRequest): MaybePromise<RequestBody> {
   const { body } = received;
   const { previousResponseId: id } = body.fields;
-  return id !== null && isKeptId(id) ? continued(store, received, id) : body;
+  return id !== null && isKeptId(id) ? continueStored(store, received, id) : body;
 }
 
-async function continued(
+async function continueStored(
   store: ResponseStore,
   { body, member, replaced }: ReceivedRequest,
   id: string,
