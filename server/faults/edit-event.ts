@@ -45,7 +45,7 @@ export function halfOf(bytes: Buffer): Buffer {
 }
 
 /** The event with an additional member of this size, which clients ignore. */
-export function enlarged(bytes: Buffer, by: number): Buffer {
+export function enlargeEvent(bytes: Buffer, by: number): Buffer {
   return editJson(bytes, (value) => {
     value.padding = 'x'.repeat(by);
     return true;
