@@ -52,7 +52,7 @@ export class ExchangeRecording implements Recording {
       return false;
     }
     const head = packHead(this.#head, incoming.id, redactor);
-    const body = packBody(head.headers['content-type'], unpacked(this.#pieces, this.#head.headers), redactor);
+    const body = packBody(head.headers['content-type'], unpackPieces(this.#pieces, this.#head.headers), redactor);
     ended({
       version: formatVersion,
       request,
@@ -66,7 +66,7 @@ export class ExchangeRecording implements Recording {
 const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
 
 /** Decompresses the body, so that people and the redactor can read it. A damaged body stays as it is. */
-function unpacked(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
+function unpackPieces(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
   const encoding = encodingOf(headers);
   const [first] = pieces;
   if (!encoding || !first) return pieces;
