@@ -29,7 +29,7 @@ export function followNetwork({ transport, health, authorities }: Reached, live:
   });
   const stop = watchNetwork({
     changed,
-    look: () => `${[...machineAddresses()].sort().join(' ')} ${authorities.fingerprint()}`,
+    readState: () => `${[...machineAddresses()].sort().join(' ')} ${authorities.fingerprint()}`,
   });
   return { changed, stop };
 }

@@ -14,9 +14,9 @@ export class AnswerCache {
   of(groupId: string): GroupCache {
     const present = this.#groups.get(groupId);
     if (present) return present;
-    const made = new GroupCache(this.#nowMs);
-    this.#groups.set(groupId, made);
-    return made;
+    const newCache = new GroupCache(this.#nowMs);
+    this.#groups.set(groupId, newCache);
+    return newCache;
   }
 
   /** Null clears all groups. Answers that are still arriving are not stored either. */
@@ -38,7 +38,7 @@ export class AnswerCache {
 
   view(groupId: string): CacheView {
     const group = this.#groups.get(groupId);
-    const unused = { entries: 0, bytes: 0, hits: 0, shared: 0, misses: 0, savedUsd: 0 };
-    return { groupId, ...(group?.view() ?? unused) };
+    const emptyView = { entries: 0, bytes: 0, hits: 0, shared: 0, misses: 0, savedUsd: 0 };
+    return { groupId, ...(group?.view() ?? emptyView) };
   }
 }

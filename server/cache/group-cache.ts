@@ -66,8 +66,8 @@ export class GroupCache {
   store(key: string, answer: CachedAnswer, { generation, maxBytes }: { generation: number; maxBytes: number }): void {
     const bytes = answer.body.length + entryBytes;
     if (generation !== this.#generation || bytes > maxBytes) return;
-    const before = this.#entries.get(key);
-    if (before) this.#remove(key, before);
+    const replaced = this.#entries.get(key);
+    if (replaced) this.#remove(key, replaced);
     this.#add(key, { answer, bytes, storedAtMs: this.#nowMs() });
     for (const [oldKey, old] of this.#entries) {
       if (this.#bytes <= maxBytes) break;

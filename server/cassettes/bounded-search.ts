@@ -14,25 +14,25 @@ export interface TextRange {
  * characters, so that backtracking is bounded. `regexp` needs the flag `g`.
  */
 export function findAll(text: string, regexp: RegExp): TextRange[] {
-  const found: TextRange[] = [];
+  const ranges: TextRange[] = [];
   for (let from = 0; from < text.length; from += maxMatchedLength - overlap) {
     const window = text.slice(from, from + maxMatchedLength);
     for (const match of window.matchAll(regexp)) {
-      if (match[0] !== '') found.push({ start: from + match.index, end: from + match.index + match[0].length });
+      if (match[0] !== '') ranges.push({ start: from + match.index, end: from + match.index + match[0].length });
     }
     if (from + maxMatchedLength >= text.length) break;
   }
-  return mergeRanges(found);
+  return mergeRanges(ranges);
 }
 
 /** The text with each of the ranges replaced. */
 export function replaceRanges(text: string, ranges: readonly TextRange[], by: string): string {
   if (ranges.length === 0) return text;
   let at = 0;
-  let replaced = '';
+  let result = '';
   for (const { start, end } of ranges) {
-    replaced += text.slice(at, start) + by;
+    result += text.slice(at, start) + by;
     at = end;
   }
-  return replaced + text.slice(at);
+  return result + text.slice(at);
 }

@@ -28,8 +28,8 @@ export function comparedBody({ body }: RecordedRequest): unknown {
   if (!('form' in body)) return body;
   const parts: Record<string, unknown[]> = Object.create(null);
   for (const { name, ...part } of body.form) {
-    const known = parts[name];
-    if (known) known.push(part);
+    const existing = parts[name];
+    if (existing) existing.push(part);
     else parts[name] = [part];
   }
   return parts;

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { temporaryInfix, writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
-import { spell } from './layout.ts';
+import { formatExchange } from './layout.ts';
 import { type CassetteSettings, defaultSettings, settingsSchema } from './settings.ts';
 
 const settingsName = 'cassette.json';
@@ -67,7 +67,7 @@ export async function readRecording(folder: string, name: string): Promise<Recor
 
 /** A crash leaves either the complete old file or the complete new one. Rejects with the system's error. */
 export function writeRecording(folder: string, name: string, exchange: RecordedExchange): Promise<void> {
-  return writeFileDurably(join(folder, name), spell(exchange));
+  return writeFileDurably(join(folder, name), formatExchange(exchange));
 }
 
 async function readValid<T>(path: string, schema: z.ZodType<T>, mayBeMissing: boolean): Promise<T | null> {

@@ -32,8 +32,8 @@ export class CassetteRegistry {
 
   /** Drops all others. */
   keepOnly(choices: readonly CassetteChoice[]): void {
-    const kept = new Set(choices.map(nameOf));
-    this.#drop((slot) => !kept.has(nameOf(slot.choice)));
+    const keptNames = new Set(choices.map(nameOf));
+    this.#drop((slot) => !keptNames.has(nameOf(slot.choice)));
   }
 
   view(choice: CassetteChoice): CassetteView {

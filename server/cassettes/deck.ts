@@ -98,8 +98,8 @@ export class OpenCassette implements CassetteDeck {
     const redactor = new Redactor(incoming.secrets, this.#matching.redactions);
     const request = await describeRequest(incoming, redactor);
     const keys = this.#matching.keysOf(request);
-    const stored = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
-    if (stored) return this.#replay(stored);
+    const recordedEntry = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
+    if (recordedEntry) return this.#replay(recordedEntry);
     if (mode === 'replay') throw await this.#miss(request);
     const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(incoming, request);
     const ended = (exchange: RecordedExchange | 'unanswered' | 'too-large') => this.#ended(entry.name, exchange);
@@ -164,17 +164,17 @@ export class OpenCassette implements CassetteDeck {
     return new GatewayError('replay_miss', message, { headers: { 'x-sluice-replay': 'miss' } });
   }
 
-  async #compare(name: string, asked: RecordedRequest): Promise<string> {
+  async #compare(name: string, requested: RecordedRequest): Promise<string> {
     const recording = await readRecording(this.#options.folder, name).catch(() => null);
     if (recording === null) return `The nearest one, ${name}, cannot be read any more.`;
     const { request } = recording;
-    if (request.method !== asked.method || request.path !== asked.path) {
+    if (request.method !== requested.method || request.path !== requested.path) {
       return `The nearest one, ${name}, is of ${request.method} ${request.path}.`;
     }
     const rules = this.#matching.loose;
-    const difference = firstDifference(comparedBody(request), comparedBody(asked), rules);
+    const difference = firstDifference(comparedBody(request), comparedBody(requested), rules);
     if (!difference) return `The nearest one is ${name}.`;
-    const { field, recorded, asked: now } = difference;
+    const { field, recorded, requested: now } = difference;
     return `The nearest one, ${name}, differs first in ${field}: recorded ${recorded}, asked ${now}.`;
   }
 }
@@ -205,8 +205,8 @@ async function readCassette(folder: string, matching: Matching): Promise<ReadCas
       const name = names[at] ?? '';
       const { request, response } = await readRecording(folder, name);
       answers.add(name, unpackAnswer(response));
-      const found = { exact: exactHashOf(request), parts: matching.partsOf(request) };
-      entries[at] = { name, ...matching.keysOf(request), ...found, isTaken: false };
+      const matchParts = { exact: exactHashOf(request), parts: matching.partsOf(request) };
+      entries[at] = { name, ...matching.keysOf(request), ...matchParts, isTaken: false };
       const model = modelOf(request);
       if (model !== null) models.add(model);
     }

@@ -6,14 +6,14 @@ export interface Difference {
   field: string;
   /** As shortened JSON; `nothing` if the field is missing. */
   recorded: string;
-  asked: string;
+  requested: string;
 }
 
 const maxShownLength = 120;
 
 /** Null if they are equal under the rules. */
-export function firstDifference(recorded: unknown, asked: unknown, rules: CanonicalRules): Difference | null {
-  return differ(recorded, asked, { field: '', rules });
+export function firstDifference(recorded: unknown, requested: unknown, rules: CanonicalRules): Difference | null {
+  return differ(recorded, requested, { field: '', rules });
 }
 
 interface Place {
@@ -21,20 +21,24 @@ interface Place {
   rules: CanonicalRules;
 }
 
-function differ(recorded: unknown, asked: unknown, { field, rules }: Place): Difference | null {
-  if (canonicalOf(recorded, rules) === canonicalOf(asked, rules)) return null;
-  const [one, other] = [membersOf(recorded), membersOf(asked)];
-  if (one === null || other === null || Array.isArray(recorded) !== Array.isArray(asked)) {
-    return { field: field === '' ? 'body' : field, recorded: shown(recorded, asked), asked: shown(asked, recorded) };
+function differ(recorded: unknown, requested: unknown, { field, rules }: Place): Difference | null {
+  if (canonicalOf(recorded, rules) === canonicalOf(requested, rules)) return null;
+  const [recordedMembers, requestedMembers] = [membersOf(recorded), membersOf(requested)];
+  if (recordedMembers === null || requestedMembers === null || Array.isArray(recorded) !== Array.isArray(requested)) {
+    return {
+      field: field === '' ? 'body' : field,
+      recorded: shorten(recorded, requested),
+      requested: shorten(requested, recorded),
+    };
   }
-  for (const name of new Set([...one.keys(), ...other.keys()])) {
+  for (const name of new Set([...recordedMembers.keys(), ...requestedMembers.keys()])) {
     if (isIgnored(rules.ignored, name)) continue;
     const inner = {
       field: nameOf(field, name, Array.isArray(recorded)),
       rules: { ...rules, ignored: below(rules.ignored, name) },
     };
-    const found = differ(one.get(name), other.get(name), inner);
-    if (found) return found;
+    const difference = differ(recordedMembers.get(name), requestedMembers.get(name), inner);
+    if (difference) return difference;
   }
   return null;
 }
@@ -53,14 +57,14 @@ function nameOf(field: string, name: string, isItem: boolean): string {
 }
 
 /** Long texts are shown from shortly before their first difference. */
-function shown(value: unknown, other: unknown): string {
+function shorten(value: unknown, other: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value) ?? 'nothing';
   if (text.length <= maxShownLength) return text;
   const otherText = JSON.stringify(other) ?? '';
-  let same = 0;
-  while (same < text.length && text[same] === otherText[same]) same++;
-  const from = Math.max(0, same - maxShownLength / 4);
+  let equalLength = 0;
+  while (equalLength < text.length && text[equalLength] === otherText[equalLength]) equalLength++;
+  const from = Math.max(0, equalLength - maxShownLength / 4);
   const part = text.slice(from, from + maxShownLength);
   return `${from > 0 ? '…' : ''}${part}${from + maxShownLength < text.length ? '…' : ''}`;
 }

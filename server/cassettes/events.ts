@@ -22,9 +22,9 @@ const jsonEvent = /^(?:event: ([^\n]*)\n)?data: ([^\n]*)\n\n$/;
 
 /** Null if the stream is not UTF-8. */
 export function packEvents(pieces: readonly StoredPiece[], redactor: Redactor): RecordedEvent[] | null {
-  const timed = splitEvents(pieces);
-  if (timed === null) return null;
-  const events = timed.map((each) => packEvent(each, redactor));
+  const timedTexts = splitEvents(pieces);
+  if (timedTexts === null) return null;
+  const events = timedTexts.map((each) => packEvent(each, redactor));
   // Models split a text into many events, so a secret may be spread over several of them.
   redactAcross(events.filter(isJson), redactor);
   return events;
@@ -70,10 +70,10 @@ function splitEvents(pieces: readonly StoredPiece[]): TimedText[] | null {
 
 /** Position after the next empty line; the end of the text if there is none. */
 function endOfEvent(text: string, from: number): number {
-  const plain = text.indexOf('\n\n', from);
-  const windows = text.indexOf('\r\n\r\n', from);
-  if (plain === -1 && windows === -1) return text.length;
-  return windows === -1 || (plain !== -1 && plain < windows) ? plain + 2 : windows + 4;
+  const unixEnd = text.indexOf('\n\n', from);
+  const windowsEnd = text.indexOf('\r\n\r\n', from);
+  if (unixEnd === -1 && windowsEnd === -1) return text.length;
+  return windowsEnd === -1 || (unixEnd !== -1 && unixEnd < windowsEnd) ? unixEnd + 2 : windowsEnd + 4;
 }
 
 /** The time at which each byte was sent; must be queried in order. */

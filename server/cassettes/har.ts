@@ -91,7 +91,7 @@ function entryOf({ exchange: { request, response }, date }: Dated): object {
 }
 
 function listOf(headers: Readonly<Record<string, string | string[]>>): z.infer<typeof headerSchema>[] {
-  return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => ({ name, value: one })));
+  return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((item) => ({ name, value: item })));
 }
 
 function postDataOf(body: RequestBody): object {

@@ -28,12 +28,12 @@ export async function importHar(file: string, folder: string): Promise<Imported>
   let number = (await listRecordings(folder)).reduce((most, name) => Math.max(most, numberOf(name)), 0);
   const counts = { imported: 0, skipped: 0 };
   for (const entry of har.log.entries) {
-    const found = await recordingOf(entry, matching);
-    if (found === null) {
+    const recording = await recordingOf(entry, matching);
+    if (recording === null) {
       counts.skipped++;
       continue;
     }
-    const { exchange, label } = found;
+    const { exchange, label } = recording;
     const name = fileNameOf({ number: ++number, label, hash: matching.keysOf(exchange.request).loose });
     await writeRecording(folder, name, exchange).catch((error: unknown) => {
       throw new CassetteError(

@@ -6,7 +6,7 @@ import type { RecordedExchange } from './format.ts';
 
 const step = '  ';
 
-export function spell(exchange: RecordedExchange): string {
+export function formatExchange(exchange: RecordedExchange): string {
   return `${write(exchange, '')}\n`;
 }
 

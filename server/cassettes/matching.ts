@@ -32,7 +32,7 @@ export class Matching {
     const ignored = [...changingTexts, ...ignoreText.map(compile)];
     this.loose = {
       ignored: paths.map((path) => path.split('.')),
-      text: (text) => ignored.reduce((left, each) => replaceRanges(left, findAll(left, each), '*'), text),
+      text: (text) => ignored.reduce((masked, each) => replaceRanges(masked, findAll(masked, each), '*'), text),
     };
     this.redactions = redact.map(compile);
   }

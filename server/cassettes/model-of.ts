@@ -3,8 +3,8 @@ import type { RecordedRequest } from './format.ts';
 
 /** The model that a recorded request names, in its body or, as in Gemini's API, in its path; null if it names none. */
 export function modelOf({ path, body }: RecordedRequest): string | null {
-  const named = body !== null && 'json' in body && isObject(body.json) ? body.json.model : inForm(body);
-  if (typeof named === 'string') return named;
+  const name = body !== null && 'json' in body && isObject(body.json) ? body.json.model : inForm(body);
+  if (typeof name === 'string') return name;
   const inPath = /\/models\/([^/:?]+):/.exec(path)?.[1];
   return inPath === undefined ? null : inPath;
 }

@@ -53,15 +53,15 @@ export class RecordingIndex {
 
   /** The recording that shares the most parts with the request; null if none shares any. */
   nearest(parts: Uint32Array): Entry | null {
-    const wanted = new Set(parts);
+    const wantedParts = new Set(parts);
     let nearest: Entry | null = null;
-    let most = 0;
+    let mostShared = 0;
     for (const entry of this.#entries) {
-      let shared = 0;
-      for (const part of entry.parts) if (wanted.has(part)) shared++;
-      if (shared <= most) continue;
+      let sharedParts = 0;
+      for (const part of entry.parts) if (wantedParts.has(part)) sharedParts++;
+      if (sharedParts <= mostShared) continue;
       nearest = entry;
-      most = shared;
+      mostShared = sharedParts;
     }
     return nearest;
   }
@@ -88,8 +88,8 @@ class Chain {
 }
 
 function chainOf(chains: Map<string, Chain>, key: string): Chain {
-  const known = chains.get(key);
-  if (known) return known;
+  const existing = chains.get(key);
+  if (existing) return existing;
   const chain = new Chain();
   chains.set(key, chain);
   return chain;

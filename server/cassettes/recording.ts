@@ -45,15 +45,20 @@ export class ExchangeRecording implements Recording {
       this.#pieces.push({ afterMs: Math.round(performance.now() - this.#options.startMs), bytes: Buffer.from(bytes) });
   }
 
-  end(how: RecordedResponse['ended'], usage: Usage | null): boolean {
+  end(ending: RecordedResponse['ended'], usage: Usage | null): boolean {
     const { request, redactor, incoming, ended } = this.#options;
     if (!this.#head || this.#bytes > maxRecordedBytes) {
       ended(this.#head ? 'too-large' : 'unanswered');
       return false;
     }
     const head = packHead(this.#head, incoming.id, redactor);
-    const body = packBody(head.headers['content-type'], unpacked(this.#pieces, this.#head.headers), redactor);
-    ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
+    const body = packBody(head.headers['content-type'], unpackPieces(this.#pieces, this.#head.headers), redactor);
+    ended({
+      version: formatVersion,
+      request,
+      response: { ...head, ended: ending, body },
+      usage: usage && { ...usage },
+    });
     return true;
   }
 }
@@ -61,7 +66,7 @@ export class ExchangeRecording implements Recording {
 const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
 
 /** Decompresses the body, so that people and the redactor can read it. A damaged body stays as it is. */
-function unpacked(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
+function unpackPieces(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
   const encoding = encodingOf(headers);
   const [first] = pieces;
   if (!encoding || !first) return pieces;

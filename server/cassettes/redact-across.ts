@@ -24,34 +24,34 @@ export function redactAcross(events: readonly { data: unknown }[], redactor: Red
     if (ranges.length === 0) continue;
     let from = 0;
     for (const { text, put } of fragments) {
-      const kept = withoutRanges(text, from, ranges);
-      if (kept !== text) put(kept);
+      const redacted = withoutRanges(text, from, ranges);
+      if (redacted !== text) put(redacted);
       from += text.length;
     }
   }
 }
 
-function collect(value: unknown, place: string, put: Fragment['put'], byPlace: Map<string, Fragment[]>): void {
+function collect(value: unknown, path: string, put: Fragment['put'], byPath: Map<string, Fragment[]>): void {
   if (typeof value === 'string') {
-    const fragments = byPlace.get(place);
+    const fragments = byPath.get(path);
     if (fragments) fragments.push({ text: value, put });
-    else byPlace.set(place, [{ text: value, put }]);
+    else byPath.set(path, [{ text: value, put }]);
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => {
       const putItem = (text: string) => {
         value[index] = text;
       };
-      collect(item, `${place}/*`, putItem, byPlace);
+      collect(item, `${path}/*`, putItem, byPath);
     });
   } else if (typeof value === 'object' && value !== null) {
     const members: Record<string, unknown> = Object(value);
     // Answers and blocks that are sent in parallel are distinguished by their index.
-    const own = typeof members.index === 'number' ? `${place}#${members.index}` : place;
+    const ownPath = typeof members.index === 'number' ? `${path}#${members.index}` : path;
     for (const [name, item] of Object.entries(members)) {
       const putMember = (text: string) => {
         members[name] = text;
       };
-      collect(item, `${own}/${name}`, putMember, byPlace);
+      collect(item, `${ownPath}/${name}`, putMember, byPath);
     }
   }
 }
@@ -59,11 +59,11 @@ function collect(value: unknown, place: string, put: Fragment['put'], byPlace: M
 /** The part of the joined text that begins at `from`, with a mark at the beginning of each range. */
 function withoutRanges(text: string, from: number, ranges: readonly TextRange[]): string {
   let at = 0;
-  let kept = '';
+  let redacted = '';
   for (const { start, end } of ranges) {
     if (end <= from || start >= from + text.length) continue;
-    kept += text.slice(at, Math.max(start - from, 0)) + (start >= from ? redactionMark : '');
+    redacted += text.slice(at, Math.max(start - from, 0)) + (start >= from ? redactionMark : '');
     at = Math.min(end - from, text.length);
   }
-  return kept + text.slice(at);
+  return redacted + text.slice(at);
 }

@@ -30,9 +30,9 @@ export class Redactor {
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     const members = Object.entries(value);
-    const redacted = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
-    const isSame = redacted.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
-    return isSame ? value : Object.fromEntries(redacted);
+    const redactedMembers = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
+    const isSame = redactedMembers.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
+    return isSame ? value : Object.fromEntries(redactedMembers);
   }
 
   /** Redacts bytes that are not text, in which only known secrets can be found. */
@@ -53,10 +53,10 @@ export class Redactor {
   /** The ranges of secrets, in order and without overlaps. */
   find(text: string): TextRange[] {
     const shaped = this.#patterns.flatMap((each) => findAll(text, each));
-    const known = mayHoldSecret(text, this.#secrets)
+    const secretRanges = mayHoldSecret(text, this.#secrets)
       ? textRanges(text, findSecrets(Buffer.from(text), this.#secrets))
       : [];
-    return known.length + shaped.length === 0 ? shaped : mergeRanges([...known, ...shaped]);
+    return secretRanges.length + shaped.length === 0 ? shaped : mergeRanges([...secretRanges, ...shaped]);
   }
 }
 
@@ -65,7 +65,7 @@ function textRanges(text: string, ranges: readonly TextRange[]): TextRange[] {
   const bytes = Buffer.from(text);
   if (bytes.length === text.length) return [...ranges];
   return ranges.map(({ start, end }) => {
-    const before = bytes.toString('utf8', 0, start).length;
-    return { start: before, end: before + bytes.toString('utf8', start, end).length };
+    const textStart = bytes.toString('utf8', 0, start).length;
+    return { start: textStart, end: textStart + bytes.toString('utf8', start, end).length };
   });
 }

@@ -18,7 +18,7 @@ type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | '
 /** Resolves with equal values for two forms that differ only in their boundaries. */
 export async function describeRequest(incoming: Described, redactor: Redactor): Promise<RecordedRequest> {
   const { method, url, wire, headers, body } = incoming;
-  const kept = keptHeaders.flatMap((name): [string, string][] => {
+  const headerEntries = keptHeaders.flatMap((name): [string, string][] => {
     const value = headers[name];
     if (typeof value !== 'string') return [];
     return [[name, formType.test(value) ? 'multipart/form-data' : redactor.header(name, value)]];
@@ -27,7 +27,7 @@ export async function describeRequest(incoming: Described, redactor: Redactor): 
     method,
     path: redactor.url(url),
     wire,
-    headers: Object.fromEntries(kept),
+    headers: Object.fromEntries(headerEntries),
     body: body === null || body.length === 0 ? null : await describeBody(body, headers['content-type'], redactor),
   };
 }
@@ -55,8 +55,8 @@ async function readForm(bytes: Buffer, contentType: string, redactor: Redactor):
 async function describePart(name: string, value: string | File, redactor: Redactor): Promise<FormPart> {
   if (typeof value === 'string') return { name, value: redactor.text(value) };
   const bytes = Buffer.from(await value.arrayBuffer());
-  const about = { filename: redactor.text(value.name), contentType: value.type };
-  return { name, ...about, bytes: bytes.length, sha256: sha256(bytes) };
+  const file = { filename: redactor.text(value.name), contentType: value.type };
+  return { name, ...file, bytes: bytes.length, sha256: sha256(bytes) };
 }
 
 function sha256(bytes: Buffer): string {

@@ -35,12 +35,12 @@ export function packHead(
   requestId: string,
   redactor: Redactor,
 ): ResponseHead {
-  const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+  const headerEntries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     keptHeaders.has(name) && typeof value === 'string' && value !== requestId
       ? [[name, redactor.header(name, value)]]
       : [],
   );
-  return { status, headers: Object.fromEntries(kept) };
+  return { status, headers: Object.fromEntries(headerEntries) };
 }
 
 export function packBody(

@@ -9,7 +9,7 @@ const maxBatch = 500;
 
 export class BatchedQuestions<Question, Answer> {
   readonly #answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  #waiting: PendingQuestion<Question, Answer>[] = [];
+  #questions: PendingQuestion<Question, Answer>[] = [];
   #isRunning = false;
 
   /** `answerAll`: resolves with one answer per question, in the same order. */
@@ -20,7 +20,7 @@ export class BatchedQuestions<Question, Answer> {
   /** Rejects if `answerAll` does. */
   ask(question: Question): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
-      this.#waiting.push({ question, resolve, reject });
+      this.#questions.push({ question, resolve, reject });
     });
     if (!this.#isRunning) void this.#run();
     return answer;
@@ -28,20 +28,20 @@ export class BatchedQuestions<Question, Answer> {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#waiting.length > 0) {
+    while (this.#questions.length > 0) {
       // Waits a microtask, to include questions of the same moment.
       await Promise.resolve();
-      await this.#answerSome(this.#waiting.splice(0, maxBatch));
+      await this.#answerSome(this.#questions.splice(0, maxBatch));
     }
     this.#isRunning = false;
   }
 
-  async #answerSome(asked: readonly PendingQuestion<Question, Answer>[]): Promise<void> {
+  async #answerSome(batch: readonly PendingQuestion<Question, Answer>[]): Promise<void> {
     try {
-      const answers = await this.#answerAll(asked.map(({ question }) => question));
-      for (const [place, answer] of answers.entries()) asked[place]?.resolve(answer);
+      const answers = await this.#answerAll(batch.map(({ question }) => question));
+      for (const [index, answer] of answers.entries()) batch[index]?.resolve(answer);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 }

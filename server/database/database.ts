@@ -182,8 +182,8 @@ class LastingDatabase implements Database {
     const nowMs = Date.now();
     if (!this.#raw || this.#identity === null || nowMs - this.#lookedAtMs < checkEveryMs) return;
     this.#lookedAtMs = nowMs;
-    const found = fileIdentity(this.file);
-    if (found === null || found === this.#identity) return;
+    const identity = fileIdentity(this.file);
+    if (identity === null || identity === this.#identity) return;
     this.#raw.close();
     this.#raw = null;
     this.#open();

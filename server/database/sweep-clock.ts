@@ -33,8 +33,8 @@ const catchUpSpeed = 96;
 
 export function createSweepClock(database: Database, sources: Partial<ClockSources> = {}): SweepClock {
   const { wallMs = Date.now, steadyMs = () => performance.now() } = sources;
-  const kept = database.prepare("SELECT value FROM facts WHERE name = 'known time'");
-  const keep = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
+  const selectKnownTime = database.prepare("SELECT value FROM facts WHERE name = 'known time'");
+  const storeKnownTime = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
   const newest = database.prepare('SELECT started_at FROM requests ORDER BY seq DESC LIMIT 1');
   let readAtMs = steadyMs();
   /** Null if it must be read from the database, which may have been replaced. */
@@ -46,11 +46,11 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
   function read(): KnownTime {
     const nowMs = wallMs();
     // A ledger of an older version has only the last request's time.
-    knownMs ??= number(kept.get()?.value) ?? number(newest.get()?.started_at) ?? nowMs;
+    knownMs ??= number(selectKnownTime.get()?.value) ?? number(newest.get()?.started_at) ?? nowMs;
     const mayBe = knownMs + (steadyMs() - readAtMs) * catchUpSpeed;
     readAtMs = steadyMs();
     knownMs = Math.max(knownMs, Math.min(nowMs, mayBe));
-    keep.run(knownMs);
+    storeKnownTime.run(knownMs);
     return { earliestMs: Math.min(nowMs, knownMs), latestMs: Math.max(nowMs, knownMs) };
   }
 

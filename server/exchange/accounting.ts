@@ -176,16 +176,16 @@ class CallAccounting {
 
   /** Only if both the request and the answer are text. */
   #estimate({ answer, ending, format }: EndedAnswer): Estimated {
-    const none: Estimated = { usage: null, certainty: 'none' };
+    const noUsage: Estimated = { usage: null, certainty: 'none' };
     const { text } = this.#format;
-    if (text === null || format.text === null) return none;
+    if (text === null || format.text === null) return noUsage;
     // An attempt that was stopped before the upstream answered has used its prompt. Unless it was for a stream, the upstream
     // may already have produced output, of unknown length.
     const isSilent = ending === 'stopped';
     const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : format.text.ofAnswer(answer);
-    if (output === null) return none;
+    if (output === null) return noUsage;
     const input = this.#promptTokens(text);
-    if (input === null && !output) return none;
+    if (input === null && !output) return noUsage;
     const usage: Usage = {
       ...(input !== null && { inputTokens: input }),
       ...(output !== undefined && !text.isOnlyPrompt && { outputTokens: output }),

@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   client: ClientResponse;
   trace: AttemptTrace;
   target: Target;
-  asked: RequestFacts;
+  facts: RequestFacts;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
   /** Null unless a cloud hosts the model. */
@@ -70,7 +70,7 @@ export class AnswerDelivery {
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
     return typeof translated === 'string'
-      ? { kind: 'damage', what: `sent an unusable answer: ${translated}` }
+      ? { kind: 'damage', problem: `sent an unusable answer: ${translated}` }
       : translated;
   }
 
@@ -90,11 +90,11 @@ export class AnswerDelivery {
 
   /** Returns the failure that the answer itself reports; null if it reports none. */
   end({ bytes, document, hasFailed }: Complete): FailureClass | null {
-    const { client, trace, asked } = this.#options;
+    const { client, trace, facts } = this.#options;
     trace.document = document;
     if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
-    const failure = hasFailed ? failureInStream(code, asked.route.wire.errors) : null;
+    const failure = hasFailed ? failureInStream(code, facts.route.wire.errors) : null;
     if (failure) this.#notes.failed(failure);
     client.end(hasFailed ? 'error' : 'ok', code, bytes);
     return failure;
@@ -129,7 +129,7 @@ export class AnswerDelivery {
 
   /** Null if the upstream reports no code. */
   #lastErrorCode(end: Buffer): string | null {
-    const code = this.#options.asked.route.wire.errors.codeIn(end.toString('utf8'));
+    const code = this.#options.facts.route.wire.errors.codeIn(end.toString('utf8'));
     return code === null ? null : this.#notes.redacted(code);
   }
 }

@@ -42,7 +42,7 @@ export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailu
     case 'answer':
       return refusal(reason, call);
     case 'damage':
-      return damage(reason.failure ?? damagedFailure, target, reason.what);
+      return damage(reason.failure ?? damagedFailure, target, reason.problem);
     case 'transport':
       return transportFailure(target, reason.error);
     case 'divergence':
@@ -57,13 +57,13 @@ function refusal(
   const upstreamMessage = answer.error?.message;
   const message = upstreamMessage ? `status ${answer.status}: ${upstreamMessage}` : `status ${answer.status}`;
   // Without an error in the API's format, it may be the page of a proxy that only this machine uses.
-  const described = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
+  const reportedFailure = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
-  if (account) return { failure: described, message, failureResponse: { kind: 'error', error: account } };
+  if (account) return { failure: reportedFailure, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
-  const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
-  return { failure: described, message, failureResponse: { kind: 'answer', answer: held } };
+  const failedAnswer = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
+  return { failure: reportedFailure, message, failureResponse: { kind: 'answer', answer: failedAnswer } };
 }
 
 const maxCodeLength = 100;
@@ -75,9 +75,9 @@ function namedCode(error: UpstreamError | null): string | null {
   return code === '' || code.length > maxCodeLength || isStatus.test(code) ? null : code;
 }
 
-/** `what` completes the sentence "Provider … ". */
-function damage(failure: Failure, target: Target, what: string): AttemptFailure {
-  const error = damageOf(target, what);
+/** `problem` completes the sentence "Provider … ". */
+function damage(failure: Failure, target: Target, problem: string): AttemptFailure {
+  const error = damageOf(target, problem);
   return { failure, message: error.message, failureResponse: { kind: 'error', error } };
 }
 

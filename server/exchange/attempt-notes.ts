@@ -45,15 +45,19 @@ export class AttemptNotes {
   }
 
   /** The upstream answered with an error. `words`: its message; may be empty. */
-  errorReceived(words: string): void {
+  errorReceived(errorText: string): void {
     const status = `status ${this.#record.status}`;
-    this.#record.error = notedText(words === '' ? status : `${status}: ${words}`, this.#secrets, maxNotedLength);
+    this.#record.error = notedText(
+      errorText === '' ? status : `${status}: ${errorText}`,
+      this.#secrets,
+      maxNotedLength,
+    );
   }
 
-  /** `failure` is null if neither side is at fault. Without `why`, the words of the upstream's error stay in the record. */
-  failed(failure: FailureClass | null, why?: string): void {
+  /** `failure` is null if neither side is at fault. Without `reason`, the words of the upstream's error stay in the record. */
+  failed(failure: FailureClass | null, reason?: string): void {
     this.#record.failure = failure;
-    if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);
+    if (reason !== undefined) this.#record.error = notedText(reason, this.#secrets, maxNotedLength);
   }
 
   over(): void {

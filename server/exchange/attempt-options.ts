@@ -9,7 +9,7 @@ export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
   secrets: readonly string[];
   /** The memory account of the request and its response. */
-  held: MemoryAccount;
+  memory: MemoryAccount;
   needs: StreamNeeds;
   /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;

@@ -43,7 +43,7 @@ export class AttemptTimers {
   awaitContent(): void {
     const { firstContentMs } = this.#options.timeouts;
     this.#content?.clear();
-    this.#content = this.#within(firstContentMs, `no content within ${firstContentMs} ms`);
+    this.#content = this.#expireAfter(firstContentMs, `no content within ${firstContentMs} ms`);
   }
 
   /** The content has arrived, or none is expected. */
@@ -54,7 +54,7 @@ export class AttemptTimers {
 
   /** The status already marks the attempt as failed, so the wait for the error body is short. */
   awaitError(): void {
-    this.#error = this.#within(errorMs, `no end of its error within ${errorMs} ms`);
+    this.#error = this.#expireAfter(errorMs, `no end of its error within ${errorMs} ms`);
   }
 
   /** Useful bytes arrived `atMs` after the attempt began. */
@@ -63,18 +63,18 @@ export class AttemptTimers {
     this.#progress.lastMs = atMs;
   }
 
-  drainFor(drainMs: number, over: () => void): void {
-    this.#drain = setTimeout(over, drainMs);
+  drainFor(drainMs: number, onOver: () => void): void {
+    this.#drain = setTimeout(onOver, drainMs);
   }
 
   /**
-   * Called for each piece sent to the client. Ends the response if the upstream keeps the connection open after the last
-   * piece.
+   * Called for each chunk sent to the client. Ends the response if the upstream keeps the connection open after the last
+   * chunk.
    */
-  expectEnd(reader: ResponseReader, piece: Buffer): void {
+  expectEnd(reader: ResponseReader, chunk: Buffer): void {
     const lingersMs = lingering(reader);
     // While more may follow, the timer measures silence; comments do not reset it.
-    if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(piece))) return;
+    if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(chunk))) return;
     this.#end?.clear();
     this.#lingersMs = lingersMs;
     if (lingersMs > 0) this.#end = new AwakeTimer(() => this.#attempt.finished(), lingersMs);
@@ -88,7 +88,7 @@ export class AttemptTimers {
     this.#end?.clear();
   }
 
-  #within(limitMs: number, otherwise: string): AwakeTimer {
+  #expireAfter(limitMs: number, otherwise: string): AwakeTimer {
     return new AwakeTimer(() => this.#attempt.late(new TransportError('timeout', 'body', otherwise)), limitMs);
   }
 
@@ -115,7 +115,7 @@ function lingering(reader: ResponseReader): number {
   return reader.mayGoOn?.() ? patientMs : lingerMs;
 }
 
-const isComment = (piece: Buffer) => piece[0] === 0x3a;
+const isComment = (chunk: Buffer) => chunk[0] === 0x3a;
 
 /** The progress watch's view of its attempt. Times are in milliseconds on a clock that stops during sleep. */
 interface Watched {
@@ -139,22 +139,22 @@ class ProgressWatch {
   constructor(watched: Watched) {
     this.#watched = watched;
     this.lastMs = watched.nowMs();
-    this.#timer = this.#lookIn(watched.limitMs);
+    this.#timer = this.#checkIn(watched.limitMs);
   }
 
   clear(): void {
     this.#timer.clear();
   }
 
-  #lookIn(waitMs: number): AwakeTimer {
-    return new AwakeTimer(() => this.#look(), waitMs);
+  #checkIn(waitMs: number): AwakeTimer {
+    return new AwakeTimer(() => this.#check(), waitMs);
   }
 
-  #look(): void {
+  #check(): void {
     const { limitMs, nowMs, isBlocked, expired } = this.#watched;
     if (isBlocked()) this.lastMs = nowMs();
     const dueMs = this.lastMs + limitMs - nowMs();
     if (dueMs < 1) expired();
-    else this.#timer = this.#lookIn(dueMs);
+    else this.#timer = this.#checkIn(dueMs);
   }
 }

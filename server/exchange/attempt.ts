@@ -65,7 +65,7 @@ export class Attempt {
 
   /** The last byte of the request has been sent. */
   sent(): void {
-    if (this.#options.asked.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
+    if (this.#options.facts.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
   }
 
   answered(status: number, headers: ResponseHeaders): void {
@@ -75,7 +75,7 @@ export class Attempt {
   }
 
   redirected(location: string): void {
-    this.#over({ kind: 'redirected', location });
+    this.#end({ kind: 'redirected', location });
   }
 
   /** The awaited bytes did not arrive, or not in time. */
@@ -97,7 +97,7 @@ export class Attempt {
     if (this.#isOver || !this.#reader) return;
     this.#options.trace.excerpt.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > maxResponseBytes && !this.#options.asked.route.content) {
+    if (this.#bytes > maxResponseBytes && !this.#options.facts.route.content) {
       this.late(new TransportError('malformed', 'body', 'an answer without end'));
       return;
     }
@@ -115,11 +115,11 @@ export class Attempt {
 
   /** If memory is short, a long response passes unexamined instead of being held. */
   #countHeld(reader: ResponseReader, bytes: number): void {
-    const { held } = this.#options;
+    const { memory } = this.#options;
     if (this.#isOver || bytes === this.#heldBytes) return;
-    held.add(bytes - this.#heldBytes);
+    memory.add(bytes - this.#heldBytes);
     this.#heldBytes = bytes;
-    if (held.isExceeded && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
+    if (memory.isExceeded && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
   }
 
   #act(steps: Steps): void {
@@ -163,11 +163,11 @@ export class Attempt {
         this.#fail(step.reason);
         break;
       case 'hand-over':
-        this.#failed(breakAfterContent(step.error));
+        this.#endFailed(breakAfterContent(step.error));
         break;
       case 'break':
         this.#delivery.breakOff(step);
-        this.#over({ kind: 'answered', failure: 'stream-broken' });
+        this.#end({ kind: 'answered', failure: 'stream-broken' });
         break;
     }
   }
@@ -175,12 +175,12 @@ export class Attempt {
   /** Makes this attempt the answer, and sends its head. False if that is no longer possible; then the attempt is over. */
   #begin(): boolean {
     if (this.#options.trace.hasBegun) return true;
-    const { client, asked, needs, translation, claim } = this.#options;
+    const { client, facts, needs, translation, claim } = this.#options;
     // Translation turns even a whole answer into a stream, if the client asked for one.
-    const fitsStream = translation !== null || isEventStream(this.headers, framingOf(asked.route));
+    const fitsStream = translation !== null || isEventStream(this.headers, framingOf(facts.route));
     if (client.hasBegun && !needs.download && !fitsStream) {
       // The keep-alive comments have already committed the response to being a stream.
-      this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
+      this.#fail({ kind: 'damage', problem: 'answered a request for a stream with something else' });
       return false;
     }
     if (!claim()) {
@@ -209,18 +209,18 @@ export class Attempt {
     if (this.#options.trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
       if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
-      else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
+      else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
       return;
     }
-    const whole = this.#delivery.whole(step);
-    if (whole.kind !== 'complete') this.#fail(whole);
-    else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.end(whole) });
+    const outcome = this.#delivery.whole(step);
+    if (outcome.kind !== 'complete') this.#fail(outcome);
+    else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.end(outcome) });
   }
 
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
-    const { asked, needs, wantsUsage } = this.#options;
+    const { facts, needs, wantsUsage } = this.#options;
     this.#describe({ ...this.headers, ...headers });
-    const stripUsage = isWhole ? asked.route.stream?.withoutUsage !== undefined && !wantsUsage() : needs.stripUsage;
+    const stripUsage = isWhole ? facts.route.stream?.withoutUsage !== undefined && !wantsUsage() : needs.stripUsage;
     this.#startReading({ ...needs, stripUsage });
     if (isWhole) {
       this.take(bytes);
@@ -229,9 +229,9 @@ export class Attempt {
   }
 
   #fail(reason: FailureReason): void {
-    const { target, needs, asked } = this.#options;
-    const supportsPrefill = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
-    this.#failed(
+    const { target, needs, facts } = this.#options;
+    const supportsPrefill = facts.route.wire.request.supportsPrefill && target.provider.prefill !== null;
+    this.#endFailed(
       failureOf(reason, {
         target,
         hasBegun: this.#options.trace.hasBegun,
@@ -243,10 +243,10 @@ export class Attempt {
     if (reason.kind === 'divergence') this.#notes.failed(null);
   }
 
-  #failed({ failure, message, failureResponse }: AttemptFailure): void {
+  #endFailed({ failure, message, failureResponse }: AttemptFailure): void {
     this.#notes.failed(failure.class, message);
     const { translation } = this.#options;
-    this.#over({
+    this.#end({
       kind: this.#options.trace.hasBegun ? 'broken' : 'failed',
       failure,
       failureResponse: translation ? translation.failureResponse(failureResponse) : failureResponse,
@@ -260,32 +260,32 @@ export class Attempt {
   }
 
   #startReading(needs = this.#options.needs): void {
-    const { asked, client } = this.#options;
-    const chosen = chooseReader(asked, { status: this.status, headers: this.headers }, needs);
-    if (chosen.kind === 'none') {
-      this.#fail(chosen.reason);
+    const { facts, client } = this.#options;
+    const choice = chooseReader(facts, { status: this.status, headers: this.headers }, needs);
+    if (choice.kind === 'none') {
+      this.#fail(choice.reason);
       return;
     }
-    this.#reader = chosen.reader;
-    if (chosen.kind === 'stream') {
+    this.#reader = choice.reader;
+    if (choice.kind === 'stream') {
       // After the head, the model may still reason for minutes.
       client.keepAlive(true);
       // Some responses turn out to be streams only now: speech, or a stream with the wrong content type.
       if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
     } else this.#timers.stopAwaitingContent();
-    if (chosen.kind === 'error') this.#timers.awaitError();
+    if (choice.kind === 'error') this.#timers.awaitError();
   }
 
-  #leave(failure: FailureClass | null, why?: string): void {
-    this.#notes.failed(failure, why);
-    this.#over({ kind: 'given-up' });
+  #leave(failure: FailureClass | null, reason?: string): void {
+    this.#notes.failed(failure, reason);
+    this.#end({ kind: 'given-up' });
   }
 
-  #over(result: CallResult): void {
+  #end(result: CallResult): void {
     this.#isOver = true;
     this.#timers.stop();
     // The client has yet to read an answer, which therefore still uses its memory.
-    if (result.kind !== 'answered') this.#options.held.add(-this.#heldBytes);
+    if (result.kind !== 'answered') this.#options.memory.add(-this.#heldBytes);
     this.#notes.over();
     this.#settle(result);
     this.#incoming.stop();

@@ -31,7 +31,7 @@ export interface Recording extends ResponseTap {
    * `usage` is null if it is unknown. Returns whether there is something to record, which is written in the background. Never
    * throws.
    */
-  end(how: 'complete' | 'cut' | 'client-left', usage: Usage | null): boolean;
+  end(ending: 'complete' | 'cut' | 'client-left', usage: Usage | null): boolean;
 }
 
 export type TakeResult =

@@ -13,7 +13,7 @@ interface Received {
   request: IncomingMessage;
   match: RouteMatch;
   body: RequestBody;
-  trace: { id: string; presented: readonly string[] };
+  trace: { id: string; presentedKeys: readonly string[] };
   snapshot: Snapshot;
 }
 
@@ -27,7 +27,7 @@ export async function cassetteRequestOf({ request, match, body, trace, snapshot 
     wire: match.route.wire.name,
     headers,
     body: body.size === 0 ? null : await bytesOf(body),
-    secrets: [...new Set([...trace.presented, ...providerSecrets(snapshot)])],
+    secrets: [...new Set([...trace.presentedKeys, ...providerSecrets(snapshot)])],
     keepAlive: framingOf(match.route).keepAlive,
   };
 }
@@ -43,8 +43,8 @@ const secretsBySnapshot = new WeakMap<Snapshot, readonly string[]>();
 
 /** Secrets of all providers, since one provider's answer may contain another's. Read once per snapshot. */
 function providerSecrets(snapshot: Snapshot): readonly string[] {
-  const read = secretsBySnapshot.get(snapshot);
-  if (read) return read;
+  const cached = secretsBySnapshot.get(snapshot);
+  if (cached) return cached;
   const secrets = [...snapshot.providers.values()].flatMap(({ credentials, headers }) => [
     ...credentials.flatMap((credential) => secretsOf([], credential)),
     ...Object.entries(headers).flatMap(([name, value]) => (isCredentialName(name) ? [withoutScheme(value)] : [])),

@@ -92,22 +92,22 @@ type ReaderChoice =
   | { kind: 'none'; reason: FailureReason };
 
 /** Chooses the reader for the body of a response with this status and these headers. */
-export function chooseReader(asked: RequestFacts, head: ResponseHead, needs: StreamNeeds): ReaderChoice {
+export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: StreamNeeds): ReaderChoice {
   const { download } = needs;
-  if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
-  if (asked.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
-  if (isBare(asked, head)) return useless(`answered with status ${head.status} alone`);
-  if (isProse({ ...asked, wire: asked.route.wire, headers: head.headers }))
-    return useless('answered with a page of text');
+  if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(facts, head) };
+  if (facts.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
+  if (isBare(facts, head)) return uselessAnswer(`answered with status ${head.status} alone`);
+  if (isProse({ ...facts, wire: facts.route.wire, headers: head.headers }))
+    return uselessAnswer('answered with a page of text');
   if (download?.isUnderWay && !download.continues(head)) return otherFile;
   if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {
     return { kind: 'other', reader: new DownloadReader(download) };
   }
-  if (!isEventStream(head.headers, framingOf(asked.route)))
-    return { kind: 'other', reader: new WholeReader(asked, head) };
-  const { stream } = asked.route;
-  if (!stream || !mayStream(asked, needs)) return unrequestedStream;
-  const { wire } = asked.route;
+  if (!isEventStream(head.headers, framingOf(facts.route)))
+    return { kind: 'other', reader: new WholeReader(facts, head) };
+  const { stream } = facts.route;
+  if (!stream || !mayStream(facts, needs)) return unrequestedStream;
+  const { wire } = facts.route;
   const streamed = { format: stream, errors: wire.errors, headers: head.headers };
   return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
 }
@@ -130,10 +130,10 @@ function mayStream({ route, method }: RequestFacts, { isStreamFit }: StreamNeeds
   return isStreamFit || route.stream?.isDecidedByResponse === true || method === 'GET';
 }
 
-/** `what` completes the sentence "Provider … ". */
-function useless(what: string, failure?: Failure): ReaderChoice {
-  return { kind: 'none', reason: { kind: 'damage', what, ...(failure && { failure }) } };
+/** `problem` completes the sentence "Provider … ". */
+function uselessAnswer(problem: string, failure?: Failure): ReaderChoice {
+  return { kind: 'none', reason: { kind: 'damage', problem, ...(failure && { failure }) } };
 }
 
-const unrequestedStream = useless('answered with a stream of events, which was not asked for');
-const otherFile = useless('did not answer with the rest of the file that broke off', differingFailure);
+const unrequestedStream = uselessAnswer('answered with a stream of events, which was not asked for');
+const otherFile = uselessAnswer('did not answer with the rest of the file that broke off', differingFailure);

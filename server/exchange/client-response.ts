@@ -69,7 +69,7 @@ export class ClientResponse {
   /** Null: no data has waited so far. */
   #unreadSinceMs: number | null = null;
   /** Null unless something has to be stored before more is sent. */
-  #held: DelayedOutput | null = null;
+  #delayed: DelayedOutput | null = null;
 
   constructor(options: ClientResponseOptions) {
     this.#options = options;
@@ -125,27 +125,27 @@ export class ClientResponse {
     if (response.headersSent || this.#isGone) return;
     const type = headers['content-type'];
     this.#contentType = typeof type === 'string' ? type : '';
-    const passing = clientHeaders(headers, requestId, {
+    const headersForClient = clientHeaders(headers, requestId, {
       framing,
       host: response.req.headers.host ?? '',
       hasOwnLimits: hasLimitHeaders(response),
     });
     if (showsAttempts && answerer) {
-      passing['x-sluice-provider'] = answerer.provider;
-      passing['x-sluice-attempts'] = String(answerer.attempts);
+      headersForClient['x-sluice-provider'] = answerer.provider;
+      headersForClient['x-sluice-attempts'] = String(answerer.attempts);
     }
-    if (answerer?.headers) Object.assign(passing, answerer.headers);
-    this.#options.tap?.begin(status, passing);
-    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, passing);
-    else response.writeHead(status, passing);
+    if (answerer?.headers) Object.assign(headersForClient, answerer.headers);
+    this.#options.tap?.begin(status, headersForClient);
+    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, headersForClient);
+    else response.writeHead(status, headersForClient);
   }
 
   /** Delays all further writes, and the end, until this has settled. */
-  holdUntil(stored: Promise<void>): void {
-    this.#held ??= new DelayedOutput(() => {
-      this.#held = null;
+  holdUntil(storing: Promise<void>): void {
+    this.#delayed ??= new DelayedOutput(() => {
+      this.#delayed = null;
     });
-    this.#held.until(stored);
+    this.#delayed.until(storing);
   }
 
   /** `from` is paused while the client does not read. */
@@ -155,11 +155,11 @@ export class ClientResponse {
     this.#bytesOut += bytes.length;
     this.#options.tap?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
-    if (this.#held === null) this.#send(bytes, isFirst, from);
+    if (this.#delayed === null) this.#send(bytes, isFirst, from);
     else {
       // The caller may reuse the buffer by then.
-      const own = Buffer.from(bytes);
-      this.#held.add(() => this.#send(own, isFirst, from));
+      const copy = Buffer.from(bytes);
+      this.#delayed.add(() => this.#send(copy, isFirst, from));
     }
   }
 
@@ -181,8 +181,8 @@ export class ClientResponse {
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
     if (last) this.#options.tap?.take(last);
-    if (this.#held === null) this.#sendEnd(last);
-    else this.#held.add(() => this.#sendEnd(last));
+    if (this.#delayed === null) this.#sendEnd(last);
+    else this.#delayed.add(() => this.#sendEnd(last));
   }
 
   #sendEnd(last: Buffer | undefined): void {
@@ -204,8 +204,8 @@ export class ClientResponse {
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
     // SDKs retry every 429 unless a header forbids it.
     const isExhausted = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
-    const passing = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
-    this.begin(status, passing, { provider, attempts });
+    const relayedHeaders = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
+    this.begin(status, relayedHeaders, { provider, attempts });
     this.end('error', errorCode, body);
   }
 
@@ -239,10 +239,10 @@ export class ClientResponse {
   }
 
   #resume(): void {
-    const waiting = this.#paused;
+    const source = this.#paused;
     this.#paused = null;
     this.#options.response.socket?.setTimeout(0);
-    waiting?.resume();
+    source?.resume();
   }
 
   /** Uses the socket's timeout, which restarts with everything that the client reads, even part of a write. */
@@ -266,7 +266,7 @@ export class ClientResponse {
     const dueMs = this.#lastWriteMs + everyMs - performance.now();
     const isDue = dueMs < 1;
     const mayWrite = response.headersSent ? !this.insideEvent : this.#mayOpenStream;
-    if (isDue && mayWrite && !this.#paused && this.#held === null && framing.keepAlive) {
+    if (isDue && mayWrite && !this.#paused && this.#delayed === null && framing.keepAlive) {
       if (!response.headersSent) this.begin(200, { 'content-type': framing.contentType }, null);
       this.write(framing.keepAlive, undefined);
     }

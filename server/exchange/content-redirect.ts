@@ -14,23 +14,23 @@ const maxHops = 3;
 const forwardedHeaders = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-since', 'user-agent'];
 
 /**
- * Follows `result` while it is a redirect that may be followed. `asked` is the request that it answers; `send` makes the
+ * Follows `result` while it is a redirect that may be followed. `firstRequest` is the request that it answers; `send` makes the
  * next one.
  */
 export async function followContent(
   result: CallResult,
-  asked: OutgoingRequest,
+  firstRequest: OutgoingRequest,
   client: IncomingHttpHeaders,
   send: (request: OutgoingRequest) => Promise<CallResult>,
 ): Promise<CallResult> {
   let latest = result;
-  let from = new URL(asked.path, asked.origin);
+  let from = new URL(firstRequest.path, firstRequest.origin);
   for (let hop = 0; hop < maxHops && latest.kind === 'redirected'; hop++) {
-    const url = contentLocation(latest.location, from, asked.origin);
+    const url = contentLocation(latest.location, from, firstRequest.origin);
     if (!url) break;
     from = url;
     latest = await send({
-      ...asked,
+      ...firstRequest,
       origin: url.origin,
       path: url.pathname + url.search,
       headers: plainHeaders(client),

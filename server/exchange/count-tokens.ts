@@ -20,10 +20,10 @@ export function countingPlan(plan: CallPlan, { wire, writeTokenCount }: Route): 
   return counting ? { ...plan, targets: [counting] } : null;
 }
 
-function countsFor(target: Target, wire: string, named: string | null): boolean {
+function countsFor(target: Target, wire: string, modelName: string | null): boolean {
   const { dialect, servedWires } = target.provider;
   if (dialect.serves(wire) && (servedWires === null || servedWires.includes(wire))) return true;
-  return isWireName(wire) && countingWireOf(target, wire, named) !== null;
+  return isWireName(wire) && countingWireOf(target, wire, modelName) !== null;
 }
 
 /**
@@ -46,20 +46,21 @@ const modelWord = pattern(/\bmodels?\b/i);
 
 /** Returns the estimate for the client if the provider could not count; null if the failure is more informative. */
 export function estimateInstead(
-  failed: FailureResponse,
+  failureResponse: FailureResponse,
   response: ServerResponse,
   { match, body }: OutgoingCall,
 ): object | null {
-  return mayBeEstimated(failed) ? tokenCount(response, match.route, body) : null;
+  return mayBeEstimated(failureResponse) ? tokenCount(response, match.route, body) : null;
 }
 
 /**
  * Whether an estimate helps the client more than the provider's failure to count. Invalid requests, unknown models and refused
  * credentials remain errors (BerriAI/litellm#38902). Services that have only Anthropic's Messages answer 404 or 405 on this path.
  */
-function mayBeEstimated(failed: FailureResponse): boolean {
-  if (failed.kind === 'error') return failed.error.kind.status >= 500 && !accountCodes.has(failed.error.code);
-  const { status, error } = failed.answer;
+function mayBeEstimated(failureResponse: FailureResponse): boolean {
+  if (failureResponse.kind === 'error')
+    return failureResponse.error.kind.status >= 500 && !accountCodes.has(failureResponse.error.code);
+  const { status, error } = failureResponse.answer;
   if (error && unableWords.test(error.message.slice(0, maxReadLength))) return true;
   if (status === 404) return !error || !modelWord.test(error.message.slice(0, maxReadLength));
   return status === 405 || status === 429 || status >= 500;

@@ -1,29 +1,29 @@
 /** Queues writes to a response until something is stored that the client must not learn of before. */
 export class DelayedOutput {
-  readonly #done: () => void;
-  readonly #waiting: (() => void)[] = [];
+  readonly #onDone: () => void;
+  readonly #writes: (() => void)[] = [];
   #storing = 0;
 
   /** `done` is called once everything is stored and written. */
-  constructor(done: () => void) {
-    this.#done = done;
+  constructor(onDone: () => void) {
+    this.#onDone = onDone;
   }
 
   /** Waits for this as well. */
-  until(stored: Promise<void>): void {
+  until(storing: Promise<void>): void {
     this.#storing += 1;
-    const over = () => this.#release();
-    stored.then(over, over);
+    const release = () => this.#release();
+    storing.then(release, release);
   }
 
   add(write: () => void): void {
-    this.#waiting.push(write);
+    this.#writes.push(write);
   }
 
   #release(): void {
     this.#storing -= 1;
     if (this.#storing > 0) return;
-    this.#done();
-    for (const write of this.#waiting) write();
+    this.#onDone();
+    for (const write of this.#writes) write();
   }
 }

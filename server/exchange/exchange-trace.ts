@@ -136,26 +136,26 @@ export class RequestTrace implements Labelled {
   cached: CacheNote | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
-  readonly presented: readonly string[];
+  readonly presentedKeys: readonly string[];
   labelNumber = Number.NEGATIVE_INFINITY;
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
   #latestModel: { model: string | null; noted: string | null } = { model: null, noted: null };
 
-  constructor(method: string, presented: readonly string[]) {
+  constructor(method: string, presentedKeys: readonly string[]) {
     this.#method = method;
-    this.presented = presented;
+    this.presentedKeys = presentedKeys;
   }
 
   take({ route, label, passthrough }: RouteMatch): void {
     this.route = route;
-    this.path = passthrough ? notedText(label, this.presented, maxPathLength) : label;
+    this.path = passthrough ? notedText(label, this.presentedKeys, maxPathLength) : label;
   }
 
   /** Records the path of a request that was refused before routing, or that matches no route. */
   unserved(path: string): void {
-    this.path = notedText(path, this.presented, maxPathLength);
+    this.path = notedText(path, this.presentedKeys, maxPathLength);
   }
 
   /** Identifies the request to the event loop watch; read when key and route are known. */
@@ -273,7 +273,7 @@ export class RequestTrace implements Labelled {
   #notedClient({ 'user-agent': agent, 'x-title': title }: IncomingHttpHeaders): string | null {
     const notedAgent = this.#noted(agent, maxClientLength);
     if (typeof title !== 'string' || title === '') return notedAgent;
-    const notedTitle = `[${notedText(title, this.presented, maxTitleLength)}]`;
+    const notedTitle = `[${notedText(title, this.presentedKeys, maxTitleLength)}]`;
     return notedAgent === null ? notedTitle : `${notedAgent} ${notedTitle}`;
   }
 
@@ -283,7 +283,7 @@ export class RequestTrace implements Labelled {
     if (!lossesFrom) return noLosses;
     return noteLosses(lossesFrom.losses, fate).map((note) => ({
       ...note,
-      field: notedText(note.field, this.presented, maxFieldLength),
+      field: notedText(note.field, this.presentedKeys, maxFieldLength),
     }));
   }
 
@@ -294,6 +294,6 @@ export class RequestTrace implements Labelled {
   }
 
   #noted(text: string | null | undefined, maxLength: number): string | null {
-    return text ? notedText(text, this.presented, maxLength) : null;
+    return text ? notedText(text, this.presentedKeys, maxLength) : null;
   }
 }

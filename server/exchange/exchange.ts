@@ -82,11 +82,11 @@ export class Exchange {
   /** Null if no cassette applies to the request. */
   #cassette: RequestCassette | null = null;
   /** Null unless the request was selected to get a shadow. */
-  #chosen: ChosenRequest | null = null;
+  #shadowRequest: ChosenRequest | null = null;
   /** Null if the response cache does not apply to the request. */
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
-  #cached: ClientResponse | undefined;
+  #cachedClient: ClientResponse | undefined;
   /** The jobs that the request names. */
   #jobs: KnownJobs = noJobs;
   #reserved: Reserved | null = null;
@@ -103,7 +103,7 @@ export class Exchange {
     this.#attempts?.clientLeft();
     this.#cassette?.clientLeft();
     this.#cacheLookup?.gone.abort();
-    this.#cached?.left();
+    this.#cachedClient?.left();
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
@@ -129,12 +129,12 @@ export class Exchange {
   findJobs(match: RouteMatch, { group }: Member, body: RequestBody): Promise<void> | null {
     const ids = referencedObjects(match, body);
     if (ids.length === 0) return null;
-    const known = this.#ports.jobs.lookUp(ids, group.id);
-    if (!(known instanceof Promise)) {
-      this.#jobs = known;
+    const knownJobs = this.#ports.jobs.lookUp(ids, group.id);
+    if (!(knownJobs instanceof Promise)) {
+      this.#jobs = knownJobs;
       return null;
     }
-    return known.then((jobs) => {
+    return knownJobs.then((jobs) => {
       this.#jobs = jobs;
     });
   }
@@ -146,17 +146,17 @@ export class Exchange {
   plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan | Promise<CallPlan> {
     const { model } = fieldsOf(match, body);
     this.#trace.model = model;
-    if (model !== null) checkModelName(model, this.#trace.presented);
+    if (model !== null) checkModelName(model, this.#trace.presentedKeys);
     assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
-    const planned = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
-    this.#trace.model = planned.model;
-    this.#trace.job = planned.job ?? null;
-    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
+    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
+    this.#trace.model = callPlan.model;
+    this.#trace.job = callPlan.job ?? null;
+    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: callPlan };
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });
     if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
     this.#ports.loopWatch.end();
-    return reserved.then((later) => this.#admittedAs(plan, member, later));
+    return reserved.then((finalReserved) => this.#admittedAs(plan, member, finalReserved));
   }
 
   #admittedAs(plan: CallPlan, member: Member, reserved: Reserved | null): CallPlan {
@@ -172,9 +172,9 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    if (this.#chosen !== null) this.#chosen.call = call;
-    const captured = this.#capture?.response ?? null;
-    const tap = this.#cassette ? joinTaps([captured, this.#cassette.recording]) : captured;
+    if (this.#shadowRequest !== null) this.#shadowRequest.call = call;
+    const responseCapture = this.#capture?.response ?? null;
+    const tap = this.#cassette ? joinTaps([responseCapture, this.#cassette.recording]) : responseCapture;
     const { cache: settings } = call.group;
     return settings === null ? this.#askProviders(plan, call, tap) : this.#askCache(settings, plan, call, tap);
   }
@@ -212,16 +212,16 @@ export class Exchange {
     const { response, snapshot } = this.#options;
     const { faultInjector } = this;
     const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
-    this.#cached = client;
+    this.#cachedClient = client;
     const { stream } = call.match.route;
     if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
-    const found = await visit.find(call);
+    const hit = await visit.find(call);
     client.stop();
     const { signal } = visit.gone;
-    if (!found && !signal.aborted) return false;
-    if (found) {
-      this.#trace.cached = found.note;
-      await sendCached({ client, response }, found.answer, signal);
+    if (!hit && !signal.aborted) return false;
+    if (hit) {
+      this.#trace.cached = hit.note;
+      await sendCached({ client, response }, hit.answer, signal);
     }
     this.#trace.response = client.summary;
     return true;
@@ -233,13 +233,14 @@ export class Exchange {
     const { tracer } = this.#ports.observability;
     if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
     const { shadow } = member.group;
-    if (shadow !== null) this.#chosen = this.#ports.shadows.choose(shadow, { ...this.#options, group: member.group });
+    if (shadow !== null)
+      this.#shadowRequest = this.#ports.shadows.choose(shadow, { ...this.#options, group: member.group });
     const cause =
-      this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]) ?? this.#chosen?.captureCause;
+      this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]) ?? this.#shadowRequest?.captureCause;
     if (cause == null) return;
     const { maxBytes } = snapshot.settings.capture;
     this.#trace.captured = cause;
-    this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
+    this.#capture = new ExchangeCapture({ maxBytes, request, presentedKeys: this.#trace.presentedKeys });
   }
 
   /** Sluice has answered by itself. This is recorded, too, because a provider may have been asked for it. */
@@ -258,7 +259,7 @@ export class Exchange {
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
     const { prices, capture } = this.#ports;
-    const shadow = this.#chosen?.prepare(body) ?? null;
+    const shadow = this.#shadowRequest?.prepare(body) ?? null;
     if (shadow === null && this.#trace.captured === 'shadow') {
       this.#trace.captured = null;
       this.#capture = null;
@@ -271,13 +272,13 @@ export class Exchange {
     this.#cacheLookup?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
-    const captured = this.#capture?.exchange(this.#trace) ?? null;
-    if (captured) capture(this.#trace.id, captured);
-    shadow?.begin(record, captured);
+    const capturedExchange = this.#capture?.exchange(this.#trace) ?? null;
+    if (capturedExchange) capture(this.#trace.id, capturedExchange);
+    shadow?.begin(record, capturedExchange);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#cacheLookup = null;
-    this.#cached = undefined;
+    this.#cachedClient = undefined;
   }
 
   /** Records the request and the usage of a background job that it created or found finished. */

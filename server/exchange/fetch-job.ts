@@ -14,7 +14,8 @@ export function fetchJob(transport: Transport, snapshot: Snapshot, job: Job): Pr
   const provider = snapshot.providers.get(job.providerId);
   const folder = pathOf[job.kind];
   if (!provider || provider.unusable || !folder || !isPathSegment(job.upstreamId ?? job.id)) return null;
-  const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
+  const credential =
+    provider.credentials.find((candidate) => candidate.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
   const request = {
     origin: endpoint.origin,

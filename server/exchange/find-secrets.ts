@@ -23,13 +23,13 @@ interface Reading {
 /** Positions of the secrets in `text`, in order and without overlaps. */
 export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange[] {
   const forms = secrets.filter(isSecret).flatMap(formsOf);
-  const found: ByteRange[] = [];
+  const ranges: ByteRange[] = [];
   let reading: Reading | null = forms.length > 0 ? { bytes: text, starts: null } : null;
   for (let depth = 0; reading && depth <= maxDepth; depth++) {
-    for (const form of forms) findForm(reading, form, found);
+    for (const form of forms) findForm(reading, form, ranges);
     reading = depth < maxDepth ? undoEscapes(reading) : null;
   }
-  return mergeRanges(found);
+  return mergeRanges(ranges);
 }
 
 /** Whether a header, URL or name contains one of the secrets. */
@@ -85,11 +85,11 @@ function base64Forms(secret: Buffer): Buffer[] {
   return [...new Set([...forms, ...inAddresses])].map((form) => Buffer.from(form));
 }
 
-function findForm({ bytes, starts }: Reading, form: Buffer, found: ByteRange[]): void {
+function findForm({ bytes, starts }: Reading, form: Buffer, ranges: ByteRange[]): void {
   let at = bytes.indexOf(form);
   while (at !== -1) {
     const end = at + form.length;
-    found.push({ start: starts?.[at] ?? at, end: starts?.[end] ?? end });
+    ranges.push({ start: starts?.[at] ?? at, end: starts?.[end] ?? end });
     at = bytes.indexOf(form, end);
   }
 }
@@ -98,18 +98,19 @@ function findForm({ bytes, starts }: Reading, form: Buffer, found: ByteRange[]):
 function undoEscapes({ bytes, starts }: Reading): Reading | null {
   if (!bytes.includes('\\') && !bytes.includes('%') && !bytes.includes('&#')) return null;
   // A decoded escape is never longer than its source.
-  const plain = Buffer.allocUnsafe(bytes.length);
-  const plainStarts = new Uint32Array(bytes.length + 1);
+  const decoded = Buffer.allocUnsafe(bytes.length);
+  const decodedStarts = new Uint32Array(bytes.length + 1);
   let length = 0;
   for (let at = 0; at < bytes.length; ) {
-    const found = readEscape(bytes, at);
-    const next = at + Math.max(1, escapeLength(found));
-    const end = found === noEscape ? copyByte(bytes, at, plain, length) : writeCharacter(plain, length, found);
-    while (length < end) plainStarts[length++] = starts?.[at] ?? at;
+    const unescaped = readEscape(bytes, at);
+    const next = at + Math.max(1, escapeLength(unescaped));
+    const end =
+      unescaped === noEscape ? copyByte(bytes, at, decoded, length) : writeCharacter(decoded, length, unescaped);
+    while (length < end) decodedStarts[length++] = starts?.[at] ?? at;
     at = next;
   }
-  plainStarts[length] = starts?.[bytes.length] ?? bytes.length;
-  return { bytes: plain.subarray(0, length), starts: plainStarts };
+  decodedStarts[length] = starts?.[bytes.length] ?? bytes.length;
+  return { bytes: decoded.subarray(0, length), starts: decodedStarts };
 }
 
 function copyByte(from: Buffer, at: number, to: Buffer, length: number): number {

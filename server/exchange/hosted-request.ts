@@ -11,10 +11,10 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   const unpacker = hosted.unpacking && (await hosted.unpacking.load());
   const { body: client, path, headers } = call;
   const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
-  const given = sendable.bytes ? await sendable.bytes() : sendable.open();
-  if (!Buffer.isBuffer(given)) throw new Error('unreachable: conversations are sent from memory');
-  const { body, left } = rewritten(given, envelope);
-  const losses = [...envelope.unavailable.betas, ...left].map((field): Loss => {
+  const clientBody = sendable.bytes ? await sendable.bytes() : sendable.open();
+  if (!Buffer.isBuffer(clientBody)) throw new Error('unreachable: conversations are sent from memory');
+  const { body, droppedFields } = rewriteBody(clientBody, envelope);
+  const losses = [...envelope.unavailable.betas, ...droppedFields].map((field): Loss => {
     return { fate: 'dropped', field, code: 'no-equal' };
   });
   return {
@@ -28,16 +28,16 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
 interface Rewritten {
   body: Buffer;
   /** The fields that were left out because the cloud does not have them. */
-  left: readonly string[];
+  droppedFields: readonly string[];
 }
 
 /** Preserves the digits of numbers and the order of members. */
-function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
+function rewriteBody(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
   const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());
-  if (!isObject(request)) return { body, left: [] };
-  const left = unavailable.fields.filter((name) => name in request);
-  const kept = Object.entries(request).filter(([name]) => !omitted.includes(name) && !left.includes(name));
-  const inside = { ...Object.fromEntries(kept), ...added };
-  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), left };
+  if (!isObject(request)) return { body, droppedFields: [] };
+  const droppedFields = unavailable.fields.filter((name) => name in request);
+  const members = Object.entries(request).filter(([name]) => !omitted.includes(name) && !droppedFields.includes(name));
+  const inside = { ...Object.fromEntries(members), ...added };
+  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), droppedFields };
 }

@@ -18,7 +18,7 @@ export interface IncomingOptions {
   /** The request to which the loop watch attributes the work. */
   request: Labelled;
   loopWatch: LoopWatch;
-  asked: RequestFacts;
+  facts: RequestFacts;
   trace: AttemptTrace;
   /** Null unless a cloud answers in an envelope of its own. */
   hosting: Hosting | null;
@@ -81,8 +81,8 @@ export class IncomingResponse implements ResponseHandler {
       this.#call?.abort();
       return;
     }
-    const { hosting, asked } = this.#options;
-    const { stream } = asked.route;
+    const { hosting, facts } = this.#options;
+    const { stream } = facts.route;
     if (stream && status < 400 && hosting?.unpacker && isOfType(headers, hosting.hosted.unpacking?.contentType)) {
       this.#decoder = new UnpackedStream(hosting.unpacker(), this.#decoded());
       this.#answered(status, headers, { 'content-type': stream.framing.contentType });
@@ -158,6 +158,6 @@ export class IncomingResponse implements ResponseHandler {
   }
 }
 
-function isOfType({ 'content-type': type }: ResponseHeaders, wanted: string | undefined): boolean {
-  return wanted !== undefined && typeof type === 'string' && type.toLowerCase().startsWith(wanted);
+function isOfType({ 'content-type': type }: ResponseHeaders, expected: string | undefined): boolean {
+  return expected !== undefined && typeof type === 'string' && type.toLowerCase().startsWith(expected);
 }

@@ -35,14 +35,14 @@ interface JobResponse {
 }
 
 const ongoing = new Set<string | null>(['queued', 'in_progress']);
-const ended = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
+const endedStatuses = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
 
 export const isOngoing = (status: string | null) => ongoing.has(status);
 
 export class JobBilling {
   readonly #ports: JobBillingPorts;
   /** By name: the jobs whose reservations are counted here. */
-  readonly #held = new Map<string, Job>();
+  readonly #heldJobs = new Map<string, Job>();
 
   constructor(ports: JobBillingPorts) {
     this.#ports = ports;
@@ -50,32 +50,32 @@ export class JobBilling {
 
   /** Call it before passing the record of the creating request to `finished`. */
   owe(job: Job, reserved: Reserved | null): void {
-    const owing = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
-    this.#ports.jobs.remember(owing, { durable: true });
-    this.hold(owing);
+    const owingJob = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
+    this.#ports.jobs.remember(owingJob, { durable: true });
+    this.hold(owingJob);
   }
 
   /** Restores the reservation; also used at startup for jobs of an earlier run. */
   hold(job: Job): void {
     if (!job.owed) return;
-    this.#held.set(nameOf(job), job);
+    this.#heldJobs.set(nameOf(job), job);
     this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
   }
 
-  get held(): readonly Job[] {
-    return [...this.#held.values()];
+  get heldJobs(): readonly Job[] {
+    return [...this.#heldJobs.values()];
   }
 
   release(job: Job): void {
-    this.#held.delete(nameOf(job));
+    this.#heldJobs.delete(nameOf(job));
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
   /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
   book(job: Job, response: JobResponse, request: RequestRecord | null): void {
     const accounting = this.#read(job, response);
-    const settled = accounting && this.#ports.jobs.settle(job);
-    this.#write(settled ? { job: settled, accounting } : null, request);
+    const settledJob = accounting && this.#ports.jobs.settle(job);
+    this.#write(settledJob ? { job: settledJob, accounting } : null, request);
   }
 
   /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
@@ -94,11 +94,11 @@ export class JobBilling {
       return;
     }
     const { job, accounting } = booked;
-    const books = { kind: job.kind, groupId: job.groupId, id: job.id };
-    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), books);
+    const bookedJob = { kind: job.kind, groupId: job.groupId, id: job.id };
+    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), bookedJob);
     else {
       if (request) finished(request);
-      finished({ ...ownRecord(job), ...accounting }, books);
+      finished({ ...ownRecord(job), ...accounting }, bookedJob);
     }
     this.release(job);
   }
@@ -109,15 +109,15 @@ export class JobBilling {
     const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType };
     const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
-    if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;
-    const priced = (counted: Accounting['usage']) =>
-      model === null ? null : this.#ports.prices.cost(providerId, model, counted);
-    if (usage !== null) return { usage, usageCertainty: certainty, costUsd: priced(usage) };
+    if (ongoing.has(status) || (usage === null && !endedStatuses.has(status))) return null;
+    const costOfUsage = (countedUsage: Accounting['usage']) =>
+      model === null ? null : this.#ports.prices.cost(providerId, model, countedUsage);
+    if (usage !== null) return { usage, usageCertainty: certainty, costUsd: costOfUsage(usage) };
     if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
     const outputTokens = format.text?.ofAnswer(answer) ?? null;
     const inputTokens = owed?.usage.inputTokens;
     const guess = { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== null && { outputTokens }) };
-    return { usage: guess, usageCertainty: 'estimated', costUsd: priced(guess) };
+    return { usage: guess, usageCertainty: 'estimated', costUsd: costOfUsage(guess) };
   }
 }
 

@@ -13,7 +13,7 @@ import { ResponseExcerpt } from './response-excerpt.ts';
 
 interface JobPollerPorts {
   jobs: Pick<JobStore, 'owing'>;
-  bills: Pick<JobBilling, 'hold' | 'held' | 'release' | 'book'>;
+  bills: Pick<JobBilling, 'hold' | 'heldJobs' | 'release' | 'book'>;
   transport: Transport;
   snapshot(): Snapshot;
   now?: () => number;
@@ -28,50 +28,50 @@ const concurrency = 8;
 export class JobPoller {
   readonly #ports: JobPollerPorts;
   readonly #now: () => number;
-  readonly #timer = setInterval(() => void this.look(), tickMs).unref();
+  readonly #timer = setInterval(() => void this.poll(), tickMs).unref();
   /** Time of the latest poll, by job id. */
-  #asked = new Map<string, number>();
-  #isLooking = false;
+  #lastPolls = new Map<string, number>();
+  #isPolling = false;
 
   constructor(ports: JobPollerPorts) {
     this.#ports = ports;
     this.#now = ports.now ?? Date.now;
-    const owing = this.#owing();
-    if (owing instanceof Promise) void owing.then((jobs) => this.#hold(jobs));
-    else this.#hold(owing);
+    const owingJobs = this.#owing();
+    if (owingJobs instanceof Promise) void owingJobs.then((jobs) => this.#hold(jobs));
+    else this.#hold(owingJobs);
   }
 
-  #hold(owing: readonly Job[] | null): void {
-    if (owing === null) return;
-    for (const job of owing) if (this.#isAlive(job)) this.#ports.bills.hold(job);
+  #hold(owingJobs: readonly Job[] | null): void {
+    if (owingJobs === null) return;
+    for (const job of owingJobs) if (this.#isAlive(job)) this.#ports.bills.hold(job);
   }
 
   /** Never rejects. */
-  async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    await this.#lookAt((await this.#releaseBilled()) ?? []);
-    this.#isLooking = false;
+  async poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    await this.#pollDue((await this.#releaseBilled()) ?? []);
+    this.#isPolling = false;
   }
 
   /** Ends the reservations of jobs that other replicas have billed. Resolves with all that owe; null if the database cannot be read. */
   async #releaseBilled(): Promise<readonly Job[] | null> {
     const { bills } = this.#ports;
     // Jobs that are reserved after this read would be missing in its result.
-    const { held } = bills;
-    const owing = await this.#owing();
-    if (owing === null) return null;
-    const names = new Set(owing.map(nameOf));
-    for (const job of held) if (!names.has(nameOf(job))) bills.release(job);
-    return owing;
+    const { heldJobs } = bills;
+    const owingJobs = await this.#owing();
+    if (owingJobs === null) return null;
+    const names = new Set(owingJobs.map(nameOf));
+    for (const job of heldJobs) if (!names.has(nameOf(job))) bills.release(job);
+    return owingJobs;
   }
 
-  async #lookAt(owing: readonly Job[]): Promise<void> {
-    for (const job of owing) if (!this.#isAlive(job)) this.#ports.bills.release(job);
-    const due = owing.filter((job) => this.#isAlive(job) && this.#isDue(job));
-    this.#asked = new Map(owing.flatMap(({ id }) => [[id, this.#asked.get(id) ?? 0] as const]));
-    for (let start = 0; start < due.length; start += concurrency) {
-      await Promise.all(due.slice(start, start + concurrency).map((job) => this.#ask(job)));
+  async #pollDue(owingJobs: readonly Job[]): Promise<void> {
+    for (const job of owingJobs) if (!this.#isAlive(job)) this.#ports.bills.release(job);
+    const dueJobs = owingJobs.filter((job) => this.#isAlive(job) && this.#isDue(job));
+    this.#lastPolls = new Map(owingJobs.flatMap(({ id }) => [[id, this.#lastPolls.get(id) ?? 0] as const]));
+    for (let start = 0; start < dueJobs.length; start += concurrency) {
+      await Promise.all(dueJobs.slice(start, start + concurrency).map((job) => this.#pollJob(job)));
     }
   }
 
@@ -84,8 +84,8 @@ export class JobPoller {
   /** Null if the database cannot be read. */
   #owing(): MaybePromise<Job[] | null> {
     try {
-      const owing = this.#ports.jobs.owing();
-      return owing instanceof Promise ? owing.catch(() => null) : owing;
+      const owingJobs = this.#ports.jobs.owing();
+      return owingJobs instanceof Promise ? owingJobs.catch(() => null) : owingJobs;
     } catch {
       return null;
     }
@@ -98,12 +98,12 @@ export class JobPoller {
   #isDue({ id, createdAt }: Job): boolean {
     const now = this.#now();
     const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, (now - createdAt) / 4));
-    return now - Math.max(createdAt, this.#asked.get(id) ?? 0) >= pauseMs;
+    return now - Math.max(createdAt, this.#lastPolls.get(id) ?? 0) >= pauseMs;
   }
 
-  async #ask(job: Job): Promise<void> {
+  async #pollJob(job: Job): Promise<void> {
     const { transport, snapshot, bills } = this.#ports;
-    this.#asked.set(job.id, this.#now());
+    this.#lastPolls.set(job.id, this.#now());
     try {
       const response = await fetchJob(transport, snapshot(), job);
       if (response?.status !== 200) return;

@@ -30,7 +30,7 @@ const wholeBytes = 256 * 1024;
 /** How much of a stream or a larger response is searched; the id stands near the beginning. */
 const searchedBytes = 64 * 1024;
 /** The response is searched after each of its first pieces, then each time its length has doubled. */
-const eagerLooks = 16;
+const eagerSearches = 16;
 const idName = new JsonNames(['id']);
 
 /**
@@ -43,10 +43,10 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   const keep = (kind: JobKind, newId: string): MaybePromise<void> => {
     // Later requests put the id into their path.
     if (!isPathSegment(newId)) return;
-    const made = { ...context.owner, kind, id: newId, createdAt: Date.now() };
-    if (kind !== 'object') context.created(made);
+    const newJob = { ...context.owner, kind, id: newId, createdAt: Date.now() };
+    if (kind !== 'object') context.created(newJob);
     // A video costs money, so it is stored durably before the client learns its id.
-    return jobs.remember(made, { durable: kind === 'video' });
+    return jobs.remember(newJob, { durable: kind === 'video' });
   };
   if (!job && context.storesChat) return new NewJobWatch(framingOf(route), null, (newId) => keep('object', newId));
   if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
@@ -56,8 +56,8 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
       begin(status) {
         if (id === null || !isSuccess(status)) return;
         const { groupId } = context.owner;
-        const owing = jobs.settle({ kind, id, groupId });
-        if (owing) context.deleted(owing);
+        const owingJob = jobs.settle({ kind, id, groupId });
+        if (owingJob) context.deleted(owingJob);
         jobs.forget(kind, id, groupId);
       },
       take() {},
@@ -74,19 +74,19 @@ function isSuccess(status: number): boolean {
 class NewJobWatch implements ResponseObserver {
   readonly #framing: Framing;
   /** The member of an event that contains the id; null: the top level. */
-  readonly #within: string | null;
-  readonly #found: (id: string) => MaybePromise<void>;
+  readonly #memberName: string | null;
+  readonly #onFound: (id: string) => MaybePromise<void>;
   #isWatching = false;
   #isStream = false;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #looks = 0;
-  #lookedBytes = 0;
+  #searches = 0;
+  #searchedUpTo = 0;
 
-  constructor(framing: Framing, within: string | null, found: (id: string) => MaybePromise<void>) {
+  constructor(framing: Framing, memberName: string | null, onFound: (id: string) => MaybePromise<void>) {
     this.#framing = framing;
-    this.#within = within;
-    this.#found = found;
+    this.#memberName = memberName;
+    this.#onFound = onFound;
   }
 
   begin(status: number, contentType: string): void {
@@ -99,24 +99,24 @@ class NewJobWatch implements ResponseObserver {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const isLast = this.#bytes > (this.#isStream ? searchedBytes : wholeBytes);
-    const id = isLast || this.#isDue() ? this.#look(chunk) : undefined;
+    const id = isLast || this.#isDue() ? this.#findId(chunk) : undefined;
     this.#isWatching = id === undefined && !isLast;
     if (!this.#isWatching) this.#chunks = [];
-    return id === undefined ? undefined : this.#found(id);
+    return id === undefined ? undefined : this.#onFound(id);
   }
 
   #isDue(): boolean {
-    return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes;
+    return this.#searches < eagerSearches || this.#bytes >= 2 * this.#searchedUpTo;
   }
 
-  #look(latest: Buffer): string | undefined {
+  #findId(latest: Buffer): string | undefined {
     const isBeginning = this.#isStream || this.#bytes > wholeBytes;
     if (!isBeginning && !endsInBrace(latest)) return undefined;
-    this.#looks++;
-    this.#lookedBytes = this.#bytes;
+    this.#searches++;
+    this.#searchedUpTo = this.#bytes;
     const bytes = Buffer.concat(this.#chunks);
     if (!isBeginning) return topLevelId(bytes);
-    return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream ? this.#within : null);
+    return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream ? this.#memberName : null);
   }
 }
 
@@ -127,8 +127,8 @@ function endsInBrace(chunk: Buffer): boolean {
     .endsWith('}');
 }
 
-function firstId(text: string, within: string | null): string | undefined {
-  const from = within === null ? 0 : findMember(text, within, beginsObject)?.end;
+function firstId(text: string, memberName: string | null): string | undefined {
+  const from = memberName === null ? 0 : findMember(text, memberName, beginsObject)?.end;
   return from === undefined ? undefined : findMember(text, 'id', isShortText, from)?.value;
 }
 

@@ -22,9 +22,9 @@ interface Question {
 export function keptAnswer(store: ResponseStore, question: Question): MaybePromise<object | null> {
   const { route, id } = question.match;
   if (route.job?.kind !== 'response' || id === null || !isKeptId(id)) return null;
-  const found = store.find(id, question.groupId);
-  const answer = (kept: KeptResponse | undefined) => answerAbout(kept ?? missing(id), store, question);
-  return found instanceof Promise ? found.then(answer) : answer(found);
+  const lookup = store.find(id, question.groupId);
+  const answer = (keptResponse: KeptResponse | undefined) => answerAbout(keptResponse ?? missing(id), store, question);
+  return lookup instanceof Promise ? lookup.then(answer) : answer(lookup);
 }
 
 function missing(id: string): never {
@@ -32,19 +32,19 @@ function missing(id: string): never {
 }
 
 function answerAbout(
-  kept: KeptResponse,
+  keptResponse: KeptResponse,
   store: ResponseStore,
   { match, groupId, query }: Question,
 ): MaybePromise<object> {
-  const { id } = kept;
+  const { id } = keptResponse;
   const { route } = match;
   const parameters = new URLSearchParams(query);
   if (route.job?.behaviour === 'deletes') {
-    const forgotten = store.forget(id, groupId);
+    const deletion = store.forget(id, groupId);
     const deleted = { id, object: 'response', deleted: true };
-    return forgotten ? forgotten.then(() => deleted) : deleted;
+    return deletion ? deletion.then(() => deleted) : deleted;
   }
-  if (route.path.endsWith('/input_items')) return inputItems(kept, parameters);
+  if (route.path.endsWith('/input_items')) return inputItems(keptResponse, parameters);
   if (route.method !== 'GET') {
     throw new GatewayError('invalid_value', 'Cannot cancel a synchronous response.', { param: 'id' });
   }
@@ -53,15 +53,17 @@ function answerAbout(
       param: 'stream',
     });
   }
-  return parseJson(kept.response) as object;
+  return parseJson(keptResponse.response) as object;
 }
 
 const defaultPage = 20;
 const longestPage = 100;
 
 /** Lists newest items first by default, as documented in OpenAI's API reference, "List input items". */
-function inputItems(kept: KeptResponse, parameters: URLSearchParams): object {
-  const items = itemsOf(parseJson(kept.input)).map((item, index) => withId(item, `msg_${kept.id}_in_${index}`));
+function inputItems(keptResponse: KeptResponse, parameters: URLSearchParams): object {
+  const items = itemsOf(parseJson(keptResponse.input)).map((item, index) =>
+    withId(item, `msg_${keptResponse.id}_in_${index}`),
+  );
   if (parameters.get('order') !== 'asc') items.reverse();
   const limit = Number(parameters.get('limit') ?? defaultPage);
   if (!Number.isInteger(limit) || limit < 1 || limit > longestPage) {

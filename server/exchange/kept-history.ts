@@ -17,17 +17,17 @@ export interface WithHistory {
 }
 
 /** Prepends the stored conversation to the request's `input`; null if the body is not a JSON object. */
-export function withHistory(body: Buffer, kept: KeptResponse): WithHistory | null {
+export function withHistory(body: Buffer, keptResponse: KeptResponse): WithHistory | null {
   const request = parseJson(body.toString());
   if (!isObject(request)) return null;
-  const { output } = parseJson(kept.response) as Json;
-  const history = [...itemsOf(parseJson(kept.input)), ...itemsOf(output)];
+  const { output } = parseJson(keptResponse.response) as Json;
+  const history = [...itemsOf(parseJson(keptResponse.input)), ...itemsOf(output)];
   const { previous_response_id: _, ...rest } = request;
-  const written = (items: readonly Json[]) =>
+  const serialize = (items: readonly Json[]) =>
     Buffer.from(writeJson({ ...rest, input: [...items, ...itemsOf(request.input)] }));
   return {
-    sealed: written(history),
-    plain: () => written(history.filter(({ type }) => type !== 'reasoning').map(({ id: _id, ...item }) => item)),
+    sealed: serialize(history),
+    plain: () => serialize(history.filter(({ type }) => type !== 'reasoning').map(({ id: _id, ...item }) => item)),
   };
 }
 
@@ -44,15 +44,15 @@ export function withReferredItems(body: Buffer, store: ResponseStore, groupId: s
   const request = parseJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.input)) return body;
   const input: readonly unknown[] = request.input;
-  const known = new KeptItems();
-  const written = () => Buffer.from(writeJson({ ...request, input: input.map((item) => known.inPlaceOf(item)) }));
+  const keptItems = new KeptItems();
+  const serialize = () => Buffer.from(writeJson({ ...request, input: input.map((item) => keptItems.inPlaceOf(item)) }));
   const loading: Promise<void>[] = [];
   for (const id of responsesReferredIn(input)) {
-    const found = store.find(id, groupId);
-    if (found instanceof Promise) loading.push(found.then((kept) => known.add(kept)));
-    else known.add(found);
+    const lookup = store.find(id, groupId);
+    if (lookup instanceof Promise) loading.push(lookup.then((keptResponse) => keptItems.add(keptResponse)));
+    else keptItems.add(lookup);
   }
-  return loading.length === 0 ? written() : Promise.all(loading).then(written);
+  return loading.length === 0 ? serialize() : Promise.all(loading).then(serialize);
 }
 
 function responsesReferredIn(input: readonly unknown[]): ReadonlySet<string> {
@@ -73,21 +73,21 @@ class KeptItems {
   readonly #items = new Map<unknown, RawJson>();
   #characters = 0;
 
-  add(kept: KeptResponse | undefined): void {
-    if (!kept) return;
-    const { output } = parseJson(kept.response) as Json;
+  add(keptResponse: KeptResponse | undefined): void {
+    if (!keptResponse) return;
+    const { output } = parseJson(keptResponse.response) as Json;
     for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
   }
 
   inPlaceOf(item: unknown): unknown {
     if (!isReference(item)) return item;
-    const found = this.#items.get(item.id);
-    if (!found) return item;
-    this.#characters += found.text.length;
+    const stored = this.#items.get(item.id);
+    if (!stored) return item;
+    this.#characters += stored.text.length;
     if (this.#characters > maxReferredCharacters) {
       throw new GatewayError('too_large', 'The items that the input refers to are too long.', { param: 'input' });
     }
-    return found;
+    return stored;
   }
 }
 

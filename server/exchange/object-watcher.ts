@@ -20,7 +20,7 @@ interface ObjectContext {
 /** Maximum length of a response that describes one new object; anything longer is a list or a file. */
 const maxBytes = 256 * 1024;
 /** The response is searched after each of its first pieces, then each time its length has doubled, and at its end. */
-const eagerLooks = 16;
+const eagerSearches = 16;
 /** `file` holds the file that a completed upload became. */
 const names = new JsonNames(['id', 'file']);
 
@@ -47,8 +47,8 @@ class ObjectWatch implements ResponseObserver {
   /** Null if nothing is searched for. */
   #chunks: Buffer[] | null = null;
   #bytes = 0;
-  #looks = 0;
-  #lookedBytes = 0;
+  #searches = 0;
+  #searchedUpTo = 0;
   /** NaN if there is no `content-length`. */
   #length = Number.NaN;
 
@@ -67,16 +67,16 @@ class ObjectWatch implements ResponseObserver {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxBytes) this.#chunks = null;
-    else if (this.#isDue && mayEndWith(chunk)) return this.#look(Buffer.concat(this.#chunks));
+    else if (this.#isDue && mayEndWith(chunk)) return this.#findIds(Buffer.concat(this.#chunks));
   }
 
   get #isDue(): boolean {
-    return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes || this.#bytes === this.#length;
+    return this.#searches < eagerSearches || this.#bytes >= 2 * this.#searchedUpTo || this.#bytes === this.#length;
   }
 
-  #look(json: Buffer): MaybePromise<void> {
-    this.#looks++;
-    this.#lookedBytes = this.#bytes;
+  #findIds(json: Buffer): MaybePromise<void> {
+    this.#searches++;
+    this.#searchedUpTo = this.#bytes;
     const peek = peekJson(json, names);
     if (!peek.ok) return;
     this.#chunks = null;

@@ -14,7 +14,7 @@ const maxHops = 4;
  * (the credential determines it), those that reveal the client's location, and those that override the method or path
  * that was admitted.
  */
-const dropped = new Set([
+const droppedNames = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -47,15 +47,15 @@ const droppedPrefix = /^(?:x-forwarded-|x-real-ip|x-sluice-|sec-|cf-)/;
 
 /**
  * The client's headers that may be forwarded: those that concern the request itself and contain none of the keys in
- * `presented`.
+ * `presentedKeys`.
  */
-export function passableHeaders(client: IncomingHttpHeaders, presented: readonly string[]): Record<string, string> {
+export function passableHeaders(client: IncomingHttpHeaders, presentedKeys: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const connectionNames = namedByConnection(client.connection);
   for (const name in client) {
     const value = client[name];
-    if (typeof value !== 'string' || dropped.has(name) || droppedPrefix.test(name)) continue;
-    if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presented)) continue;
+    if (typeof value !== 'string' || droppedNames.has(name) || droppedPrefix.test(name)) continue;
+    if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presentedKeys)) continue;
     headers[name] = value;
   }
   // Usage is read from the bytes that the client gets unchanged, so they must not be compressed.

@@ -23,7 +23,7 @@ export interface OutgoingCall {
   group: CompiledGroup;
   body: RequestBody;
   /** The memory account of the request. */
-  held: MemoryAccount;
+  memory: MemoryAccount;
   /** The client's headers that may be forwarded. */
   headers: Readonly<Record<string, string>>;
   /** Relative to the API's base, percent-encoded as the client sent it. */
@@ -94,12 +94,12 @@ function describePassedBody(headers: Record<string, string>, client: IncomingMes
  * The client's query without parameters that carry a credential, otherwise byte for byte. `query` and the result include
  * the `?`, or are empty.
  */
-export function outgoingQuery(query: string, presented: readonly string[]): string {
+export function outgoingQuery(query: string, presentedKeys: readonly string[]): string {
   if (query === '') return query;
   const parameters = query.slice(1).split('&');
-  const passed = parameters.filter((parameter) => !carriesCredential(parameter, presented));
-  if (passed.length === parameters.length) return query;
-  return passed.length === 0 ? '' : `?${passed.join('&')}`;
+  const passedParameters = parameters.filter((parameter) => !carriesCredential(parameter, presentedKeys));
+  if (passedParameters.length === parameters.length) return query;
+  return passedParameters.length === 0 ? '' : `?${passedParameters.join('&')}`;
 }
 
 /**
@@ -117,9 +117,9 @@ export function checkQuery(query: string, { body }: Route): void {
   }
 }
 
-function carriesCredential(parameter: string, presented: readonly string[]): boolean {
+function carriesCredential(parameter: string, presentedKeys: readonly string[]): boolean {
   if (isCredentialName(decoded(nameOf(parameter)))) return true;
-  return containsSecret(parameter, presented) || containsSecret(parameter.replaceAll('+', ' '), presented);
+  return containsSecret(parameter, presentedKeys) || containsSecret(parameter.replaceAll('+', ' '), presentedKeys);
 }
 
 function nameOf(parameter: string): string {

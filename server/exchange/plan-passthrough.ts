@@ -14,14 +14,14 @@ import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
 interface CheckedRequest {
   route: Route;
-  passed: PassthroughMatch;
+  passthroughMatch: PassthroughMatch;
   group: CompiledGroup;
   key: CompiledKey;
 }
 
 interface PassthroughInput {
   route: Route;
-  passed: PassthroughMatch;
+  passthroughMatch: PassthroughMatch;
   /** Ids named in the body. */
   referencedIds: readonly string[];
   group: CompiledGroup;
@@ -33,17 +33,18 @@ interface PassthroughInput {
  * Checks what can be checked before the body is read, so that a refused request need not send one. Throws GatewayError if no
  * provider may be asked.
  */
-export function checkPassthrough({ passed, group, key, route }: CheckedRequest): void {
-  providerOf(group, passed.unserved, route);
-  if (!passed.names.every(isPathSegment)) throw new GatewayError('unknown_url', passed.unserved.message);
+export function checkPassthrough({ passthroughMatch, group, key, route }: CheckedRequest): void {
+  providerOf(group, passthroughMatch.unserved, route);
+  if (!passthroughMatch.names.every(isPathSegment))
+    throw new GatewayError('unknown_url', passthroughMatch.unserved.message);
   if (!route.isFree) checkMoney(group, key);
 }
 
 /** To be called after `checkPassthrough`. Throws GatewayError if no provider may be asked. */
 export function planPassthrough(input: PassthroughInput): CallPlan {
-  const { passed, group, snapshot, jobs } = input;
-  const provider = providerOf(group, passed.unserved, input.route);
-  const owner = findOwner([...passed.names, ...input.referencedIds], group, jobs);
+  const { passthroughMatch, group, snapshot, jobs } = input;
+  const provider = providerOf(group, passthroughMatch.unserved, input.route);
+  const owner = findOwner([...passthroughMatch.names, ...input.referencedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {
     const message = `Provider "${provider.id}" cannot be asked now: ${provider.unusable}.`;
@@ -67,12 +68,12 @@ function providerOf(
 ): CompiledProvider {
   const { provider } = passthrough;
   if (provider?.dialect.serves(wire.name)) return provider;
-  const why = provider
+  const reason = provider
     ? `provider "${provider.id}", to which "passthrough" of the group is set, speaks another API`
     : passthrough.why;
   throw new GatewayError(
     code,
-    `${message} Sluice does not serve this itself and does not forward it to a provider: ${why}. ` +
+    `${message} Sluice does not serve this itself and does not forward it to a provider: ${reason}. ` +
       `Set it to the id of a provider (window, "Groups"; or \`sluice group put ${id} --passthrough PROVIDER\`).`,
   );
 }
@@ -84,11 +85,11 @@ function providerOf(
 function findOwner(names: readonly string[], group: CompiledGroup, jobs: KnownJobs): Job | null {
   let owner: Job | null = null;
   for (const name of names) {
-    const found = jobs.findAny(name, group.id);
-    if (found === 'foreign') {
+    const job = jobs.findAny(name, group.id);
+    if (job === 'foreign') {
       throw new GatewayError('job_not_found', `No such object: '${name.slice(0, 200)}'.`, { param: 'id' });
     }
-    owner ??= found ?? null;
+    owner ??= job ?? null;
   }
   return owner;
 }
@@ -99,10 +100,10 @@ function findOwner(names: readonly string[], group: CompiledGroup, jobs: KnownJo
  */
 function checkMoney(group: CompiledGroup, key: CompiledKey): void {
   if (!mayUseAnyModel(group, key)) {
-    const limited = group.allowsAllModels ? `key "${key.name}"` : `group "${group.id}"`;
+    const owner = group.allowsAllModels ? `key "${key.name}"` : `group "${group.id}"`;
     throw new GatewayError(
       'passthrough_refused',
-      `The models of ${limited} are limited, and what this request sets to work cannot be held to them. Use a key that may use every model.`,
+      `The models of ${owner} are limited, and what this request sets to work cannot be held to them. Use a key that may use every model.`,
     );
   }
   const limited = hardBudgetOf({ key, group });

@@ -28,7 +28,7 @@ export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): 
   if (passthrough)
     return planPassthrough({
       route,
-      passed: passthrough,
+      passthroughMatch: passthrough,
       referencedIds: body.referencedIds ?? [],
       group,
       snapshot,

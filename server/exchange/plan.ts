@@ -53,28 +53,32 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
     fields.model === null
       ? resolveDefault(group, key, match.route.wire.operation)
       : resolveRoute(group, key, fields.model);
-  return { model, targets: withAddress(thatServe(targets, match, model), model) };
+  return { model, targets: addressableTargets(servingTargets(targets, match, model), model) };
 }
 
 /**
  * Excludes providers whose API lacks the operation. Conversations can use every provider, because they are translated and
  * their tokens can be estimated.
  */
-function thatServe(targets: readonly Target[], { route, label }: RouteMatch, named: string | null): readonly Target[] {
-  const left = targets.every((target) => isServedBy(target, route, named))
+function servingTargets(
+  targets: readonly Target[],
+  { route, label }: RouteMatch,
+  modelName: string | null,
+): readonly Target[] {
+  const serving = targets.every((target) => isServedBy(target, route, modelName))
     ? targets
-    : targets.filter((target) => isServedBy(target, route, named));
-  const [none] = targets;
-  if (left.length > 0 || !none) return left;
-  const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has no equivalent.`;
+    : targets.filter((target) => isServedBy(target, route, modelName));
+  const [first] = targets;
+  if (serving.length > 0 || !first) return serving;
+  const message = `Provider "${first.provider.id}" cannot serve ${label}: its API (${first.provider.dialect.id}) has no equivalent.`;
   throw new GatewayError('model_not_found', message, { param: 'model' });
 }
 
 /** Excludes models that cannot be part of a path: `.`, `..`, and names with several segments. */
-function withAddress(targets: readonly Target[], model: string | null): readonly Target[] {
+function addressableTargets(targets: readonly Target[], model: string | null): readonly Target[] {
   if (targets.every(hasAddress)) return targets;
-  const left = targets.filter(hasAddress);
-  if (left.length > 0) return left;
+  const addressable = targets.filter(hasAddress);
+  if (addressable.length > 0) return addressable;
   throw new GatewayError('model_not_found', `"${model?.slice(0, 200)}" is no name of a model.`, { param: 'model' });
 }
 
@@ -128,12 +132,12 @@ function namedTargets(input: PlanInput): readonly Target[] | null {
   return isModelOpen(input) ? null : resolve(input).targets;
 }
 
-/** `what` belongs to the owner of `job`. */
-function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: Job, what: string): CallPlan {
+/** `objectName` belongs to the owner of `job`. */
+function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: Job, objectName: string): CallPlan {
   if (!input.group.providers.some(({ provider }) => provider.id === job.providerId)) {
     throw new GatewayError(
       'no_healthy_provider',
-      `The ${what} belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
+      `The ${objectName} belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
     );
   }
   const target = targets?.find((candidate) => candidate.provider.id === job.providerId);

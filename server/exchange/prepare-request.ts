@@ -120,7 +120,7 @@ export class RequestPreparation {
     const sendable = this.#sendableFor(target);
     if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
     return sendable instanceof Promise
-      ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
+      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null }))
       : { call, sendable, translation: null, hosting: null };
   }
 
@@ -144,13 +144,13 @@ export class RequestPreparation {
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
     this.#refusedReasoning ??= new RefusedReasoning();
-    return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
+    return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
   }
 
   #passageTo(target: Target): TranslationRoute | null {
     const { body, match } = this.#call;
-    const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
-    return chooseTranslation(target, asked, this.#options.ports.registry);
+    const facts = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
+    return chooseTranslation(target, facts, this.#options.ports.registry);
   }
 
   /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
@@ -172,9 +172,9 @@ export class RequestPreparation {
 
   async #withoutReasoning(
     sendable: PreparedBody | Promise<PreparedBody>,
-    refused: RefusedReasoning,
+    refusedReasoning: RefusedReasoning,
   ): Promise<PreparedRequest> {
-    const reduced = await refused.without(await sendable);
+    const reduced = await refusedReasoning.without(await sendable);
     return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
   }
 
@@ -191,7 +191,7 @@ export class RequestPreparation {
   async #translatedForm(passage: TranslationRoute, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
     try {
       this.#form = (await this.#call.body.form?.()) ?? null;
-      this.#call.held.add(this.#call.body.size);
+      this.#call.memory.add(this.#call.body.size);
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
@@ -204,7 +204,7 @@ export class RequestPreparation {
       if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
       const body = this.#bodyToTranslate();
       if (!(body instanceof Promise)) return this.#forTarget(this.#open(passage, body), next);
-      return body.then((read) => this.#forTarget(this.#open(passage, read), next)).catch(refusalIn);
+      return body.then((bytes) => this.#forTarget(this.#open(passage, bytes), next)).catch(refusalIn);
     } catch (thrown) {
       return refusalIn(thrown);
     }

@@ -14,24 +14,24 @@ export function pricedTargets(prices: PriceTable, call: Omit<LimitedCall, 'reque
     (target) => costOf(prices, target, plan, worstUsageAt(prices, target, { route, body, plan })) !== null,
   );
   if (targets.length === plan.targets.length) return plan;
-  if (targets.length === 0) throw unpriced(call);
+  if (targets.length === 0) throw unknownPrice(call);
   return { ...plan, targets };
 }
 
-function unpriced({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
+function unknownPrice({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
   const [target] = plan.targets;
   const name = target?.model ?? plan.model;
   const owner = key.limited?.limits.budgets.some(({ unit, hard }) => hard && unit === 'usd')
     ? `key "${key.name}"`
     : `group "${group.limited?.name ?? group.id}"`;
-  const what =
+  const subject =
     name === null
       ? 'a request that names no model'
       : `model "${name.slice(0, 200)}"${target ? ` of provider "${target.provider.id}"` : ''}`;
   const entry = `${target?.provider.id ?? 'provider'}/${name?.slice(0, 200) ?? 'model'}`;
   return new GatewayError(
     'price_unknown',
-    `The price of ${what} is not known, so the budget of ${owner} cannot hold it. Set it in settings.prices, such as ` +
+    `The price of ${subject} is not known, so the budget of ${owner} cannot hold it. Set it in settings.prices, such as ` +
       `{"${entry}": {"input": 1, "output": 2}} in US dollars for 1,000,000 tokens ({"request": 0}: free of charge), ` +
       `or set "unpriced" of group "${group.id}" to "allow".`,
     { param: 'model' },

@@ -6,28 +6,30 @@ import { redactSecretShapes } from '../contract/secret-shape.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import { findSecrets, mayHoldSecret } from './find-secrets.ts';
 
-const mark = '[redacted]';
+const redactionMark = '[redacted]';
 /** How much is searched beyond the kept part: a secret may be cut at its end, and escapes make it many times longer. */
 export const overlapBytes = 8 * 1024;
 /** How much of an untrusted name or message is searched for secrets by their shape; less is kept. */
 const maxShapedLength = 1_024;
 
 /** The client's keys, and the values of the credential's headers: the secret itself, or `Bearer` and the secret. */
-export function secretsOf(presented: readonly string[], credential: UpstreamCredential | null): readonly string[] {
-  if (!credential) return presented;
-  const sent = sentSecretsOf(credential);
-  return credential.signing ? [...presented, ...sent, ...credential.signing.secrets] : [...presented, ...sent];
+export function secretsOf(presentedKeys: readonly string[], credential: UpstreamCredential | null): readonly string[] {
+  if (!credential) return presentedKeys;
+  const headerSecrets = sentSecretsOf(credential);
+  return credential.signing
+    ? [...presentedKeys, ...headerSecrets, ...credential.signing.secrets]
+    : [...presentedKeys, ...headerSecrets];
 }
 
 const sentSecrets = new WeakMap<UpstreamCredential, readonly string[]>();
 
 /** Those in its headers, read once per credential. */
 function sentSecretsOf(credential: UpstreamCredential): readonly string[] {
-  const known = sentSecrets.get(credential);
-  if (known) return known;
-  const found = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
-  sentSecrets.set(credential, found);
-  return found;
+  const cached = sentSecrets.get(credential);
+  if (cached) return cached;
+  const secrets = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
+  sentSecrets.set(credential, secrets);
+  return secrets;
 }
 
 export function redactText(text: string, secrets: readonly string[]): string {
@@ -43,7 +45,7 @@ export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes
   let at = 0;
   for (const { start, end } of findSecrets(bytes.subarray(0, keptBytes + overlapBytes), secrets)) {
     if (start >= keptBytes) break;
-    pieces.push(bytes.subarray(at, start), Buffer.from(mark));
+    pieces.push(bytes.subarray(at, start), Buffer.from(redactionMark));
     at = end;
   }
   if (pieces.length === 0) return keptBytes >= bytes.length ? bytes : bytes.subarray(0, keptBytes);
@@ -52,9 +54,9 @@ export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes
 
 /** Untrusted text for log and ledger: without secrets and at most `maxLength` characters. */
 export function notedText(text: string, secrets: readonly string[], maxLength: number): string {
-  const known =
+  const redacted =
     text.length <= maxShapedLength
       ? redactText(text, secrets)
       : redactBytes(Buffer.from(text.slice(0, maxShapedLength + overlapBytes)), secrets, maxShapedLength).toString();
-  return redactSecretShapes(known.slice(0, maxShapedLength)).slice(0, maxLength);
+  return redactSecretShapes(redacted.slice(0, maxShapedLength)).slice(0, maxLength);
 }

@@ -3,7 +3,7 @@ import type { HeaderList } from '../contract/capture.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { redactText } from './redact-credential.ts';
 
-const mark = '[redacted]';
+const redactionMark = '[redacted]';
 const maxValueLength = 2_000;
 /** More than is kept, since redaction shortens the value. */
 const maxSearchedLength = 4_000;
@@ -18,31 +18,34 @@ export function redactHeaders(
   secrets: readonly string[],
 ): HeaderList {
   return Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one): [string, string] => [name, redactHeader(name, one, secrets)]),
+    [value ?? []].flat().map((item): [string, string] => [name, redactHeader(name, item, secrets)]),
   );
 }
 
 function redactHeader(name: string, value: string, secrets: readonly string[]): string {
-  if (isCredentialName(name)) return mark;
-  return redactValue(value, secrets).replace(query, mark).slice(0, maxValueLength);
+  if (isCredentialName(name)) return redactionMark;
+  return redactValue(value, secrets).replace(query, redactionMark).slice(0, maxValueLength);
 }
 
 function redactValue(value: string, secrets: readonly string[]): string {
-  return redactText(value, secrets).slice(0, maxSearchedLength).replace(secretValue, mark).replace(userInfo, mark);
+  return redactText(value, secrets)
+    .slice(0, maxSearchedLength)
+    .replace(secretValue, redactionMark)
+    .replace(userInfo, redactionMark);
 }
 
 /** The URL or path of a request that Sluice received or sent: its query stays, except for parameters that carry a credential. */
 export function redactUrl(url: string, secrets: readonly string[]): string {
   const [address = '', ...rest] = url.slice(0, maxSearchedLength).split('?');
   const parameters = rest.join('?').split('&').map(redactParameter).join('&');
-  const whole = parameters === '' ? address : `${address}?${parameters}`;
-  return redactValue(whole, secrets).slice(0, maxValueLength);
+  const redactedUrl = parameters === '' ? address : `${address}?${parameters}`;
+  return redactValue(redactedUrl, secrets).slice(0, maxValueLength);
 }
 
 function redactParameter(parameter: string): string {
   const sign = parameter.indexOf('=');
   return sign !== -1 && isCredentialName(decoded(parameter.slice(0, sign)))
-    ? `${parameter.slice(0, sign)}=${mark}`
+    ? `${parameter.slice(0, sign)}=${redactionMark}`
     : parameter;
 }
 

@@ -11,7 +11,7 @@ interface Refused {
   target: Target;
   result: FailedAttempt;
   /** The client's body; null if the request was rendered for the target, and will be rendered again. */
-  sent: Sendable | null;
+  clientBody: Sendable | null;
   /** The client accepts that content is dropped. */
   mayBeAskedAgain: boolean;
 }
@@ -31,10 +31,10 @@ export class RefusedReasoning {
   }
 
   /** Keeps `refusesReasoning` in the result only once per target, and only if there is reasoning that may be dropped. */
-  async noted({ target, result, sent, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
+  async noted({ target, result, clientBody, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
     if (!result.failure.refusesReasoning) return result;
     const isNew = mayBeAskedAgain && !this.isBy(target);
-    if (isNew && (sent === null || (await this.without(sent)) !== sent)) {
+    if (isNew && (clientBody === null || (await this.without(clientBody)) !== clientBody)) {
       this.#targets.add(target);
       return result;
     }

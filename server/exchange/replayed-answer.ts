@@ -15,11 +15,11 @@ interface Observed {
 /** A recorded answer on its way to the client. */
 export class ReplayedAnswer {
   readonly #client: ClientResponse;
-  readonly #gone = new AbortController();
+  readonly #clientGone = new AbortController();
 
   constructor(response: ServerResponse, requestId: string, { tap, faultInjector }: Observed) {
-    const own = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
-    this.#client = new ClientResponse({ response, requestId, tap, faultInjector, ...own });
+    const settings = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
+    this.#client = new ClientResponse({ response, requestId, tap, faultInjector, ...settings });
   }
 
   get summary(): ResponseSummary {
@@ -28,11 +28,11 @@ export class ReplayedAnswer {
 
   send({ answer, pace }: Extract<TakeResult, { kind: 'replayed' }>): Promise<void> {
     const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
-    return sendStored(this.#client, answer, { pace, answerer, gone: this.#gone.signal });
+    return sendStored(this.#client, answer, { pace, answerer, clientGone: this.#clientGone.signal });
   }
 
   clientLeft(): void {
     this.#client.left();
-    this.#gone.abort();
+    this.#clientGone.abort();
   }
 }

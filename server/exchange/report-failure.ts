@@ -21,20 +21,20 @@ interface FailedExchange {
  * Throws the GatewayError if nothing was sent and Sluice has to state the reason.
  */
 export function reportFailure(
-  failed: FailureResponse,
+  failureResponse: FailureResponse,
   { client, stream, isBroken, text, attempts }: FailedExchange,
 ): void {
-  const upstreamEvent = isBroken && failed.kind === 'answer' ? failed.answer.event : undefined;
-  if (upstreamEvent) client.end('error', errorCodeOf(failed), upstreamEvent);
-  else if (isBroken && failed.kind === 'error') {
-    client.breakOff(failed.error, text?.errorEvent(failed.error.toBody().error) ?? null);
+  const upstreamEvent = isBroken && failureResponse.kind === 'answer' ? failureResponse.answer.event : undefined;
+  if (upstreamEvent) client.end('error', errorCodeOf(failureResponse), upstreamEvent);
+  else if (isBroken && failureResponse.kind === 'error') {
+    client.breakOff(failureResponse.error, text?.errorEvent(failureResponse.error.toBody().error) ?? null);
   } else if (client.hasBegun && stream) {
-    const error = errorBodyOf(failed);
+    const error = errorBodyOf(failureResponse);
     const event = (isBroken ? text?.errorEvent(error) : undefined) ?? stream.watch(1).errorEvent(error);
-    client.end('error', errorCodeOf(failed), Buffer.from(event));
-  } else if (failed.kind === 'answer') client.relay(failed.answer, attempts);
+    client.end('error', errorCodeOf(failureResponse), Buffer.from(event));
+  } else if (failureResponse.kind === 'answer') client.relay(failureResponse.answer, attempts);
   else {
     client.showAttempts(attempts);
-    throw failed.error;
+    throw failureResponse.error;
   }
 }

@@ -29,15 +29,15 @@ export class RequestCassette {
   /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`. */
   async answer(deck: CassetteDeck, request: CassetteRequest): Promise<boolean> {
     const { response, trace, tap, faultInjector } = this.#options;
-    const taken = await deck.take(request);
-    if (taken.kind === 'recorded') {
-      this.#recording = taken.recording;
+    const result = await deck.take(request);
+    if (result.kind === 'recorded') {
+      this.#recording = result.recording;
       return false;
     }
     trace.cassette = 'replayed';
     this.#replayed = new ReplayedAnswer(response, trace.id, { tap, faultInjector });
     if (this.#hasLeft) this.#replayed.clientLeft();
-    await this.#replayed.send(taken);
+    await this.#replayed.send(result);
     trace.response = this.#replayed.summary;
     return true;
   }
@@ -55,8 +55,8 @@ export class RequestCassette {
   /** Must be called once the request has ended. */
   end(usage: Usage | null): void {
     const { response, trace, faultInjector } = this.#options;
-    const broken = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
-    const isComplete = broken === 'cut' && (faultInjector?.hasAll ?? response.writableEnded);
-    if (this.#recording?.end(isComplete ? 'complete' : broken, usage)) trace.cassette = 'recorded';
+    const ending = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
+    const isComplete = ending === 'cut' && (faultInjector?.hasAll ?? response.writableEnded);
+    if (this.#recording?.end(isComplete ? 'complete' : ending, usage)) trace.cassette = 'recorded';
   }
 }

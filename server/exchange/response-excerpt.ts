@@ -64,9 +64,9 @@ export class ResponseExcerpt {
   #append(chunk: Buffer): void {
     this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
     if (this.#length + chunk.length > this.#buffer.length) {
-      const kept = Math.min(this.#length, tailBytes - chunk.length);
-      this.#buffer.copyWithin(0, this.#length - kept, this.#length);
-      this.#length = kept;
+      const keptLength = Math.min(this.#length, tailBytes - chunk.length);
+      this.#buffer.copyWithin(0, this.#length - keptLength, this.#length);
+      this.#length = keptLength;
     }
     this.#length += chunk.copy(this.#buffer, this.#length);
   }

@@ -8,7 +8,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { refusedCredential, unsignable } from './attempt-failures.ts';
 
 /** Adds signature or token headers to the request. Returns the failure if they cannot be obtained. */
-export async function signed(
+export async function signRequest(
   request: OutgoingRequest,
   { target, credential }: NextAttempt,
   transport: Transport,
@@ -32,11 +32,12 @@ export class CorrectedClocks {
   noted(
     result: FailedAttempt,
     credential: UpstreamCredential | null,
-    sent: OutgoingRequest['headers'],
-    answered: ResponseHeaders,
+    sentHeaders: OutgoingRequest['headers'],
+    answerHeaders: ResponseHeaders,
   ): FailedAttempt {
     const { failure } = result;
-    if (failure.class !== 'credential' || !credential?.signing?.correctClock?.(sent, answered)) return result;
+    if (failure.class !== 'credential' || !credential?.signing?.correctClock?.(sentHeaders, answerHeaders))
+      return result;
     this.#credentials ??= new Set();
     if (this.#credentials.has(credential)) return result;
     this.#credentials.add(credential);

@@ -16,7 +16,7 @@ export function sourceVideoOf(body: RequestView): string | null {
   if (raw?.bytes[0] === openingBrace) refuseAmbiguous(raw.bytes);
   // SDKs write the members of an object into a form one by one.
   const video = body.field('video') ?? body.field('video[id]');
-  return idOf(typeof video === 'string' && video.trimStart().startsWith('{') ? parsed(video) : video);
+  return idOf(typeof video === 'string' && video.trimStart().startsWith('{') ? parseUnambiguous(video) : video);
 }
 
 function idOf(video: unknown): string | null {
@@ -37,7 +37,7 @@ function refuseAmbiguous(video: Buffer): void {
   );
 }
 
-function parsed(text: string): unknown {
+function parseUnambiguous(text: string): unknown {
   refuseAmbiguous(Buffer.from(text));
   return JSON.parse(text);
 }

@@ -20,31 +20,31 @@ export interface StoredAnswer {
 export type Pace = number;
 
 /**
- * Sends the answer. Resolves when its last piece is written, or at once when the client has left (`gone`).
+ * Sends the answer. Resolves when its last piece is written, or at once when the client has left (`clientGone`).
  */
 export async function sendStored(
   client: ClientResponse,
   answer: StoredAnswer,
-  { pace, answerer, gone }: { pace: Pace; answerer: Answerer | null; gone: AbortSignal },
+  { pace, answerer, clientGone }: { pace: Pace; answerer: Answerer | null; clientGone: AbortSignal },
 ): Promise<void> {
   const startMs = performance.now();
   const isDue = (piece: StoredPiece | undefined) =>
-    waitUntil(startMs + (piece?.afterMs ?? 0) * pace, gone).then(() => !gone.aborted);
+    waitUntil(startMs + (piece?.afterMs ?? 0) * pace, clientGone).then(() => !clientGone.aborted);
   if (!(await isDue(answer.pieces[0]))) return;
   client.begin(answer.status, answer.headers, answerer);
   const isWhole = pace === 0 && !answer.isCut;
-  if (isWhole) return client.end(outcomeOf(answer), null, joined(answer));
+  if (isWhole) return client.end(outcomeOf(answer), null, joinPieces(answer));
   for (const piece of answer.pieces) {
     if (!(await isDue(piece))) return;
-    await written(client, piece.bytes, gone);
+    await writeAndWait(client, piece.bytes, clientGone);
   }
-  if (gone.aborted) return;
+  if (clientGone.aborted) return;
   if (answer.isCut) client.cut();
   else client.end(outcomeOf(answer), null);
 }
 
 /** A single piece is sent without a copy, so that all its recipients share the memory. */
-function joined({ pieces }: StoredAnswer): Buffer {
+function joinPieces({ pieces }: StoredAnswer): Buffer {
   const [only, ...others] = pieces.map(({ bytes }) => bytes);
   return only && others.length === 0 ? only : Buffer.concat(pieces.map(({ bytes }) => bytes));
 }
@@ -53,27 +53,27 @@ function outcomeOf({ status }: StoredAnswer): 'ok' | 'error' {
   return status < 400 ? 'ok' : 'error';
 }
 
-function waitUntil(dueMs: number, gone: AbortSignal): Promise<void> {
+function waitUntil(dueMs: number, clientGone: AbortSignal): Promise<void> {
   const waitMs = dueMs - performance.now();
-  if (waitMs <= 0 || gone.aborted) return Promise.resolve();
+  if (waitMs <= 0 || clientGone.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const settle = () => {
       clearTimeout(timer);
-      gone.removeEventListener('abort', settle);
+      clientGone.removeEventListener('abort', settle);
       resolve();
     };
     const timer = setTimeout(settle, waitMs);
-    gone.addEventListener('abort', settle);
+    clientGone.addEventListener('abort', settle);
   });
 }
 
 /** Resolves when the client is ready for more. */
-function written(client: ClientResponse, bytes: Buffer, gone: AbortSignal): Promise<void> | undefined {
+function writeAndWait(client: ClientResponse, bytes: Buffer, clientGone: AbortSignal): Promise<void> | undefined {
   let ready: PromiseWithResolvers<void> | undefined;
   client.write(bytes, {
     pause: () => {
       ready = Promise.withResolvers<void>();
-      gone.addEventListener('abort', () => ready?.resolve(), { once: true });
+      clientGone.addEventListener('abort', () => ready?.resolve(), { once: true });
     },
     resume: () => ready?.resolve(),
   });

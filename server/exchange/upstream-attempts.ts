@@ -32,7 +32,7 @@ import { reportFailure } from './report-failure.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import { CorrectedClocks, signed } from './sign-request.ts';
+import { CorrectedClocks, signRequest } from './sign-request.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
@@ -45,7 +45,7 @@ export class UpstreamAttempts {
   readonly #preparation: RequestPreparation;
   /** All attempts; those that have ended ignore calls. */
   readonly #attempts: Attempt[] = [];
-  #gone: PromiseWithResolvers<void> | undefined;
+  #clientGone: PromiseWithResolvers<void> | undefined;
   /** Null if no other target may continue a broken stream. */
   readonly #text: StreamText | null;
   /** Null if a broken download cannot be resumed. */
@@ -136,20 +136,20 @@ export class UpstreamAttempts {
     const mayDrain = group.policy.onClientGone === 'drain' && match.passthrough === null;
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
-    this.#gone?.resolve();
+    this.#clientGone?.resolve();
   }
 
   /** Created lazily, for attempts that wait before they begin. */
   #whenGone(): Promise<void> {
-    this.#gone ??= Promise.withResolvers<void>();
-    if (this.#hasLeft) this.#gone.resolve();
-    return this.#gone.promise;
+    this.#clientGone ??= Promise.withResolvers<void>();
+    if (this.#hasLeft) this.#clientGone.resolve();
+    return this.#clientGone.promise;
   }
 
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const { trace: request, capture } = this.#options;
     const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
-    if (capture) trace.capture = capture.attempt(secretsOf(request.presented, next.credential));
+    if (capture) trace.capture = capture.attempt(secretsOf(request.presentedKeys, next.credential));
     return { record: trace.record, result: this.#attempt(next, timeouts, trace), hasBegun: () => trace.hasBegun };
   }
 
@@ -167,22 +167,22 @@ export class UpstreamAttempts {
     let attempt: Attempt | undefined;
     const send = (request: OutgoingRequest) => {
       trace.capture?.sending(request, prepared.sendable);
-      attempt = this.#open(next, timeouts, trace, prepared);
+      attempt = this.#openAttempt(next, timeouts, trace, prepared);
       return attempt.send(this.#options.ports.transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     if (credential?.signing) {
-      const refused = await signed(request, next, this.#options.ports.transport, trace.record);
-      if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
+      const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
+      if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
     }
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
     if (result.kind === 'redirected') {
-      const secrets = secretsOf(this.#options.trace.presented, credential);
+      const secrets = secretsOf(this.#options.trace.presentedKeys, credential);
       return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
@@ -193,9 +193,9 @@ export class UpstreamAttempts {
 
   /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
   #continues(translation: AnswerTranslation | null): boolean {
-    const broken = this.#translation;
-    if (translation && broken) translation.continue(broken);
-    return (translation === null) === (broken === null);
+    const brokenTranslation = this.#translation;
+    if (translation && brokenTranslation) translation.continue(brokenTranslation);
+    return (translation === null) === (brokenTranslation === null);
   }
 
   #isTooLate({ record }: AttemptTrace): boolean {
@@ -214,9 +214,9 @@ export class UpstreamAttempts {
     }
   }
 
-  #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
+  #openAttempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
     const { sendable, translation, hosting } = prepared;
-    const { match, body, held } = this.#call;
+    const { match, body, memory } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) trace.usage = route.wire.usage;
     trace.lossesFrom = translation ?? hosting;
@@ -227,9 +227,9 @@ export class UpstreamAttempts {
       request: this.#options.trace,
       loopWatch: this.#options.ports.loopWatch,
       target: next.target,
-      secrets: secretsOf(this.#options.trace.presented, next.credential),
-      held,
-      asked: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
+      secrets: secretsOf(this.#options.trace.presentedKeys, next.credential),
+      memory,
+      facts: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
       hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),

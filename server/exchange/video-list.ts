@@ -41,10 +41,10 @@ export async function listVideos({ ports, group, snapshot, query }: VideoListReq
   });
   const videos: { id: string }[] = [];
   for (let start = 0; start < jobs.length; start += concurrency) {
-    const some = await Promise.all(
+    const batch = await Promise.all(
       jobs.slice(start, start + concurrency).map((job) => fetchVideo(ports.transport, snapshot, job)),
     );
-    videos.push(...some.filter((video) => video !== null));
+    videos.push(...batch.filter((video) => video !== null));
   }
   return {
     object: 'list',

@@ -4,12 +4,13 @@ import { endsAnswer, type Fault, isEarly, needsStream, replacesAnswer } from './
 /** Why no request can get both; null if one can. */
 export function conflictOf(one: Fault, other: Fault): string | null {
   if (one.name === other.name) return `"${one.name}" is given twice.`;
-  const both = `"${one.name}" and "${other.name}" cannot be combined`;
+  const beginning = `"${one.name}" and "${other.name}" cannot be combined`;
   const replacing = [one, other].filter(replacesAnswer);
-  if (replacing.length === 2) return `${both}: each is sent in place of the answer.`;
-  const [instead] = replacing;
-  if (instead && !(isEarly(one) && isEarly(other))) return `${both}: "${instead.name}" leaves no answer to change.`;
-  return endsAnswer(one) && endsAnswer(other) ? `${both}: each ends the answer.` : null;
+  if (replacing.length === 2) return `${beginning}: each is sent in place of the answer.`;
+  const [insteadFault] = replacing;
+  if (insteadFault && !(isEarly(one) && isEarly(other)))
+    return `${beginning}: "${insteadFault.name}" leaves no answer to change.`;
+  return endsAnswer(one) && endsAnswer(other) ? `${beginning}: each ends the answer.` : null;
 }
 
 /** Whether a request that is due for both gets only `one`. */
@@ -22,9 +23,11 @@ function displaces(one: Fault, other: Fault, isBefore: boolean): boolean {
  * The faults that a request gets if several rules apply: of faults that cannot be combined, the one that replaces the
  * answer, otherwise the first.
  */
-export function combined(due: readonly Fault[]): readonly Fault[] {
-  if (due.length < 2) return due;
-  return due.filter((fault, index) => !due.some((other, at) => at !== index && displaces(other, fault, at < index)));
+export function combined(dueFaults: readonly Fault[]): readonly Fault[] {
+  if (dueFaults.length < 2) return dueFaults;
+  return dueFaults.filter(
+    (fault, index) => !dueFaults.some((other, at) => at !== index && displaces(other, fault, at < index)),
+  );
 }
 
 interface Rule {

@@ -18,14 +18,14 @@ function objectIn(bytes: Buffer): { start: number; end: number } | null {
  * `edit` returns false.
  */
 export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
-  const place = objectIn(bytes);
-  if (!place) return bytes;
-  const text = changed(bytes.toString('utf8', place.start, place.end), edit);
+  const range = objectIn(bytes);
+  if (!range) return bytes;
+  const text = changedText(bytes.toString('utf8', range.start, range.end), edit);
   if (text === null) return bytes;
-  return Buffer.concat([bytes.subarray(0, place.start), Buffer.from(text), bytes.subarray(place.end)]);
+  return Buffer.concat([bytes.subarray(0, range.start), Buffer.from(text), bytes.subarray(range.end)]);
 }
 
-function changed(text: string, edit: (value: Json) => boolean): string | null {
+function changedText(text: string, edit: (value: Json) => boolean): string | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && edit(value) ? JSON.stringify(value) : null;
@@ -45,7 +45,7 @@ export function halfOf(bytes: Buffer): Buffer {
 }
 
 /** The event with an additional member of this size, which clients ignore. */
-export function enlarged(bytes: Buffer, by: number): Buffer {
+export function enlargeEvent(bytes: Buffer, by: number): Buffer {
   return editJson(bytes, (value) => {
     value.padding = 'x'.repeat(by);
     return true;

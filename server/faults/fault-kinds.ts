@@ -16,7 +16,7 @@ export const errorStatuses = [400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 
 const statusCode = z.coerce.number().pipe(z.literal(errorStatuses));
 
 /** Where a response stops: after a number of events or of body bytes, or inside something. */
-const place = {
+const stopFields = {
   after: events.optional(),
   bytes: integer(0, 1_000_000_000).optional(),
 };
@@ -42,10 +42,10 @@ const schemas = {
       'give tokens-per-second or events-per-second',
     ),
   stall: z
-    .strictObject({ ...place, seconds: openSeconds })
+    .strictObject({ ...stopFields, seconds: openSeconds })
     .refine(({ after, bytes }) => after === undefined || bytes === undefined, 'give after or bytes, not both'),
   cut: z
-    .strictObject({ ...place, inside: z.enum(['character', 'tool-call']).optional() })
+    .strictObject({ ...stopFields, inside: z.enum(['character', 'tool-call']).optional() })
     .refine(
       (cut) => [cut.after, cut.bytes, cut.inside].filter((each) => each !== undefined).length <= 1,
       'give one of after, bytes and inside',

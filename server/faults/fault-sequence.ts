@@ -30,13 +30,13 @@ export class FaultSequence {
    * request.
    */
   next(request: RequestFacts): readonly Fault[] {
-    const due = this.#rules.filter((rule, index) => {
+    const dueRules = this.#rules.filter((rule, index) => {
       if (!isAbout(rule, request)) return false;
       const count = (this.#counts[index] ?? 0) + 1;
       this.#counts[index] = count;
       return isDue(rule.when, count, chance(this.#seed, index, count));
     });
-    return combined(due.map(({ fault }) => fault));
+    return combined(dueRules.map(({ fault }) => fault));
   }
 }
 
@@ -54,17 +54,17 @@ function isDue({ nth, every, first, share }: Condition, count: number, drawn: nu
 }
 
 /** `*` matches any characters. Not a regular expression, because the client chooses the name. */
-function matches(wanted: string, name: string): boolean {
-  const parts = wanted.split('*');
+function matches(wildcard: string, name: string): boolean {
+  const parts = wildcard.split('*');
   const [first = '', ...others] = parts;
   const last = others.pop();
-  if (last === undefined) return wanted === name;
+  if (last === undefined) return wildcard === name;
   if (!name.startsWith(first)) return false;
   let at = first.length;
   for (const part of others) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const position = name.indexOf(part, at);
+    if (position === -1) return false;
+    at = position + part.length;
   }
   return name.length - last.length >= at && name.endsWith(last);
 }

@@ -56,13 +56,13 @@ export class FaultSwitch {
   }
 
   #remove(scope: FaultScope | null): boolean {
-    const ended = this.#running.filter(
+    const endedFaults = this.#running.filter(
       ({ view }) => scope === null || (view.kind === scope.kind && view.id === scope.id),
     );
-    for (const each of ended) {
+    for (const each of endedFaults) {
       clearTimeout(each.timer);
       this.#running.splice(this.#running.indexOf(each), 1);
     }
-    return ended.length > 0;
+    return endedFaults.length > 0;
   }
 }

@@ -29,16 +29,16 @@ export class LateBytes implements Shape {
 /** Stops after the given number of bytes. */
 export class StopAtByte implements Shape {
   readonly #stop: Step;
-  #left: number;
+  #bytesLeft: number;
 
   constructor(bytes: number, stop: Step) {
-    this.#left = bytes;
+    this.#bytesLeft = bytes;
     this.#stop = stop;
   }
 
   push(bytes: Buffer): Step[] {
-    const passing = bytes.subarray(0, this.#left);
-    this.#left -= passing.length;
+    const passing = bytes.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= passing.length;
     return passing.length < bytes.length ? [send(passing), this.#stop] : [send(passing)];
   }
 
@@ -53,7 +53,7 @@ const maxHeldBytes = 4 * 1024 * 1024;
 /** Holds an answer until its end and changes it as a whole. */
 export class HeldWhole implements Shape {
   readonly #change: (whole: Buffer) => Step[];
-  #held: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #heldBytes = 0;
 
   constructor(change: (whole: Buffer) => Step[]) {
@@ -63,18 +63,18 @@ export class HeldWhole implements Shape {
   push(bytes: Buffer): Step[] {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > maxHeldBytes + bytes.length) return [send(bytes)];
-    this.#held.push(bytes);
+    this.#chunks.push(bytes);
     return this.#heldBytes > maxHeldBytes ? this.#release().map(send) : [];
   }
 
   end(): Step[] {
-    return this.#held.length === 0 ? [] : this.#change(Buffer.concat(this.#release()));
+    return this.#chunks.length === 0 ? [] : this.#change(Buffer.concat(this.#release()));
   }
 
   #release(): Buffer[] {
-    const held = this.#held;
-    this.#held = [];
-    return held;
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
   }
 }
 

@@ -4,7 +4,7 @@ import type { StreamFormat, StreamWatch } from '../wire/stream-format.ts';
 import {
   changeUsage,
   editJson,
-  enlarged,
+  enlargeEvent,
   filterContent,
   halfOf,
   hasCallArguments,
@@ -51,7 +51,7 @@ const defaultAfter = 3;
 function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
   switch (fault.name) {
     case 'pace':
-      return paced(fault);
+      return paceRule(fault);
     case 'stall':
       return fault.bytes === undefined ? stoppedAfter(fault) : null;
     case 'cut':
@@ -62,7 +62,7 @@ function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
       return ({ bytes, number }) => (number === fault.after + 1 ? [send(halfOf(bytes)), send(bytes)] : [send(bytes)]);
     case 'huge-event':
       return ({ bytes, number }) => [
-        send(number === fault.after + 1 ? enlarged(bytes, fault.kilobytes * 1024) : bytes),
+        send(number === fault.after + 1 ? enlargeEvent(bytes, fault.kilobytes * 1024) : bytes),
       ];
     case 'error-event':
       return errorAfter(fault.after, watch);
@@ -73,7 +73,7 @@ function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
     case 'usage':
       return ({ bytes }) => [send(editJson(bytes, (value) => changeUsage(value, fault.change)))];
     case 'filtered':
-      return ({ bytes }) => [send(filtered(bytes))];
+      return ({ bytes }) => [send(filteredEvent(bytes))];
     case 'damaged-gzip':
       return ({ bytes }) => [send(damagedGzip(bytes)), { kind: 'end' }];
     default:
@@ -106,7 +106,7 @@ const errorAfter =
     return [send(Buffer.from(watch.errorEvent(error))), { kind: 'end' }];
   };
 
-function paced(fault: FaultOf<'pace'>): EventRule {
+function paceRule(fault: FaultOf<'pace'>): EventRule {
   const eventsPerSecond = fault['events-per-second'];
   const tokensPerSecond = fault['tokens-per-second'] ?? 1;
   return ({ bytes, value }) => {
@@ -134,7 +134,7 @@ function cutInCall(): EventRule {
   };
 }
 
-function filtered(bytes: Buffer): Buffer {
+function filteredEvent(bytes: Buffer): Buffer {
   const edited = editJson(bytes, filterContent);
   if (edited === bytes || !edited.includes('response.completed')) return edited;
   return Buffer.from(edited.toString('utf8').replace('event: response.completed', 'event: response.incomplete'));
@@ -163,7 +163,7 @@ class EventShape implements Shape {
 
   push(bytes: Buffer): Step[] {
     this.#gate.push(bytes);
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   /** Sends the rest after the last event, such as the bracket of an array. */
@@ -174,14 +174,14 @@ class EventShape implements Shape {
 
   #stepsOf(event: Buffer): Step[] {
     if (this.#framing.saysNothing(event)) return [send(event)];
-    const read = this.#framing.readEvent(event);
-    if (read) this.#watch.note(read);
+    const streamEvent = this.#framing.readEvent(event);
+    if (streamEvent) this.#watch.note(streamEvent);
     this.#number++;
     const isEnd = this.#watch.isComplete || saysEnd(event.toString('utf8'));
-    return this.#rule({ bytes: event, number: this.#number, isEnd, value: read?.value });
+    return this.#rule({ bytes: event, number: this.#number, isEnd, value: streamEvent?.value });
   }
 
-  #taken(): Step[] {
+  #takeSteps(): Step[] {
     const steps = this.#steps;
     this.#steps = [];
     return steps;

@@ -8,18 +8,18 @@ import { type Shape, type Step, send } from './steps.ts';
 /** `stream` is null for an answer that is not a stream. Returns null if the faults do not change the body. */
 export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFormat | null): Shape | null {
   // Faults that end the answer act on the output of the others.
-  const ordered = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
-  const shapes = stream ? shapesOfStream(ordered, stream) : ordered.map(shapeWhole);
+  const orderedFaults = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
+  const shapes = stream ? shapesOfStream(orderedFaults, stream) : orderedFaults.map(shapeWhole);
   const acting = shapes.filter((shape) => shape !== null);
   const [first] = acting;
   return acting.length > 1 ? new ShapesInTurn(acting) : (first ?? null);
 }
 
 function shapesOfStream(faults: readonly ResponseFault[], stream: StreamFormat): (Shape | null)[] {
-  const late = faults.find(({ name }) => name === 'late-event');
+  const lateEvent = faults.find(({ name }) => name === 'late-event');
   const stop = faults.find((fault) => fault.name === 'stall' || fault.name === 'cut');
   return [
-    late?.name === 'late-event' ? new LateBytes(late) : null,
+    lateEvent?.name === 'late-event' ? new LateBytes(lateEvent) : null,
     shapeEvents(faults, stream),
     stop?.bytes === undefined ? null : new StopAtByte(stop.bytes, stopOf(stop)),
   ];
@@ -45,7 +45,7 @@ class ShapesInTurn implements Shape {
     return this.#shapes
       .slice(from)
       .reduce<Step[]>(
-        (made, shape) => made.flatMap((step) => (step.kind === 'send' ? shape.push(step.bytes) : [step])),
+        (steps, shape) => steps.flatMap((step) => (step.kind === 'send' ? shape.push(step.bytes) : [step])),
         [...steps],
       );
   }

@@ -32,14 +32,14 @@ export class HealthHints implements HealthSharing {
     this.#ports = ports;
   }
 
-  cooled(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+  cooled(coolingPlace: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
     const nowMs = this.#ports.sharedMs();
     const untilMs = Number.isFinite(forMs) ? nowMs + forMs : null;
-    this.#send({ kind: 'cooling', ...written(place), failure, sinceMs: nowMs - sinceAgoMs, untilMs });
+    this.#send({ kind: 'cooling', ...hintFields(coolingPlace), failure, sinceMs: nowMs - sinceAgoMs, untilMs });
   }
 
-  answered(place: CoolingPlace): void {
-    this.#send({ kind: 'answering', ...written(place) });
+  answered(coolingPlace: CoolingPlace): void {
+    this.#send({ kind: 'answering', ...hintFields(coolingPlace) });
   }
 
   reset(provider: string, credential?: string): void {
@@ -54,29 +54,29 @@ export class HealthHints implements HealthSharing {
   }
 
   #takePlaced(hint: PlacedHint): void {
-    const place = this.#placeOf(hint);
-    if (!place) return;
-    if (hint.kind === 'answering') this.#ports.book.applyRemoteRecovery(place);
-    else this.#takeCooling(place, hint);
+    const coolingPlace = this.#coolingPlaceOf(hint);
+    if (!coolingPlace) return;
+    if (hint.kind === 'answering') this.#ports.book.applyRemoteRecovery(coolingPlace);
+    else this.#takeCooling(coolingPlace, hint);
   }
 
-  #takeCooling(place: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
+  #takeCooling(coolingPlace: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
     const { book, sharedMs } = this.#ports;
-    const rule = cooldownRuleFor(failure, place.subject === 'credential-at-target');
-    if (rule?.subject !== place.subject) return;
+    const rule = cooldownRuleFor(failure, coolingPlace.subject === 'credential-at-target');
+    if (rule?.subject !== coolingPlace.subject) return;
     const nowMs = sharedMs();
     const longestMs = Math.min(longestHintMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
     const forMs = untilMs === null ? longestMs : Math.min(untilMs - nowMs, longestMs);
-    if (forMs > 0) book.applyRemoteCooldown(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
+    if (forMs > 0) book.applyRemoteCooldown(coolingPlace, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
   }
 
   /** Null if this replica has no such provider or credential, or a different one under the same id. */
-  #placeOf({ provider: id, model, subject, credential, print }: PlacedHint): CoolingPlace | null {
+  #coolingPlaceOf({ provider: id, model, subject, credential, print }: PlacedHint): CoolingPlace | null {
     const provider = this.#ports.provider(id);
     if (!provider) return null;
     const isKnown = credential === noCredential || provider.credentials.some((each) => each.id === credential);
-    const place = { provider, model, subject, credential };
-    return isKnown && printOf(place) === print ? place : null;
+    const coolingPlace = { provider, model, subject, credential };
+    return isKnown && printOf(coolingPlace) === print ? coolingPlace : null;
   }
 
   #send(hint: Hint): void {
@@ -85,7 +85,7 @@ export class HealthHints implements HealthSharing {
   }
 }
 
-function written(place: CoolingPlace) {
-  const { provider, model, subject, credential } = place;
-  return { provider: provider.id, model, subject, credential, print: printOf(place) };
+function hintFields(coolingPlace: CoolingPlace) {
+  const { provider, model, subject, credential } = coolingPlace;
+  return { provider: provider.id, model, subject, credential, print: printOf(coolingPlace) };
 }

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { FailureClass } from '../contract/ledger.ts';
 import { cooldownRules } from '../routing/health/cooldown-rules.ts';
 import type { CoolingPlace } from '../routing/health/health-sharing.ts';
-import { placeOf } from '../routing/health/obsolete-health.ts';
+import { endpointKeyOf } from '../routing/health/obsolete-health.ts';
 
 const isCooling = (failure: string): failure is FailureClass => Object.hasOwn(cooldownRules, failure);
 
-const place = {
+const placeFields = {
   provider: z.string(),
   model: z.string().nullable(),
   subject: z.enum(['target', 'credential', 'credential-at-target']),
@@ -19,14 +19,14 @@ const place = {
 const hintSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('cooling'),
-    ...place,
+    ...placeFields,
     failure: z.string().refine(isCooling),
     /** Unix milliseconds by Valkey's clock, like `untilMs`. */
     sinceMs: z.number(),
     /** Null if it lasts until a person acts. */
     untilMs: z.number().nullable(),
   }),
-  z.object({ kind: z.literal('answering'), ...place }),
+  z.object({ kind: z.literal('answering'), ...placeFields }),
   z.object({ kind: z.literal('reset'), provider: z.string(), credential: z.string().optional() }),
 ]);
 export type Hint = z.infer<typeof hintSchema>;
@@ -56,6 +56,9 @@ export function readHint(text: string): Hint | null {
  * credential's: `env:` and `file:` may refer to different secrets on each machine. Too short to guess a secret from it.
  */
 export function printOf({ provider, subject, credential }: CoolingPlace): string {
-  const used = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);
-  return hash('sha256', JSON.stringify([placeOf(provider), used?.headers, used?.signing?.secrets])).slice(0, 8);
+  const usedCredential = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);
+  return hash(
+    'sha256',
+    JSON.stringify([endpointKeyOf(provider), usedCredential?.headers, usedCredential?.signing?.secrets]),
+  ).slice(0, 8);
 }

@@ -35,7 +35,7 @@ export class Admission {
     this.#queue = new WaitQueue({
       limits,
       mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
-      give: ({ owner }) => this.#place(owner),
+      give: ({ owner }) => this.#admit(owner),
       shortage: 'Sluice has more requests at the same time than it takes.',
     });
   }
@@ -54,7 +54,7 @@ export class Admission {
    */
   enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Permit | Promise<Permit> {
     const owner = { group: groupId, key: id };
-    if (this.#mayRun(groupId, id, sharesGroup)) return this.#place(owner);
+    if (this.#mayRun(groupId, id, sharesGroup)) return this.#admit(owner);
     return this.#queue.wait({ owner, response, sharesGroup });
   }
 
@@ -67,7 +67,7 @@ export class Admission {
     return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
   }
 
-  #place(owner: Owner): Permit {
+  #admit(owner: Owner): Permit {
     this.#running++;
     count(this.#runningByGroup, owner.group, 1);
     count(this.#runningByKey, owner.key, 1);

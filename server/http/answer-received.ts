@@ -37,13 +37,13 @@ export interface AnswerPorts {
 export interface ReceivedRequest {
   request: IncomingMessage;
   response: ServerResponse;
-  located: RequestLocation;
+  location: RequestLocation;
   match: RouteMatch;
   member: Member;
   /** Null if the key has none. */
   cassette: CassetteDeck | null;
   body: RequestBody;
-  held: RequestMemory;
+  memory: RequestMemory;
   snapshot: Snapshot;
   trace: RequestTrace;
   exchange: Exchange;
@@ -86,27 +86,27 @@ async function answerSimulated(ports: AnswerPorts, received: ReceivedRequest): P
 /** Whether the request was answered by a fault on purpose. */
 async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): Promise<boolean> {
   const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
-  const { request, response, located, match, member, trace, exchange, body } = received;
+  const { request, response, location, match, member, trace, exchange, body } = received;
   trace.model = match.model ?? body.fields.model;
-  const call = { request, response, api: located.api, match, member, trace };
+  const call = { request, response, api: location.api, match, member, trace };
   const faults = chooseFaults(faultSwitch, call);
   if (faults.length === 0) return false;
-  const met = await injectFaults(faults, call);
+  const outcome = await injectFaults(faults, call);
   if (received.hasLeft()) throw new ClientGone();
-  if (met === 'answered') return true;
-  exchange.faultInjector = met;
+  if (outcome === 'answered') return true;
+  exchange.faultInjector = outcome;
   return false;
 }
 
 /** Whether the answer was a list of videos or a response that Sluice has stored. */
 function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
-  const { match, member, snapshot, located } = received;
+  const { match, member, snapshot, location } = received;
   const { group } = member;
   const send = (answer: object | null) => answer !== null && sendAnswer(received, answer);
   if (match.route.job?.behaviour === 'lists')
-    return listVideos({ ports, group, snapshot, query: located.query }).then(send);
-  const kept = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: located.query });
-  return kept instanceof Promise ? kept.then(send) : send(kept);
+    return listVideos({ ports, group, snapshot, query: location.query }).then(send);
+  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: location.query });
+  return storedAnswer instanceof Promise ? storedAnswer.then(send) : send(storedAnswer);
 }
 
 function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: object): true {
@@ -118,31 +118,31 @@ function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: obje
 function withHistory(store: ResponseStore, received: ReceivedRequest): MaybePromise<RequestBody> {
   const { body } = received;
   const { previousResponseId: id } = body.fields;
-  return id !== null && isKeptId(id) ? continued(store, received, id) : body;
+  return id !== null && isKeptId(id) ? continueStored(store, received, id) : body;
 }
 
-async function continued(
+async function continueStored(
   store: ResponseStore,
   { body, member, replaced }: ReceivedRequest,
   id: string,
 ): Promise<RequestBody> {
-  const before = await store.find(id, member.group.id);
-  if (!before) return body;
-  const whole = await continueFrom(before, body);
-  replaced(whole);
-  return whole;
+  const keptResponse = await store.find(id, member.group.id);
+  if (!keptResponse) return body;
+  const continuedBody = await continueFrom(keptResponse, body);
+  replaced(continuedBody);
+  return continuedBody;
 }
 
 function outgoingCall(received: ReceivedRequest, body: RequestBody, { upstreamId }: CallPlan): OutgoingCall {
-  const { match, member, request, located, trace, held } = received;
-  const { path, query } = located;
+  const { match, member, request, location, trace, memory } = received;
+  const { path, query } = location;
   return {
     match,
     group: member.group,
     body,
-    held,
-    headers: passableHeaders(request.headers, trace.presented),
+    memory,
+    headers: passableHeaders(request.headers, trace.presentedKeys),
     path: match.id !== null && upstreamId ? withSegment(path, match.openSegment, upstreamId) : path,
-    query: outgoingQuery(query, trace.presented),
+    query: outgoingQuery(query, trace.presentedKeys),
   };
 }

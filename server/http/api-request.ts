@@ -45,36 +45,36 @@ export function handleApiRequest(
   ports: ApiPorts,
   request: IncomingMessage,
   response: ServerResponse,
-  located: RequestLocation,
+  location: RequestLocation,
 ): void {
-  new ApiRequest(ports, request, response, located).run().catch(ports.reportError);
+  new ApiRequest(ports, request, response, location).run().catch(ports.reportError);
 }
 
 class ApiRequest {
   readonly #ports: ApiPorts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: RequestLocation;
+  readonly #location: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   readonly #exchange: Exchange;
   #body: RequestBody | undefined;
   #permit: Permit | undefined;
   /** The memory account of this request. */
-  #held: RequestMemory | undefined;
+  #memory: RequestMemory | undefined;
   /** The body's share of it. */
   #bodyBytes = 0;
   #clientGone = false;
   #isOver = false;
 
-  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, located: RequestLocation) {
+  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, location: RequestLocation) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;
-    this.#located = located;
+    this.#location = location;
     this.#snapshot = ports.snapshot();
-    const presented = located.api.readKeys(request.headers, located.query);
-    this.#trace = new RequestTrace(request.method ?? 'GET', presented);
+    const presentedKeys = location.api.readKeys(request.headers, location.query);
+    this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys);
     this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
   }
@@ -91,7 +91,7 @@ class ApiRequest {
   /** Releases this request's place and memory. */
   #release(): void {
     this.#permit?.release();
-    this.#held?.release();
+    this.#memory?.release();
   }
 
   async run(): Promise<void> {
@@ -106,26 +106,26 @@ class ApiRequest {
 
   async #serve(): Promise<void> {
     this.#checkSender();
-    const own = this.#ownEndpoint();
-    if (own) return this.#exchange.answered(own instanceof Promise ? await own : own);
+    const ownAnswer = this.#ownEndpoint();
+    if (ownAnswer) return this.#exchange.answered(ownAnswer instanceof Promise ? await ownAnswer : ownAnswer);
     const match = this.#findRoute();
     const member = this.#admitKey();
     const opening = deckFor(this.#ports.cassettes, member.key);
     const cassette = opening instanceof Promise ? await opening : opening;
     if (match.passthrough && !cassette?.replaysOnly)
-      checkPassthrough({ passed: match.passthrough, route: match.route, ...member });
+      checkPassthrough({ passthroughMatch: match.passthrough, route: match.route, ...member });
     const entering = this.#enter(member.key);
     if (entering) await entering;
     // The body of a client that has left never ends.
     if (this.#clientGone) throw new ClientGone();
-    checkQuery(this.#located.query, match.route);
-    const held = this.#ports.bytes.open(member.key, this.#response);
-    this.#held = held;
-    const receiving = this.#receive(match, held, cassette !== null);
+    checkQuery(this.#location.query, match.route);
+    const memory = this.#ports.bytes.open(member.key, this.#response);
+    this.#memory = memory;
+    const receiving = this.#receive(match, memory, cassette !== null);
     const body = receiving instanceof Promise ? await receiving : receiving;
     this.#exchange.capture?.received(body);
-    this.#noteBody(body, held);
-    await answerReceived(this.#ports, this.#received({ match, member, cassette, body, held }));
+    this.#noteBody(body, memory);
+    await answerReceived(this.#ports, this.#receivedRequest({ match, member, cassette, body, memory }));
   }
 
   #checkSender(): void {
@@ -138,13 +138,13 @@ class ApiRequest {
   /** Answers requests for models and for a key's own usage; null for all others. */
   #ownEndpoint(): MaybePromise<OwnAnswer> | null {
     const { method = 'GET' } = this.#request;
-    const { api, path, isKnown } = this.#located;
+    const { api, path, isKnown } = this.#location;
     if (!isKnown) return null;
     const model = api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
     if (api.models && model !== null) {
       this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
-      const asked = { format: api.models, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
-      return sendModels(this.#response, { ...this.#admitKey(), ...asked });
+      const question = { format: api.models, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
+      return sendModels(this.#response, { ...this.#admitKey(), ...question });
     }
     if (path !== api.usagePath) return null;
     this.#trace.path = `${api.base}${path}`;
@@ -154,15 +154,15 @@ class ApiRequest {
 
   #findRoute(): RouteMatch {
     const { registry } = this.#ports;
-    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(registry, this.#located);
-    const match = registry.find(this.#request.method ?? 'GET', this.#located);
+    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(registry, this.#location);
+    const match = registry.find(this.#request.method ?? 'GET', this.#location);
     this.#trace.take(match);
     if (match.route.session) throw onlyOverWebSocket(match.label);
     return match;
   }
 
   #admitKey(): Member {
-    const key = authenticate(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const key = authenticate(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     this.#trace.key = key;
     const group = this.#snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
@@ -173,12 +173,12 @@ class ApiRequest {
   /** Takes a place among the requests that run. Returns a promise only if it has to wait for one. */
   #enter(key: CompiledKey): Promise<void> | null {
     this.#ports.loopWatch.start();
-    const place = this.#ports.admission.enter(key, this.#response);
-    if (!(place instanceof Promise)) {
-      this.#permit = place;
+    const entering = this.#ports.admission.enter(key, this.#response);
+    if (!(entering instanceof Promise)) {
+      this.#permit = entering;
       return null;
     }
-    return place.then((permit) => {
+    return entering.then((permit) => {
       this.#permit = permit;
     });
   }
@@ -201,19 +201,21 @@ class ApiRequest {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  #received(received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'held'>): ReceivedRequest {
+  #receivedRequest(
+    received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'memory'>,
+  ): ReceivedRequest {
     return {
       ...received,
       request: this.#request,
       response: this.#response,
-      located: this.#located,
+      location: this.#location,
       snapshot: this.#snapshot,
       trace: this.#trace,
       exchange: this.#exchange,
       hasLeft: () => this.#clientGone,
       replaced: (body) => {
-        received.held.add(body.size - received.body.size);
-        this.#noteBody(body, received.held);
+        received.memory.add(body.size - received.body.size);
+        this.#noteBody(body, received.memory);
       },
     };
   }
@@ -234,15 +236,15 @@ class ApiRequest {
     const error = toGatewayError(thrown);
     // If it was refused before authentication, the key decides whether the ledger gets a row.
     if (!this.#trace.key) this.#admitRefused();
-    const { api, path, isKnown } = this.#located;
+    const { api, path, isKnown } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
-    const sent = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    const sentError = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));
-    if (sent) this.#exchange.capture?.refused(sent);
+    if (sentError) this.#exchange.capture?.refused(sentError);
   }
 
   #admitRefused(): void {
-    const key = validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const key = validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     const group = key && this.#snapshot.group(key.groupId);
     if (!key || !group) return;
     this.#trace.key = key;
@@ -260,7 +262,7 @@ class ApiRequest {
     loopWatch.end();
     // The client may take a while to read the response; the body must not stay in memory for that.
     this.#body = undefined;
-    this.#held?.add(-this.#bodyBytes);
+    this.#memory?.add(-this.#bodyBytes);
     this.#isOver = true;
     if (this.#response.closed) this.#release();
   }

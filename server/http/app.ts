@@ -45,17 +45,17 @@ export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
     if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
-    const located = ports.api.registry.locate(request.url ?? '/', request.headers);
-    if (located.isKnown && !isPreflight(request)) handleApiRequest(ports.api, request, response, located);
+    const location = ports.api.registry.locate(request.url ?? '/', request.headers);
+    if (location.isKnown && !isPreflight(request)) handleApiRequest(ports.api, request, response, location);
     else app(request, response);
   };
 }
 
 /** The absolute form, `GET http://127.0.0.1:4810/v1/models HTTP/1.1`. Its authority overrides the Host header (RFC 9112, 3.2.2). */
 function takeAbsoluteUrl(request: IncomingMessage): void {
-  const [whole, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
-  if (whole === undefined || host === undefined) return;
-  const rest = request.url?.slice(whole.length) ?? '';
+  const [origin, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
+  if (origin === undefined || host === undefined) return;
+  const rest = request.url?.slice(origin.length) ?? '';
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
   request.headers.host = host;
 }
@@ -87,11 +87,11 @@ function createApp(ports: AppPorts): express.Express {
   }
   if (ports.windowFolder) app.use(windowHeaders, createPages(ports.windowFolder));
   app.use((request, response) => {
-    const located = registry.locate(request.originalUrl, request.headers);
-    const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
+    const location = registry.locate(request.originalUrl, request.headers);
+    const isOfClient = location.api.readKeys(request.headers, location.query).length > 0;
     // Recorded only with a valid key, so that a browser's request for an icon leaves no row.
-    if (isOfClient) handleApiRequest(ports.api, request, response, located);
-    else registry.find(request.method, located);
+    if (isOfClient) handleApiRequest(ports.api, request, response, location);
+    else registry.find(request.method, location);
   });
   app.use(errorHandler(ports.api.reportError));
   return app;

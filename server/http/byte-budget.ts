@@ -17,7 +17,7 @@ const timesOfFree = 9;
 const largestShare = timesOfFree / (timesOfFree + 1);
 
 interface WaitingForBytes extends Waiting {
-  held: RequestMemory;
+  memory: RequestMemory;
   bytes: number;
   hasBegun: boolean;
 }
@@ -28,7 +28,7 @@ export class ByteBudget {
   readonly #automaticBytes: number;
   readonly #queue: WaitQueue<WaitingForBytes, void>;
   readonly #heldByKey = new Map<string, number>();
-  #held = 0;
+  #heldBytes = 0;
   /** The request that exceeds the limit. */
   #overdrawnBy: RequestMemory | null = null;
 
@@ -37,14 +37,14 @@ export class ByteBudget {
     this.#automaticBytes = automaticBytes;
     this.#queue = new WaitQueue({
       limits,
-      mayHave: (wish) => this.#fits(wish) || this.#mayOverdraw(wish),
-      give: (wish) => this.#give(wish),
+      mayHave: (claim) => this.#fits(claim) || this.#mayOverdraw(claim),
+      give: (claim) => this.#give(claim),
       shortage: 'Sluice holds as many bytes of requests and answers at the same time as it takes.',
     });
   }
 
   get held(): number {
-    return this.#held;
+    return this.#heldBytes;
   }
 
   get waiting(): number {
@@ -52,7 +52,7 @@ export class ByteBudget {
   }
 
   get hasRoom(): boolean {
-    return this.#held <= this.#bound;
+    return this.#heldBytes <= this.#bound;
   }
 
   /** The account of one request, which must be released. */
@@ -60,14 +60,14 @@ export class ByteBudget {
     return new RequestMemory(this, { group: groupId, key: id }, response);
   }
 
-  take(wish: WaitingForBytes): void | Promise<void> {
-    if (wish.bytes <= smallBodyBytes || this.#fits(wish) || this.#mayOverdraw(wish)) this.#give(wish);
-    else return this.#queue.wait(wish);
+  take(claim: WaitingForBytes): void | Promise<void> {
+    if (claim.bytes <= smallBodyBytes || this.#fits(claim) || this.#mayOverdraw(claim)) this.#give(claim);
+    else return this.#queue.wait(claim);
   }
 
   /** Counts bytes unconditionally; a negative number releases them. */
   change(key: string, bytes: number): void {
-    this.#held += bytes;
+    this.#heldBytes += bytes;
     const ofKey = (this.#heldByKey.get(key) ?? 0) + bytes;
     if (ofKey === 0) this.#heldByKey.delete(key);
     else this.#heldByKey.set(key, ofKey);
@@ -81,21 +81,21 @@ export class ByteBudget {
   }
 
   #fits({ owner, bytes }: WaitingForBytes): boolean {
-    const free = this.#bound - this.#held - bytes;
+    const free = this.#bound - this.#heldBytes - bytes;
     const ofKey = this.#heldByKey.get(owner.key) ?? 0;
     // A key that holds nothing may take all free bytes.
     return free >= 0 && (ofKey === 0 || ofKey + bytes <= free * timesOfFree);
   }
 
-  #mayOverdraw({ held, bytes, hasBegun }: WaitingForBytes): boolean {
-    if (this.#overdrawnBy !== null && this.#overdrawnBy !== held) return false;
+  #mayOverdraw({ memory, bytes, hasBegun }: WaitingForBytes): boolean {
+    if (this.#overdrawnBy !== null && this.#overdrawnBy !== memory) return false;
     return hasBegun || bytes > this.#bound * largestShare;
   }
 
-  #give(wish: WaitingForBytes): void {
-    const { held, bytes } = wish;
-    if (bytes > smallBodyBytes && !this.#fits(wish)) this.#overdrawnBy = held;
-    held.add(bytes);
+  #give(claim: WaitingForBytes): void {
+    const { memory, bytes } = claim;
+    if (bytes > smallBodyBytes && !this.#fits(claim)) this.#overdrawnBy = memory;
+    memory.add(bytes);
   }
 }
 
@@ -127,7 +127,7 @@ export class RequestMemory {
    * already. Rejects with a GatewayError `overloaded`, and with ClientGone.
    */
   reserve(bytes: number, hasBegun: boolean): void | Promise<void> {
-    return this.#budget.take({ owner: this.#owner, response: this.#response, held: this, bytes, hasBegun });
+    return this.#budget.take({ owner: this.#owner, response: this.#response, memory: this, bytes, hasBegun });
   }
 
   /** Counts bytes that exist already. */

@@ -17,15 +17,15 @@ export class TrustedProxies {
    */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string | null {
     const forwarded = headers['x-forwarded-for'];
-    const named = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? ''))
+    const addresses = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? ''))
       .slice(-maxHeaderLength)
       .split(',');
     let address = plainAddress(socket.remoteAddress ?? '');
-    for (const next of named.reverse()) {
+    for (const next of addresses.reverse()) {
       if (!this.#trusts(address)) break;
-      const before = plainAddress(next.trim());
-      if (isIP(before) === 0) break;
-      address = before;
+      const previous = plainAddress(next.trim());
+      if (isIP(previous) === 0) break;
+      address = previous;
     }
     return address === '' ? null : address;
   }

@@ -10,9 +10,9 @@ const makeRoomEveryMs = 1_000;
  * and idle connections are closed to make room.
  */
 export function limitConnections(server: Server): void {
-  const most = connectionsWithin(readLimits());
-  if (most === undefined) return;
-  server.maxConnections = most;
+  const maxConnections = connectionsWithin(readLimits());
+  if (maxConnections === undefined) return;
+  server.maxConnections = maxConnections;
   let lastMs = Number.NEGATIVE_INFINITY;
   server.on('drop', () => {
     if (performance.now() - lastMs < makeRoomEveryMs) return;

@@ -20,14 +20,14 @@ const maxUnreadBytes = 8 * 1024 * 1024;
 export function createEventStreams(
   onEvent: (listener: (message: EventMessage) => void, by?: Caller) => () => void,
 ): EventStreams {
-  const open = new Map<ServerResponse, () => boolean>();
+  const streams = new Map<ServerResponse, () => boolean>();
   let isClosed = false;
   return {
     open(response, mayHear, by) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
       // The client disconnected while its sign-in was being checked, so `close` was emitted before.
       if (response.destroyed) return;
-      open.set(response, mayHear);
+      streams.set(response, mayHear);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
       response.flushHeaders();
       const send = (text: string) => {
@@ -47,15 +47,15 @@ export function createEventStreams(
       response.once('close', () => {
         unsubscribe();
         clearInterval(heartbeat);
-        open.delete(response);
+        streams.delete(response);
       });
     },
     endRefused() {
-      for (const [response, mayHear] of open) if (!mayHear()) response.end();
+      for (const [response, mayHear] of streams) if (!mayHear()) response.end();
     },
     close() {
       isClosed = true;
-      for (const response of open.keys()) response.end();
+      for (const response of streams.keys()) response.end();
     },
   };
 }

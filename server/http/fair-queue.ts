@@ -23,24 +23,24 @@ export class FairQueue<T extends { readonly owner: Owner }> {
 
   add(item: T): void {
     const { group, key } = item.owner;
-    const waiting = this.#groups.get(group) ?? { keys: new Map<string, Lane<T>>(), size: 0 };
-    const lane = waiting.keys.get(key) ?? [];
+    const lanes = this.#groups.get(group) ?? { keys: new Map<string, Lane<T>>(), size: 0 };
+    const lane = lanes.keys.get(key) ?? [];
     lane.push(item);
-    waiting.keys.set(key, lane);
-    waiting.size++;
-    this.#groups.set(group, waiting);
+    lanes.keys.set(key, lane);
+    lanes.size++;
+    this.#groups.set(group, lanes);
     this.#size++;
   }
 
   /** Removes the next entry that `mayGo`; its group and key move to the end. */
   take(mayGo: (item: T) => boolean): T | undefined {
-    for (const [group, waiting] of this.#groups) {
-      for (const [key, lane] of waiting.keys) {
+    for (const [group, lanes] of this.#groups) {
+      for (const [key, lane] of lanes.keys) {
         const [item] = lane;
         if (!item || !mayGo(item)) continue;
         this.remove(item);
-        if (lane.length > 0) moveToEnd(waiting.keys, key);
-        if (waiting.size > 0) moveToEnd(this.#groups, group);
+        if (lane.length > 0) moveToEnd(lanes.keys, key);
+        if (lanes.size > 0) moveToEnd(this.#groups, group);
         return item;
       }
     }
@@ -49,15 +49,15 @@ export class FairQueue<T extends { readonly owner: Owner }> {
 
   remove(item: T): void {
     const { group, key } = item.owner;
-    const waiting = this.#groups.get(group);
-    const lane = waiting?.keys.get(key);
-    const place = lane?.indexOf(item) ?? -1;
-    if (!waiting || !lane || place === -1) return;
-    lane.splice(place, 1);
-    waiting.size--;
+    const lanes = this.#groups.get(group);
+    const lane = lanes?.keys.get(key);
+    const index = lane?.indexOf(item) ?? -1;
+    if (!lanes || !lane || index === -1) return;
+    lane.splice(index, 1);
+    lanes.size--;
     this.#size--;
-    if (lane.length === 0) waiting.keys.delete(key);
-    if (waiting.size === 0) this.#groups.delete(group);
+    if (lane.length === 0) lanes.keys.delete(key);
+    if (lanes.size === 0) this.#groups.delete(group);
   }
 
   /**
@@ -65,12 +65,12 @@ export class FairQueue<T extends { readonly owner: Owner }> {
    * many entries as the newcomer's. Undefined: refuse the newcomer.
    */
   displacedBy(newcomer: Owner): T | undefined {
-    const [group, waiting] = longest(this.#groups, ({ size }) => size);
-    if (!waiting) return undefined;
-    const own = this.#groups.get(newcomer.group);
-    if (group !== newcomer.group && (own?.size ?? 0) + 1 >= waiting.size) return undefined;
-    const [key, lane] = longest(waiting.keys, ({ length }) => length);
-    const ownLength = waiting.keys.get(newcomer.key)?.length ?? 0;
+    const [group, lanes] = longest(this.#groups, ({ size }) => size);
+    if (!lanes) return undefined;
+    const ownLanes = this.#groups.get(newcomer.group);
+    if (group !== newcomer.group && (ownLanes?.size ?? 0) + 1 >= lanes.size) return undefined;
+    const [key, lane] = longest(lanes.keys, ({ length }) => length);
+    const ownLength = lanes.keys.get(newcomer.key)?.length ?? 0;
     const isSameKey = group === newcomer.group && key === newcomer.key;
     if (isSameKey || (group === newcomer.group && ownLength + 1 >= (lane?.length ?? 0))) return undefined;
     return lane?.at(-1);
@@ -78,16 +78,16 @@ export class FairQueue<T extends { readonly owner: Owner }> {
 }
 
 function longest<V>(lanes: ReadonlyMap<string, V>, sizeOf: (lane: V) => number): [string, V] | [] {
-  let found: [string, V] | [] = [];
-  let most = 0;
+  let longestEntry: [string, V] | [] = [];
+  let longestSize = 0;
   for (const entry of lanes) {
     const size = sizeOf(entry[1]);
-    if (size > most) {
-      most = size;
-      found = entry;
+    if (size > longestSize) {
+      longestSize = size;
+      longestEntry = entry;
     }
   }
-  return found;
+  return longestEntry;
 }
 
 function moveToEnd<V>(map: Map<string, V>, name: string): void {

@@ -84,23 +84,23 @@ function isReplaced({ replacedAtMs }: CompiledKey, nowMs: number): boolean {
  * Caches keys by presented secret, because hashing a secret takes longer than the rest of admission. One cache for each
  * snapshot, so that a changed or removed key is looked up again.
  */
-const presentedKeys = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
+const keysBySecretOf = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
 
 function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
-  const presented = presentedKeys.get(keys);
-  const known = presented?.get(secret);
-  if (known) return known;
-  const found = lookUpKey(keys, secret);
-  if (!found) return undefined;
-  if (presented) presented.set(secret, found);
-  else presentedKeys.set(keys, new Map([[secret, found]]));
-  return found;
+  const keysBySecret = keysBySecretOf.get(keys);
+  const cached = keysBySecret?.get(secret);
+  if (cached) return cached;
+  const key = lookUpKey(keys, secret);
+  if (!key) return undefined;
+  if (keysBySecret) keysBySecret.set(secret, key);
+  else keysBySecretOf.set(keys, new Map([[secret, key]]));
+  return key;
 }
 
 /** Node decodes headers as latin1. `fetch` encodes them so, while `curl` sends UTF-8. */
 function lookUpKey(keys: Snapshot['keys'], secret: string): CompiledKey | undefined {
-  for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
-    const digest = hash('sha256', reading, 'binary');
+  for (const encoding of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
+    const digest = hash('sha256', encoding, 'binary');
     const key = keys.get(digest);
     if (key && timingSafeEqual(Buffer.from(digest, 'latin1'), key.digest)) return key;
   }

@@ -33,13 +33,13 @@ interface FaultyCall {
 
 /** The faults to inject into the request. Throws a GatewayError if its header asks for faults that it may not have. */
 export function chooseFaults(faults: FaultSwitch, { request, match, member, trace }: FaultyCall): readonly Fault[] {
-  const asked = request.headers[faultHeader];
+  const faultsHeader = request.headers[faultHeader];
   if (match.passthrough) {
-    if (asked === undefined) return [];
+    if (faultsHeader === undefined) return [];
     throw invalidFault(`${match.label} is passed through to a provider, and such requests meet no faults.`);
   }
   const streams = trace.stream && match.route.stream !== null;
-  if (asked !== undefined) return requestedFaults(String(asked), member, streams);
+  if (faultsHeader !== undefined) return requestedFaults(String(faultsHeader), member, streams);
   const facts = { model: trace.model, route: match.label, streams };
   return faults.sequenceFor(member.group.id, member.key.id)?.next(facts) ?? [];
 }
@@ -77,16 +77,16 @@ export async function injectFaults(
   call: FaultyCall,
 ): Promise<'answered' | FaultInjector | null> {
   const { response, match, trace } = call;
-  const late = faults.find((fault) => fault.name === 'late-head');
-  if (late) {
-    response.setHeader(faultHeader, met(trace, late));
-    await delay(late.ms, response);
+  const lateHead = faults.find((fault) => fault.name === 'late-head');
+  if (lateHead) {
+    response.setHeader(faultHeader, noteFaults(trace, lateHead));
+    await delay(lateHead.ms, response);
     if (response.closed) return 'answered';
   }
-  const instead = faults.find(replacesAnswer);
-  if (instead) {
-    met(trace, instead);
-    await answer(instead, call);
+  const insteadFault = faults.find(replacesAnswer);
+  if (insteadFault) {
+    noteFaults(trace, insteadFault);
+    await answer(insteadFault, call);
     return 'answered';
   }
   const ofResponse = faults.filter(isOfResponse);
@@ -95,18 +95,18 @@ export async function injectFaults(
     faults: ofResponse,
     response,
     route: match.route,
-    noteFaults: () => met(trace, ...ofResponse),
+    noteFaults: () => noteFaults(trace, ...ofResponse),
   });
 }
 
 const isOfResponse = (fault: Fault): fault is ResponseFault => !isEarly(fault);
 
 /** Records faults of the request; returns the names of all so far. */
-function met(trace: RequestTrace, ...faults: readonly Fault[]): string {
+function noteFaults(trace: RequestTrace, ...faults: readonly Fault[]): string {
   const names = faults.map(({ name }) => name);
-  const all = [...(trace.fault === null ? [] : [trace.fault]), ...names].join(', ');
-  trace.fault = all;
-  return all;
+  const allNames = [...(trace.fault === null ? [] : [trace.fault]), ...names].join(', ');
+  trace.fault = allNames;
+  return allNames;
 }
 
 async function answer(fault: InsteadFault, call: FaultyCall): Promise<void> {

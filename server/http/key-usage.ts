@@ -36,7 +36,10 @@ export async function sendKeyUsage(
   const subjects = [key.limited, group.limited].filter((limited) => limited !== null);
   await ports.limiter.refresh(subjects);
   const limits = subjects.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
-  const [today, month] = await Promise.all([used(ports, key.id, 'day', nowMs), used(ports, key.id, 'month', nowMs)]);
+  const [today, month] = await Promise.all([
+    usageIn(ports, key.id, 'day', nowMs),
+    usageIn(ports, key.id, 'month', nowMs),
+  ]);
   response.setHeader('cache-control', 'no-store');
   return sendJson(
     response,
@@ -62,26 +65,26 @@ function limitOf({ scope, id }: Limited, { kind, budget, amount, used, resetsAt 
     amount,
     used,
     remaining: Math.max(0, amount - used),
-    resets_at: moment(resetsAt),
+    resets_at: unixSeconds(resetsAt),
   };
 }
 
-async function used(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
+async function usageIn(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
   const { startMs } = periodOf(per, nowMs);
-  const [own]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
+  const [totals]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
   return {
-    since: moment(startMs),
-    requests: own?.requests ?? 0,
-    input_tokens: own?.inputTokens ?? 0,
-    output_tokens: own?.outputTokens ?? 0,
+    since: unixSeconds(startMs),
+    requests: totals?.requests ?? 0,
+    input_tokens: totals?.inputTokens ?? 0,
+    output_tokens: totals?.outputTokens ?? 0,
     // Null: no cost is known.
-    cost_usd: own ? own.costUsd : 0,
+    cost_usd: totals ? totals.costUsd : 0,
     /** Requests of unknown cost. */
-    unpriced_requests: own?.unpricedRequests ?? 0,
+    unpriced_requests: totals?.unpricedRequests ?? 0,
   };
 }
 
 /** Unix seconds, as in OpenAI's API. */
-function moment(atMs: number | null): number | null {
+function unixSeconds(atMs: number | null): number | null {
   return atMs === null ? null : Math.ceil(atMs / 1_000);
 }

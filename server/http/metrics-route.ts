@@ -16,8 +16,8 @@ export function sendMetrics({ access, observability }: MetricsRoutePorts): Reque
   return async (request, response, next) => {
     const { metrics, metricsToken } = observability;
     if (metrics === null) return next();
-    const presented = bearerSecret(request.headers.authorization ?? '');
-    const mayRead = metricsToken !== null && presented !== null && isSameSecret(presented, metricsToken);
+    const token = bearerSecret(request.headers.authorization ?? '');
+    const mayRead = metricsToken !== null && token !== null && isSameSecret(token, metricsToken);
     if (!mayRead) checkControlAccess(request, access);
     const text = await metrics.text();
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });

@@ -20,7 +20,7 @@ export async function checkPerson(
 ): Promise<Caller | undefined> {
   const { authorization, origin } = request.headers;
   if (origin !== undefined && origin !== access.publicOrigin) throw foreignPage();
-  if (authorization !== undefined) return ofBearer(request, bearerSecret(authorization) ?? '', { access, token });
+  if (authorization !== undefined) return callerOfBearer(request, bearerSecret(authorization) ?? '', { access, token });
   const secret = cookieOf(request, sessionCookie(access));
   if (secret === undefined) throw notSignedIn();
   checkOwnPage(request);
@@ -30,7 +30,7 @@ export async function checkPerson(
   return caller;
 }
 
-async function ofBearer(
+async function callerOfBearer(
   request: IncomingMessage,
   secret: string,
   { access, token }: { access: PeopleAccess; token: Pick<AdminToken, 'matches'> },

@@ -121,7 +121,9 @@ export async function listen(listener: RequestListener, options: ListenOptions):
 /** Answers what does not become a request. */
 function answerInvalid(server: Server, running: ReadonlySet<ServerResponse>): void {
   server.on('clientError', (error, socket) => {
-    const isAnswered = [...running].some((one) => one.req.socket === socket && one.headersSent && !one.writableEnded);
+    const isAnswered = [...running].some(
+      (response) => response.req.socket === socket && response.headersSent && !response.writableEnded,
+    );
     answerClientError(error, socket, isAnswered);
   });
   server.on('connect', (_request, socket) => {

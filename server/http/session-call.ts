@@ -51,7 +51,7 @@ export class SessionCall {
   readonly #connection: UpgradedConnection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: RequestLocation;
+  readonly #location: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   #permit: Permit | undefined;
@@ -65,10 +65,10 @@ export class SessionCall {
     this.#request = request;
     this.#connection = connection;
     this.#response = connection.response;
-    this.#located = ports.registry.locate(request.url ?? '/', request.headers);
+    this.#location = ports.registry.locate(request.url ?? '/', request.headers);
     this.#snapshot = ports.snapshot();
-    const presented = this.#located.api.readKeys(request.headers, this.#located.query);
-    this.#trace = new RequestTrace('GET', presented);
+    const presentedKeys = this.#location.api.readKeys(request.headers, this.#location.query);
+    this.#trace = new RequestTrace('GET', presentedKeys);
     this.#response.once('close', () => this.#clientLeft());
   }
 
@@ -100,13 +100,13 @@ export class SessionCall {
     checkHops(headers);
     const session = this.#find();
     await this.#refuseReplay(session.member.key);
-    const place = this.#ports.admission.enter(session.member.key, this.#response);
-    this.#permit = place instanceof Promise ? await place : place;
-    const planned = await this.#plan(session, await this.#findCall(session));
-    const opened = await this.#connect(session, planned);
-    if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
-    if (opened.kind === 'unanswered') this.#refuseHandshake(session.match, opened.failureResponse);
-    else await this.#carry(session, opened);
+    const permit = this.#ports.admission.enter(session.member.key, this.#response);
+    this.#permit = permit instanceof Promise ? await permit : permit;
+    const sessionPlan = await this.#plan(session, await this.#findCall(session));
+    const connection = await this.#connect(session, sessionPlan);
+    if (connection.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
+    if (connection.kind === 'unanswered') this.#refuseHandshake(session.match, connection.failureResponse);
+    else await this.#carry(session, connection);
   }
 
   /** Cassettes contain no sessions, so a key that only replays cannot open one. */
@@ -116,7 +116,7 @@ export class SessionCall {
   }
 
   #find(): FoundSession {
-    const match = this.#ports.registry.find('GET', this.#located);
+    const match = this.#ports.registry.find('GET', this.#location);
     this.#trace.take(match);
     const { session: format } = match.route;
     if (!format) throw new Error('unreachable: only sessions are upgraded');
@@ -128,40 +128,40 @@ export class SessionCall {
 
   /** Returns the key and group according to the snapshot. Throws GatewayError if the key may not be used. */
   #member(snapshot: Snapshot): Member {
-    const key = authenticate(snapshot, this.#trace.presented[0], Date.now());
+    const key = authenticate(snapshot, this.#trace.presentedKeys[0], Date.now());
     const group = snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" refers to a group that does not exist.`);
     return { key, group };
   }
 
   #findCall({ format, member }: FoundSession): MaybePromise<KnownJobs> {
-    const callId = referencedCall(this.#located.query, format);
+    const callId = referencedCall(this.#location.query, format);
     return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
   }
 
   async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
-    const { query } = this.#located;
-    const { presented, id } = this.#trace;
+    const { query } = this.#location;
+    const { presentedKeys, id } = this.#trace;
     const { prices } = this.#ports;
-    const planned = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
-    this.#trace.model = planned.plan.model;
+    const sessionPlan = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
+    this.#trace.model = sessionPlan.plan.model;
     this.#trace.stream = true;
-    if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);
+    if (sessionPlan.plan.model !== null) checkModelName(sessionPlan.plan.model, presentedKeys);
     const rates = await admitSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
-    return planned;
+    return sessionPlan;
   }
 
   #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
-    const { presented } = this.#trace;
-    const query = outgoingQuery(this.#located.query, presented);
+    const { presentedKeys } = this.#trace;
+    const query = outgoingQuery(this.#location.query, presentedKeys);
     this.#search = new UpstreamSearch(this.#ports, {
       route: match.route,
       group: member.group,
       plan,
       trace: this.#trace,
-      headers: passableHeaders(this.#request.headers, presented),
+      headers: passableHeaders(this.#request.headers, presentedKeys),
       queryFor: (model) => queryOf(query, format, model),
       isPassed,
     });
@@ -196,12 +196,12 @@ export class SessionCall {
       upstream.socket.terminate();
       throw new ClientGone();
     }
-    const books = this.#books(session, upstream);
-    const relay = openRelay({ format, client, upstream, watch: books });
+    const accounting = this.#accountingFor(session, upstream);
+    const relay = openRelay({ format, client, upstream, watch: accounting });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
     const end = await relay.ended;
-    books.end(end);
+    accounting.end(end);
     if (end.outcome === 'stream-broken' || end.outcome === 'client-gone') upstream.notes.failed(end.outcome);
     upstream.notes.over();
     const { fromClient, fromUpstream } = relay.bytes;
@@ -215,25 +215,25 @@ export class SessionCall {
       host: this.#request.headers.host ?? '',
       hasOwnLimits: hasLimitHeaders(this.#response),
     };
-    const all = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };
-    const shown: Record<string, string> = {};
-    for (const [name, value] of Object.entries(all)) {
-      if (value !== undefined && !name.startsWith('content-')) shown[name] = String(value);
+    const headersToClient = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };
+    const acceptedHeaders: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headersToClient)) {
+      if (value !== undefined && !name.startsWith('content-')) acceptedHeaders[name] = String(value);
     }
     if (this.#snapshot.settings.replyHeaders) {
-      shown['x-sluice-provider'] = next.target.provider.id;
-      shown['x-sluice-attempts'] = String(this.#trace.attempts.length);
+      acceptedHeaders['x-sluice-provider'] = next.target.provider.id;
+      acceptedHeaders['x-sluice-attempts'] = String(this.#trace.attempts.length);
     }
-    return shown;
+    return acceptedHeaders;
   }
 
-  #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
-    const { presented, model } = this.#trace;
+  #accountingFor({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
+    const { presentedKeys, model } = this.#trace;
     const { target, credential } = next;
     const owner = {
       request: this.#request,
-      presented,
-      secrets: secretsOf(presented, credential),
+      presentedKeys,
+      secrets: secretsOf(presentedKeys, credential),
       key: member.key,
       route: match.route,
       target,
@@ -250,8 +250,8 @@ export class SessionCall {
     }
     if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
-    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
-    const { api, path } = this.#located;
+    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
+    const { api, path } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
     sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));

@@ -24,8 +24,8 @@ export class SignInLimit {
       this.#minute = minute;
       this.#attempts = new Map();
     }
-    const known = this.#attempts.has(address ?? '') || this.#attempts.size < maxAddresses;
-    const name = known ? (address ?? '') : '';
+    const isCounted = this.#attempts.has(address ?? '') || this.#attempts.size < maxAddresses;
+    const name = isCounted ? (address ?? '') : '';
     const attempts = (this.#attempts.get(name) ?? 0) + 1;
     this.#attempts.set(name, attempts);
     if (attempts <= attemptsPerMinute) return;

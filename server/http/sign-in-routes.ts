@@ -23,7 +23,7 @@ const deviceSchema = z.strictObject({
 export function createSignInRoutes(access: PeopleAccess): Router {
   const { service, publicOrigin, proxies } = access;
   const limit = new SignInLimit(Date.now);
-  const limited: RequestHandler = (request, _response, next) => {
+  const limitAttempts: RequestHandler = (request, _response, next) => {
     const { origin } = request.headers;
     if (origin !== undefined && origin !== publicOrigin) throw foreignPage();
     limit.count(proxies.clientOf(request));
@@ -32,7 +32,7 @@ export function createSignInRoutes(access: PeopleAccess): Router {
   const router = express.Router({ caseSensitive: true });
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
 
-  router.get('/sign-in', limited, async (request, response) => {
+  router.get('/sign-in', limitAttempts, async (request, response) => {
     await orToWindow(request, response, async () => {
       const { url, pending } = await service.begin(`${publicOrigin}/control/signed-in`);
       const value = Buffer.from(JSON.stringify(pending)).toString('base64url');
@@ -40,7 +40,7 @@ export function createSignInRoutes(access: PeopleAccess): Router {
       response.redirect(303, url);
     });
   });
-  router.get('/signed-in', limited, async (request, response) => {
+  router.get('/signed-in', limitAttempts, async (request, response) => {
     await orToWindow(request, response, async () => {
       const pending = readPending(cookieOf(request, pendingCookie(access)));
       dropCookie(response, access, pendingCookie(access));
@@ -51,7 +51,7 @@ export function createSignInRoutes(access: PeopleAccess): Router {
       response.redirect(303, '/');
     });
   });
-  router.post('/sign-out', limited, async (request, response) => {
+  router.post('/sign-out', limitAttempts, async (request, response) => {
     const bearer = bearerSecret(request.headers.authorization);
     if (bearer === null) checkOwnPage(request);
     const secret = bearer ?? cookieOf(request, sessionCookie(access));
@@ -60,10 +60,10 @@ export function createSignInRoutes(access: PeopleAccess): Router {
     dropCookie(response, access, sessionCookie(access));
     response.json({ result: {} });
   });
-  router.post('/device', limited, async (_request, response) => {
+  router.post('/device', limitAttempts, async (_request, response) => {
     response.json({ result: await service.beginDevice() });
   });
-  router.post('/device/token', limited, json, async (request, response) => {
+  router.post('/device/token', limitAttempts, json, async (request, response) => {
     const { deviceCode, name } = parseInput(deviceSchema, request.body, 'request');
     const opened = await service.finishDevice(deviceCode, { name, address: proxies.clientOf(request) });
     response.json({ result: opened && { token: opened.secret, expiresAt: opened.expiresAt, person: opened.person } });

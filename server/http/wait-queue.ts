@@ -17,16 +17,16 @@ export interface Waiting {
 
 interface WaitQueueOptions<W extends Waiting, T> {
   limits(): AdmissionLimits;
-  mayHave(wish: W): boolean;
+  mayHave(claim: W): boolean;
   /** Grants the resource, synchronously with its becoming available. */
-  give(wish: W): T;
+  give(claim: W): T;
   /** What is scarce, as a sentence for the error. */
   shortage: string;
 }
 
 interface Waiter<W extends Waiting> {
   owner: Owner;
-  wish: W;
+  claim: W;
   admit(): void;
   refuse(error: Error): void;
 }
@@ -44,37 +44,37 @@ export class WaitQueue<W extends Waiting, T> {
   }
 
   /** Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and with ClientGone. */
-  async wait(wish: W): Promise<T> {
+  async wait(claim: W): Promise<T> {
     const { limits, give } = this.#options;
     const { waiting, waitMs } = limits();
-    const { owner, response } = wish;
+    const { owner, response } = claim;
     if (this.#queue.size >= waiting) this.#makeRoom(owner);
     const turn = Promise.withResolvers<T>();
     const waiter: Waiter<W> = {
       owner,
-      wish,
-      admit: () => turn.resolve(give(wish)),
+      claim,
+      admit: () => turn.resolve(give(claim)),
       refuse: (error) => {
         this.#queue.remove(waiter);
         turn.reject(error);
       },
     };
-    const gone = () => waiter.refuse(new ClientGone());
+    const refuseGone = () => waiter.refuse(new ClientGone());
     const timer = new AwakeTimer(() => waiter.refuse(this.#overloaded(waitMs)), waitMs);
-    response.once('close', gone);
+    response.once('close', refuseGone);
     this.#queue.add(waiter);
     try {
       return await turn.promise;
     } finally {
       timer.clear();
-      response.off('close', gone);
+      response.off('close', refuseGone);
     }
   }
 
   /** Must be called when the resource may have become available. */
   admitNext(): void {
     if (this.#queue.size === 0) return;
-    const mayGo = ({ wish }: Waiter<W>) => this.#options.mayHave(wish);
+    const mayGo = ({ claim }: Waiter<W>) => this.#options.mayHave(claim);
     for (let next = this.#queue.take(mayGo); next; next = this.#queue.take(mayGo)) next.admit();
   }
 

@@ -14,10 +14,10 @@ export function opensSession({ method, url = '/', headers }: IncomingMessage, re
 }
 
 /** The error for a WebSocket request on any other path. After a 426, Codex falls back to HTTP. */
-export function onlyOverHttp(registry: Registry, located: RequestLocation): GatewayError {
-  const shown = `${located.api.base}${located.path.slice(0, maxShownLength)}`;
-  const message = `${shown} is not served over a WebSocket.`;
-  if (!registry.hasPath(located)) return new GatewayError('unknown_url', message);
+export function onlyOverHttp(registry: Registry, location: RequestLocation): GatewayError {
+  const shownUrl = `${location.api.base}${location.path.slice(0, maxShownLength)}`;
+  const message = `${shownUrl} is not served over a WebSocket.`;
+  if (!registry.hasPath(location)) return new GatewayError('unknown_url', message);
   return new GatewayError('upgrade_required', `${message} Send a plain HTTP request.`, {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
   });

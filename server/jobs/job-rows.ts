@@ -29,7 +29,7 @@ export function selectPage(database: Database, kind: JobKind, groupId: string, p
        ORDER BY created_at ${direction}, id ${direction} LIMIT ?`,
     )
     .all(kind, groupId, ...values, page.limit + 1);
-  return rows.map(toKept).flatMap((kept) => kept?.job ?? []);
+  return rows.map(toKept).flatMap((keptJob) => keptJob?.job ?? []);
 }
 
 /** In the order of `insertJobSql`. */

@@ -96,14 +96,14 @@ export class SqliteJobStore implements JobStore, KnownJobs {
 
   find(kind: JobKind, id: string, groupId: string): Job | undefined {
     const key = cacheKey(kind, id, groupId);
-    const kept =
+    const keptJob =
       this.#memory.get(key) ?? this.#pending.get(key) ?? readable(() => toKept(this.#select.get(kind, groupId, id)));
-    if (kept === undefined) return undefined;
+    if (keptJob === undefined) return undefined;
     const now = this.#sweepClock.latestMs();
     // Written at most once a day, so that polling a video does not write.
-    if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
-    else this.#keepInMemory(key, kept);
-    return kept.job;
+    if (now - keptJob.lastUsedAt >= dayMs) this.#keep(key, { job: keptJob.job, lastUsedAt: now });
+    else this.#keepInMemory(key, keptJob);
+    return keptJob.job;
   }
 
   findAny(id: string, groupId: string): Job | 'foreign' | undefined {
@@ -165,9 +165,9 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     this.flush();
     const { owed: _, ...settled } = job;
     const key = cacheKey(kind, id, groupId);
-    const kept = { job: settled, lastUsedAt: this.#sweepClock.latestMs() };
-    this.#keepInMemory(key, kept);
-    if (this.#pending.has(key)) this.#pending.set(key, kept);
+    const keptJob = { job: settled, lastUsedAt: this.#sweepClock.latestMs() };
+    this.#keepInMemory(key, keptJob);
+    if (this.#pending.has(key)) this.#pending.set(key, keptJob);
     return job;
   }
 
@@ -186,7 +186,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     if (this.#pending.size === 0) return;
     try {
       this.#database.transaction(() => {
-        for (const kept of this.#pending.values()) this.#insert.run(...toValues(kept));
+        for (const keptJob of this.#pending.values()) this.#insert.run(...toValues(keptJob));
       });
       this.#pending.clear();
       this.#lastError = null;
@@ -201,7 +201,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   async sweep(): Promise<number> {
     this.flush();
     const usedBeforeMs = this.#sweepClock.read().earliestMs - this.#retentionDays() * dayMs;
-    for (const [key, kept] of this.#memory) if (kept.lastUsedAt < usedBeforeMs) this.#memory.delete(key);
+    for (const [key, keptJob] of this.#memory) if (keptJob.lastUsedAt < usedBeforeMs) this.#memory.delete(key);
     return await this.#sweepBefore(usedBeforeMs);
   }
 
@@ -221,9 +221,9 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     this.#disarm();
   }
 
-  #keep(key: string, kept: KeptJob): void {
-    this.#keepInMemory(key, kept);
-    this.#pending.set(key, kept);
+  #keep(key: string, keptJob: KeptJob): void {
+    this.#keepInMemory(key, keptJob);
+    this.#pending.set(key, keptJob);
     this.#arm(flushMs);
   }
 
@@ -233,9 +233,9 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     this.#lastError = error;
   }
 
-  #keepInMemory(key: string, kept: KeptJob): void {
+  #keepInMemory(key: string, keptJob: KeptJob): void {
     this.#memory.delete(key);
-    this.#memory.set(key, kept);
+    this.#memory.set(key, keptJob);
     const [oldest] = this.#memory.keys();
     if (this.#memory.size > maxInMemory && oldest !== undefined) this.#memory.delete(oldest);
   }

@@ -42,8 +42,10 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   find(id: string, groupId: string): KeptResponse | undefined {
-    const kept = this.#pending.get(keyOf(id, groupId)) ?? this.#read(id, groupId);
-    return kept && kept.createdAt >= this.#options.sweepClock.latestMs() - this.#retentionMs() ? kept : undefined;
+    const keptResponse = this.#pending.get(keyOf(id, groupId)) ?? this.#read(id, groupId);
+    return keptResponse && keptResponse.createdAt >= this.#options.sweepClock.latestMs() - this.#retentionMs()
+      ? keptResponse
+      : undefined;
   }
 
   forget(id: string, groupId: string): void {
@@ -68,11 +70,11 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   #read(id: string, groupId: string): KeptResponse | undefined {
-    let kept: KeptResponse | undefined;
+    let keptResponse: KeptResponse | undefined;
     this.#try('a kept response cannot be read', () => {
-      kept = toKeptResponse(this.#statements.select.get(groupId, id));
+      keptResponse = toKeptResponse(this.#statements.select.get(groupId, id));
     });
-    return kept;
+    return keptResponse;
   }
 
   /** Responses that cannot be written are dropped; their clients then have to send the whole conversation. */
@@ -84,10 +86,17 @@ export class SqliteResponseStore implements ResponseStore {
     const { insert } = this.#statements;
     this.#try('kept responses cannot be written', () =>
       this.#options.database.transaction(() => {
-        for (const kept of pending) {
-          insert.run(kept.groupId, kept.id, kept.createdAt, sizeOf(kept), kept.response, kept.input);
+        for (const keptResponse of pending) {
+          insert.run(
+            keptResponse.groupId,
+            keptResponse.id,
+            keptResponse.createdAt,
+            sizeOf(keptResponse),
+            keptResponse.response,
+            keptResponse.input,
+          );
         }
-        for (const groupId of new Set(pending.map((kept) => kept.groupId))) this.#trim(groupId);
+        for (const groupId of new Set(pending.map((keptResponse) => keptResponse.groupId))) this.#trim(groupId);
       }),
     );
     this.#pending.clear();
@@ -102,12 +111,12 @@ export class SqliteResponseStore implements ResponseStore {
     }
   }
 
-  #try(failed: string, work: () => void): void {
+  #try(warning: string, work: () => void): void {
     try {
       work();
     } catch (error) {
       if (!isTemporary(error)) throw error;
-      this.#options.log.warn({ error: messageOf(error) }, failed);
+      this.#options.log.warn({ error: messageOf(error) }, warning);
     }
   }
 }

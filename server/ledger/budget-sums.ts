@@ -58,7 +58,7 @@ export function createBudgetSums(options: BudgetSumsOptions): BudgetSums {
 class SqliteBudgetSums implements BudgetSums {
   readonly #options: BudgetSumsOptions;
   /** All totals of this run; a replacement file needs all of them. */
-  readonly #known = new Map<string, { owner: BudgetOwner; sum: BudgetSum }>();
+  readonly #entries = new Map<string, { owner: BudgetOwner; sum: BudgetSum }>();
   readonly #unwritten = new Set<string>();
   readonly #writing: DelayedWrite;
 
@@ -71,7 +71,7 @@ class SqliteBudgetSums implements BudgetSums {
       delayMs: flushMs,
     });
     database.onReplaced(() => {
-      for (const name of this.#known.keys()) this.#unwritten.add(name);
+      for (const name of this.#entries.keys()) this.#unwritten.add(name);
       this.#writing.due();
     });
   }
@@ -81,7 +81,7 @@ class SqliteBudgetSums implements BudgetSums {
   }
 
   get isEmpty(): boolean {
-    if (this.#known.size > 0) return false;
+    if (this.#entries.size > 0) return false;
     try {
       return this.#options.database.prepare('SELECT 1 FROM budget_sums LIMIT 1').get() === undefined;
     } catch {
@@ -90,8 +90,8 @@ class SqliteBudgetSums implements BudgetSums {
   }
 
   find(owner: BudgetOwner): BudgetSum | null {
-    const known = this.#known.get(nameOf(owner));
-    if (known) return known.owner.sinceMs === owner.sinceMs ? known.sum : null;
+    const entry = this.#entries.get(nameOf(owner));
+    if (entry) return entry.owner.sinceMs === owner.sinceMs ? entry.sum : null;
     const { scope, id, per, sinceMs } = owner;
     const select = 'SELECT * FROM budget_sums WHERE scope = ? AND id = ? AND per = ? AND since_ms = ?';
     const row = this.#options.database.prepare(select).get(scope, id, per, sinceMs);
@@ -100,7 +100,7 @@ class SqliteBudgetSums implements BudgetSums {
 
   keep(owner: BudgetOwner, sum: BudgetSum): void {
     const name = nameOf(owner);
-    this.#known.set(name, { owner, sum });
+    this.#entries.set(name, { owner, sum });
     this.#unwritten.add(name);
     this.#writing.due();
   }
@@ -109,7 +109,7 @@ class SqliteBudgetSums implements BudgetSums {
   readonly forget = (scope: LimitScope, id: string): void => {
     for (const per of ['day', 'week', 'month', 'total'] as const) {
       const name = nameOf({ scope, id, per });
-      this.#known.delete(name);
+      this.#entries.delete(name);
       this.#unwritten.delete(name);
     }
     this.#options.database.prepare('DELETE FROM budget_sums WHERE scope = ? AND id = ?').run(scope, id);
@@ -128,10 +128,10 @@ class SqliteBudgetSums implements BudgetSums {
     const upsert = database.prepare('INSERT OR REPLACE INTO budget_sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
     database.transaction(() => {
       for (const name of this.#unwritten) {
-        const known = this.#known.get(name);
-        if (!known) continue;
-        const { scope, id, per, sinceMs } = known.owner;
-        const { startMs, endMs, spent } = known.sum;
+        const entry = this.#entries.get(name);
+        if (!entry) continue;
+        const { scope, id, per, sinceMs } = entry.owner;
+        const { startMs, endMs, spent } = entry.sum;
         upsert.run(scope, id, per, sinceMs, startMs, endMs, spent.usd, spent.tokens, spent.unpriced);
       }
     });

@@ -27,8 +27,8 @@ export function prepareCaptureWriter(database: Database) {
   const insertAttempt = database.prepare('INSERT INTO captured_attempts VALUES (?, ?, ?, ?)');
   return ({ id, capturedAt, exchange }: Capture, requestSeq: number | null): void => {
     const { request, response } = exchange;
-    const about = JSON.stringify(withoutBodies(exchange));
-    const { lastId } = insert.run(id, capturedAt, request.body, response.body, about, requestSeq);
+    const metadata = JSON.stringify(withoutBodies(exchange));
+    const { lastId } = insert.run(id, capturedAt, request.body, response.body, metadata, requestSeq);
     for (const each of bodiesToStore(exchange)) insertAttempt.run(lastId, each.position, each.request, each.response);
   };
 }
@@ -59,10 +59,10 @@ export function readCapture(database: Database, id: string): CapturedExchange<Ui
 export function toCapture(row: Row, attempts: readonly Row[]): CapturedExchange<Uint8Array> {
   if (row.about === null) return older(row);
   const bodies = new Map(attempts.map((each) => [Number(each.position), bodiesOf(each)]));
-  const about = json<CapturedExchange<null>>(row.about, unreadable);
+  const metadata = json<CapturedExchange<null>>(row.about, unreadable);
   return {
-    ...withBodies(about, bodiesOf(row)),
-    attempts: about.attempts.map((attempt, position) => withBodies(attempt, bodies.get(position) ?? noBodies)),
+    ...withBodies(metadata, bodiesOf(row)),
+    attempts: metadata.attempts.map((attempt, position) => withBodies(attempt, bodies.get(position) ?? noBodies)),
   };
 }
 

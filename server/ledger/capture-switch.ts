@@ -26,16 +26,16 @@ interface CaptureSwitchPorts {
 
 export class CaptureSwitch {
   readonly #ports: CaptureSwitchPorts;
-  readonly #timed: (TimedCaptureView & { timer: NodeJS.Timeout })[] = [];
+  readonly #timedCaptures: (TimedCaptureView & { timer: NodeJS.Timeout })[] = [];
 
   constructor(ports: CaptureSwitchPorts) {
     this.#ports = ports;
   }
 
-  /** `asked` is the value of the client's header. Null: the request is not captured. */
-  causeOf({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+  /** `headerValue` is the value of the client's header. Null: the request is not captured. */
+  causeOf({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {
     if (group.capture) return 'group';
-    const cause = this.#otherCause({ group, key }, asked);
+    const cause = this.#otherCause({ group, key }, headerValue);
     if (cause === null || this.#ports.isLocked(group.id)) return null;
     if (cause === 'timed') this.#count(group.id, key.id);
     return cause;
@@ -46,15 +46,15 @@ export class CaptureSwitch {
     return !this.#ports.isLocked(groupId);
   }
 
-  #otherCause({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+  #otherCause({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {
     if (key.capture) return 'key';
-    if (this.#timed.length > 0 && this.#isTimed(group.id, key.id)) return 'timed';
-    return asked === 'on' && group.captureOnRequest ? 'header' : null;
+    if (this.#timedCaptures.length > 0 && this.#isTimed(group.id, key.id)) return 'timed';
+    return headerValue === 'on' && group.captureOnRequest ? 'header' : null;
   }
 
   /** Those that have not ended yet. */
   get timed(): TimedCaptureView[] {
-    return this.#timed.map(({ timer: _, ...view }) => view);
+    return this.#timedCaptures.map(({ timer: _, ...view }) => view);
   }
 
   /** Replaces a timed capture of the same scope. `requests`: it ends early after this many; null: only by time. */
@@ -62,7 +62,13 @@ export class CaptureSwitch {
     this.#remove(scope);
     const untilMs = Date.now() + durationMs;
     const timer = setTimeout(() => this.stop(scope), durationMs).unref();
-    this.#timed.push({ kind: scope?.kind ?? 'all', id: scope?.id ?? null, untilMs, requestsLeft: requests, timer });
+    this.#timedCaptures.push({
+      kind: scope?.kind ?? 'all',
+      id: scope?.id ?? null,
+      untilMs,
+      requestsLeft: requests,
+      timer,
+    });
     this.#ports.changed();
   }
 
@@ -72,25 +78,31 @@ export class CaptureSwitch {
 
   /** Both clocks count: the timer's, which may stand still while the machine sleeps, and the wall clock, which may be set back. */
   #isTimed(groupId: string, keyId: string): boolean {
-    return this.#timed.some((timed) => isMeant(timed, groupId, keyId));
+    return this.#timedCaptures.some((timedCapture) => isMeant(timedCapture, groupId, keyId));
   }
 
   /** Counts a request towards the timed captures. */
   #count(groupId: string, keyId: string): void {
-    for (const timed of this.#timed.filter((each) => each.requestsLeft !== null && isMeant(each, groupId, keyId))) {
-      timed.requestsLeft = (timed.requestsLeft ?? 0) - 1;
-      if (timed.requestsLeft === 0)
-        this.#remove(timed.id === null || timed.kind === 'all' ? null : { kind: timed.kind, id: timed.id });
+    for (const timedCapture of this.#timedCaptures.filter(
+      (each) => each.requestsLeft !== null && isMeant(each, groupId, keyId),
+    )) {
+      timedCapture.requestsLeft = (timedCapture.requestsLeft ?? 0) - 1;
+      if (timedCapture.requestsLeft === 0)
+        this.#remove(
+          timedCapture.id === null || timedCapture.kind === 'all'
+            ? null
+            : { kind: timedCapture.kind, id: timedCapture.id },
+        );
       this.#ports.changed();
     }
   }
 
   #remove(scope: CaptureScope): boolean {
-    const index = this.#timed.findIndex(
+    const index = this.#timedCaptures.findIndex(
       ({ kind, id }) => kind === (scope?.kind ?? 'all') && id === (scope?.id ?? null),
     );
     if (index === -1) return false;
-    for (const { timer } of this.#timed.splice(index, 1)) clearTimeout(timer);
+    for (const { timer } of this.#timedCaptures.splice(index, 1)) clearTimeout(timer);
     return true;
   }
 }

@@ -76,7 +76,7 @@ export function inWords(notes: readonly LossNote[]): string {
 
 const csvLine = (row: RequestView) =>
   `${Object.values(columns)
-    .map((read) => csvField(read(row)))
+    .map((readColumn) => csvField(readColumn(row)))
     .join(',')}\r\n`;
 
 /**

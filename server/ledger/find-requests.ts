@@ -28,22 +28,23 @@ export async function findRequests(
   limit: number,
   before = Number.POSITIVE_INFINITY,
 ): Promise<RequestView[]> {
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT * FROM requests WHERE seq >= ? AND seq < ?${selection.sql} ORDER BY seq DESC LIMIT ?`,
   );
-  const found: RequestView[] = [];
+  const requests: RequestView[] = [];
   let sinceTurn = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     if (low >= before) continue;
-    if (found.length === limit) break;
+    if (requests.length === limit) break;
     const end = Math.min(high, before);
-    for (const row of read.all(low, end, ...selection.values, limit - found.length)) found.push(toLedgerRow(row));
+    for (const row of selectRows.all(low, end, ...selection.values, limit - requests.length))
+      requests.push(toLedgerRow(row));
     sinceTurn += end - low;
     if (sinceTurn < rowsPerPiece) continue;
     sinceTurn = 0;
     await setImmediate();
   }
-  return found;
+  return requests;
 }
 
 export interface SortedRequests {
@@ -59,35 +60,38 @@ export async function sortRequests(
   { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
 ): Promise<SortedRequests> {
   const column = sortColumns[by];
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
      AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,
   );
-  const found: { seq: number; value: number }[] = [];
+  const candidates: { seq: number; value: number }[] = [];
   let rowsRead = 0;
   let isCut = false;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
-    isCut = found.length > maxSorted || rowsRead >= maxRead;
+    isCut = candidates.length > maxSorted || rowsRead >= maxRead;
     if (isCut) break;
-    for (const row of read.all(low, high, ...selection.values, maxSorted + 1 - found.length)) {
-      found.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
+    for (const row of selectRows.all(low, high, ...selection.values, maxSorted + 1 - candidates.length)) {
+      candidates.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
     }
     rowsRead += high - low;
     await setImmediate();
   }
-  isCut ||= found.length > maxSorted;
-  found.length = Math.min(found.length, maxSorted);
+  isCut ||= candidates.length > maxSorted;
+  candidates.length = Math.min(candidates.length, maxSorted);
   const sign = isAscending ? 1 : -1;
-  found.sort((one, other) => sign * (one.value - other.value) || other.seq - one.seq);
-  const one = database.prepare('SELECT * FROM requests WHERE seq = ?');
-  const rows = found.slice(0, limit).map(({ seq }) => one.get(seq));
-  return { requests: rows.filter((row) => row !== undefined).map(toLedgerRow), sortedOf: isCut ? found.length : null };
+  candidates.sort((one, other) => sign * (one.value - other.value) || other.seq - one.seq);
+  const selectRequest = database.prepare('SELECT * FROM requests WHERE seq = ?');
+  const rows = candidates.slice(0, limit).map(({ seq }) => selectRequest.get(seq));
+  return {
+    requests: rows.filter((row) => row !== undefined).map(toLedgerRow),
+    sortedOf: isCut ? candidates.length : null,
+  };
 }
 
 /** Reads at most 200,000 rows; of more, it counts the newest. */
 export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
   if (selection.sql === '') return countAll(database, selection);
-  const read = database.prepare(
+  const countRows = database.prepare(
     `SELECT count(*) AS requests, sum(outcome IN ('error', 'stream-broken', 'interrupted')) AS failed
      FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
   );
@@ -95,7 +99,7 @@ export async function countRequests(database: Database, selection: Selection): P
   let rowsRead = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     if (rowsRead >= maxRead) return { ...count, isComplete: false };
-    const row = read.get(low, high, ...selection.values);
+    const row = countRows.get(low, high, ...selection.values);
     count.requests += number(row?.requests) ?? 0;
     count.failed += number(row?.failed) ?? 0;
     rowsRead += high - low;
@@ -106,11 +110,11 @@ export async function countRequests(database: Database, selection: Selection): P
 
 /** Rows are deleted from the oldest on, so there are no gaps. */
 function countAll(database: Database, { range }: Selection): RequestCount {
-  const failed = database
+  const row = database
     .prepare(
       `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
        WHERE outcome NOT IN ('ok', 'client-gone')`,
     )
     .get();
-  return { requests: range.high - range.low, failed: number(failed?.failed) ?? 0, isComplete: true };
+  return { requests: range.high - range.low, failed: number(row?.failed) ?? 0, isComplete: true };
 }

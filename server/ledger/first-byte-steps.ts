@@ -18,7 +18,7 @@ export class FirstByteSteps {
   readonly #names: readonly string[] | undefined;
   readonly #steps: FirstByteView['steps'] = [];
   readonly #named: FirstByteView['named'] = [];
-  readonly #all: WeightedSample[] = [];
+  readonly #allSamples: WeightedSample[] = [];
 
   /** @param names the names to distinguish; all if absent */
   constructor(by: UsageDimension, names?: readonly string[]) {
@@ -29,14 +29,15 @@ export class FirstByteSteps {
   /** Must be called once for each step, in order of time. */
   add(startMs: number, samples: readonly WeightedSample[]): void {
     if (samples.length > 0) this.#steps.push(viewSamples(startMs, samples));
-    for (const [name, own] of this.#by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {
-      if (this.#names?.includes(name) ?? true) this.#named.push({ name: name || null, ...viewSamples(startMs, own) });
+    for (const [name, namedSamples] of this.#by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {
+      if (this.#names?.includes(name) ?? true)
+        this.#named.push({ name: name || null, ...viewSamples(startMs, namedSamples) });
     }
-    this.#all.push(...samples);
+    this.#allSamples.push(...samples);
   }
 
   get view(): FirstByteView {
-    const quantiles = this.#all.length > 0 ? quantilesOf(this.#all) : { medianMs: null, p95Ms: null };
+    const quantiles = this.#allSamples.length > 0 ? quantilesOf(this.#allSamples) : { medianMs: null, p95Ms: null };
     return { steps: this.#steps, named: this.#named, ...quantiles };
   }
 }
@@ -49,10 +50,10 @@ function quantilesOf(samples: readonly WeightedSample[]): { medianMs: number; p9
   const sorted = samples.toSorted((a, b) => a.valueMs - b.valueMs);
   const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
   const at = (share: number) => {
-    let left = share * total;
+    let remainingWeight = share * total;
     for (const { valueMs, weight } of sorted) {
-      left -= weight;
-      if (left <= 1e-9) return valueMs;
+      remainingWeight -= weight;
+      if (remainingWeight <= 1e-9) return valueMs;
     }
     return sorted.at(-1)?.valueMs ?? 0;
   };

@@ -107,7 +107,7 @@ class SqliteLedger implements LocalLedger {
   readonly #log: LedgerOptions['log'];
   readonly #settings: () => RetentionLimits;
   readonly #now: () => number;
-  readonly #waiting: WaitingRows;
+  readonly #waitingRows: WaitingRows;
   readonly #retention: Retention;
   readonly #days: UsageDays;
   readonly #index: TextIndex;
@@ -129,7 +129,7 @@ class SqliteLedger implements LocalLedger {
     this.#days = createUsageDays(database);
     this.#index = createTextIndex(database);
     const writer = createLedgerWriter(database, this.#days, this.#index.captureWritten);
-    this.#waiting = new WaitingRows({ writer, log, flushMs });
+    this.#waitingRows = new WaitingRows({ writer, log, flushMs });
     const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
     this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database, this.#index);
@@ -150,18 +150,18 @@ class SqliteLedger implements LocalLedger {
 
   /** Bound functions, since they are passed as listeners. */
   readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
-    this.#waiting.add(reserved ? { ...row, reserved } : row);
+    this.#waitingRows.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord, books?: BookedJob): void =>
-    this.#waiting.add(books ? { ...row, books } : row);
+    this.#waitingRows.add(books ? { ...row, books } : row);
 
-  readonly joined = (joined: JoinedRequest): void => this.#waiting.join(joined);
+  readonly joined = (joinedRequest: JoinedRequest): void => this.#waitingRows.join(joinedRequest);
 
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void {
-    this.#waiting.addCapture({ id, capturedAt: this.#now(), exchange });
+    this.#waitingRows.addCapture({ id, capturedAt: this.#now(), exchange });
   }
 
   flush(): void {
-    this.#waiting.flush();
+    this.#waitingRows.flush();
     this.refusals.flush();
     this.budgets.flush();
   }
@@ -172,7 +172,7 @@ class SqliteLedger implements LocalLedger {
       reason: this.#replaced.reason,
       budgetsAreLost: this.#budgetsAreLost,
     };
-    return { ...this.#waiting.health, budgetsError: this.budgets.problem, replaced };
+    return { ...this.#waitingRows.health, budgetsError: this.budgets.problem, replaced };
   }
 
   async sweep(): Promise<number> {
@@ -270,7 +270,7 @@ class SqliteLedger implements LocalLedger {
     return {
       spent: (scope, id, range) => {
         this.flush();
-        return plus(history.spent(scope, id, range), this.#waiting.spent(scope, id, range));
+        return plus(history.spent(scope, id, range), this.#waitingRows.spent(scope, id, range));
       },
       requestsSince: (...question) => {
         this.flush();
@@ -286,7 +286,7 @@ class SqliteLedger implements LocalLedger {
     this.#retention.stop();
     this.#days.stop();
     this.#index.stop();
-    this.#waiting.close();
+    this.#waitingRows.close();
     this.refusals.close();
     this.budgets.close();
   }

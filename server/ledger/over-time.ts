@@ -32,14 +32,14 @@ export async function sumsOverTime(
   index: TextIndex,
   question: UsageOverTimeQuestion,
 ): Promise<Step[]> {
-  const found = new Map<string, Step>();
+  const steps = new Map<string, Step>();
   const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
-  const read = fromCells ? readCells(database, question) : readRequests(database, index, question);
-  for await (const rows of read) {
-    for (const row of rows) addStep(found, readStep(row, question));
+  const batches = fromCells ? readCells(database, question) : readRequests(database, index, question);
+  for await (const rows of batches) {
+    for (const row of rows) addStep(steps, readStep(row, question));
     await setImmediate();
   }
-  return [...found.values()].sort((a, b) => a.startMs - b.startMs);
+  return [...steps.values()].sort((a, b) => a.startMs - b.startMs);
 }
 
 function* readCells(database: Database, question: UsageOverTimeQuestion): Generator<Row[]> {
@@ -86,15 +86,15 @@ function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): s
 
 /** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
-  const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
+  const condition = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
   const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
     ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
   return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
       outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
-      ${usageColumns.map(([name, column]) => `CASE WHEN ${whole} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
-      CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${whole} THEN coalesce(${unpricedSql}, 0) ELSE 0 END AS unpriced_requests
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
+      CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${condition} THEN coalesce(${unpricedSql}, 0) ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
 
@@ -119,11 +119,11 @@ function readStep(row: Row, question: OverTimeQuestion): Step {
 }
 
 /** A step may extend over several batches. */
-function addStep(found: Map<string, Step>, step: Step): void {
+function addStep(steps: Map<string, Step>, step: Step): void {
   const id = `${step.startMs} ${step.name ?? ''}`;
-  const before = found.get(id);
-  if (before) addInto(before, step);
-  else found.set(id, step);
+  const existing = steps.get(id);
+  if (existing) addInto(existing, step);
+  else steps.set(id, step);
 }
 
 export function viewStep({ startMs, name, ...sums }: Step): UsageStepView {
@@ -140,7 +140,7 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
   );
   const { sinceMs, untilMs, stepMs } = question;
   const offsetMs = offsetMsOf(question);
-  const found = new FirstByteSteps(by, names);
+  const firstByteSteps = new FirstByteSteps(by, names);
   for (let atMs = sinceMs; atMs < untilMs; ) {
     const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
     const nextMs = Math.min(startMs + stepMs, untilMs);
@@ -151,11 +151,11 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
       name: text(row.name) ?? '',
       weight: (high - low) / rows.length,
     }));
-    found.add(startMs, samples);
+    firstByteSteps.add(startMs, samples);
     atMs = nextMs;
     await setImmediate();
   }
-  return found.view;
+  return firstByteSteps.view;
 }
 
 const offsetMsOf = (question: OverTimeQuestion) => (question.utcOffsetMinutes ?? 0) * 60_000;

@@ -85,8 +85,8 @@ export interface LedgerQueries {
 const rowsPerBatch = 4_000;
 export function createLedgerQueries(database: Database, index = createTextIndex(database)): LedgerQueries {
   return {
-    async listRequests({ limit: wanted = 100, before, sort, ...conditions }) {
-      const limit = Math.min(Math.max(wanted, 1), 1_000);
+    async listRequests({ limit: requestedLimit = 100, before, sort, ...conditions }) {
+      const limit = Math.min(Math.max(requestedLimit, 1), 1_000);
       const selection = await select(database, index, conditions);
       if (sort) return { ...(await sortRequests(database, selection, { ...sort, limit })), next: null };
       const requests = await findRequests(database, selection, limit, before);
@@ -133,11 +133,11 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
   const times = timesOfId(id);
   const where = { sql: ' AND id = ?', values: [id], blocks: null };
   if (times) {
-    const near = {
+    const nearbyRange = {
       low: seekSeq(database, times.sinceMs - idSlackMs),
       high: seekSeq(database, times.untilMs + idSlackMs),
     };
-    const [row] = await findRequests(database, { ...where, range: near }, 1);
+    const [row] = await findRequests(database, { ...where, range: nearbyRange }, 1);
     if (row) return row;
   }
   // Of an older version, or while the clock was wrong.
@@ -157,7 +157,7 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
      WHERE seq >= ? AND seq < ? AND client IS NOT NULL AND shadow_of IS NULL
      GROUP BY client, key_id`,
   );
-  const found = new Map<string, ClientUseView>();
+  const latestUses = new Map<string, ClientUseView>();
   for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {
     for (const row of select.all(from, Math.min(from + rowsPerBatch, high))) {
       const use = {
@@ -165,9 +165,9 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
         keyId: text(row.key_id),
         lastUsedAt: number(row.last_used_at) ?? 0,
       };
-      found.set(JSON.stringify([use.client, use.keyId]), use);
+      latestUses.set(JSON.stringify([use.client, use.keyId]), use);
     }
     await setImmediate();
   }
-  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
+  return [...latestUses.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
 }

@@ -48,23 +48,23 @@ export class RefusalCounts {
 
   /** Takes the waiting counts, to write them. */
   take(): CountedMinute[] {
-    const taken = this.waiting;
+    const minutes = this.waiting;
     this.#waiting.clear();
-    return taken;
+    return minutes;
   }
 
   /** Restores counts that could not be written. */
-  putBack(taken: readonly CountedMinute[]): void {
-    const later = this.take();
-    for (const each of [...taken, ...later]) this.#wait(each);
+  putBack(minutes: readonly CountedMinute[]): void {
+    const newer = this.take();
+    for (const each of [...minutes, ...newer]) this.#wait(each);
   }
 
   /** Sums by reason, latest first. `written`: the stored counts, in order of time. */
   since(firstMinute: number, written: readonly RefusalView[]): RefusalView[] {
-    const found = new Map<string, RefusalView>();
+    const refusals = new Map<string, RefusalView>();
     const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
-    for (const each of [...written, ...waiting]) found.set(each.reason, plus(found.get(each.reason), each));
-    return [...found.values()].sort((a, b) => b.lastAt - a.lastAt);
+    for (const each of [...written, ...waiting]) refusals.set(each.reason, plus(refusals.get(each.reason), each));
+    return [...refusals.values()].sort((a, b) => b.lastAt - a.lastAt);
   }
 
   /** Logs the counts that were not logged yet. */
@@ -76,11 +76,11 @@ export class RefusalCounts {
     this.#unlogged.clear();
   }
 
-  #wait(counted: CountedMinute): void {
-    const name = `${counted.minute} ${counted.reason}`;
-    const before = this.#waiting.get(name);
-    if (before) Object.assign(before, plus(before, counted));
-    else this.#waiting.set(name, counted);
+  #wait(countedMinute: CountedMinute): void {
+    const name = `${countedMinute.minute} ${countedMinute.reason}`;
+    const existing = this.#waiting.get(name);
+    if (existing) Object.assign(existing, plus(existing, countedMinute));
+    else this.#waiting.set(name, countedMinute);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
   }

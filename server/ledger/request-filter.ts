@@ -101,7 +101,7 @@ class Selecting implements Selection {
     const list = JSON.stringify(dimension === 'status' ? names.map(Number) : names);
     const each = columns.map((column) => `${column} IN (SELECT value FROM json_each(?))`);
     this.add(`(${each.join(' OR ')})`, ...columns.map(() => list));
-    this.#within(this.#blocksOf(dimension, names));
+    this.#limitToBlocks(this.#blocksOf(dimension, names));
   }
 
   /** Matches requests of one of the keys or one of the groups. */
@@ -109,7 +109,7 @@ class Selecting implements Selection {
     const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
     this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));
     const blocks = [...this.#blocksOf('key', keyIds), ...this.#blocksOf('group', groupIds)];
-    this.#within([...new Set(blocks)].sort((one, other) => other - one));
+    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
   }
 
   /** `hits`: requests with a text that contains the search. */
@@ -133,7 +133,7 @@ class Selecting implements Selection {
       blocks.push(...this.#blocksOf(dimension, names));
     }
     this.add(`(${parts.join(' OR ')})`, ...values);
-    this.#within([...new Set(blocks)].sort((one, other) => other - one));
+    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
   }
 
   #blocksOf(dimension: NameDimension, names: readonly string[]): number[] {
@@ -152,13 +152,16 @@ class Selecting implements Selection {
   }
 
   /** Blocks without recorded names stay in any case. */
-  #within(found: readonly number[]): void {
+  #limitToBlocks(blocks: readonly number[]): void {
     const { low, high } = this.#blockRange;
     const unnamed = Math.min(firstNamedBlock(this.#database), high);
-    const recorded = found.filter((block) => block >= unnamed && block < high);
-    const all = [...recorded, ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index)];
-    const before = this.blocks && new Set(this.blocks);
-    this.blocks = before ? all.filter((block) => before.has(block)) : all;
+    const recorded = blocks.filter((block) => block >= unnamed && block < high);
+    const allBlocks = [
+      ...recorded,
+      ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index),
+    ];
+    const previousBlocks = this.blocks && new Set(this.blocks);
+    this.blocks = previousBlocks ? allBlocks.filter((block) => previousBlocks.has(block)) : allBlocks;
   }
 }
 

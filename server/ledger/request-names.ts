@@ -44,18 +44,18 @@ const rememberedBlocks = 32;
 /** Records the names of written rows. Called for each request, so it allocates nothing for names that are known. */
 export class NamesWriter {
   readonly #insert: Statement;
-  readonly #known = new Map<number, Known>();
+  readonly #namesByBlock = new Map<number, Known>();
   /** Names that the present batch has recorded. */
   #inBatch: [known: Set<Name>, name: Name][] = [];
 
   constructor(database: Database) {
     this.#insert = database.prepare('INSERT OR IGNORE INTO request_names VALUES (?, ?, ?)');
-    database.onReplaced(() => this.#known.clear());
+    database.onReplaced(() => this.#namesByBlock.clear());
   }
 
   /** Discards names of an earlier batch that was not committed. */
   startBatch(): void {
-    for (const [known, name] of this.#inBatch) known.delete(name);
+    for (const [recorded, name] of this.#inBatch) recorded.delete(name);
     this.#inBatch = [];
   }
 
@@ -65,35 +65,35 @@ export class NamesWriter {
 
   add(seq: number, row: BegunRow | EndedRow): void {
     const block = blockOf(seq);
-    const known = this.#known.get(block) ?? this.#remember(block);
-    this.#note(known, 'key', row.keyId);
-    this.#note(known, 'group', row.groupId);
-    this.#note(known, 'model', row.modelAsked);
-    this.#note(known, 'capability', row.capability);
+    const blockNames = this.#namesByBlock.get(block) ?? this.#remember(block);
+    this.#note(blockNames, 'key', row.keyId);
+    this.#note(blockNames, 'group', row.groupId);
+    this.#note(blockNames, 'model', row.modelAsked);
+    this.#note(blockNames, 'capability', row.capability);
     if (!('outcome' in row)) return;
-    this.#note(known, 'model', row.modelServed);
-    this.#note(known, 'provider', row.provider);
-    this.#note(known, 'client', row.client);
-    this.#note(known, 'status', row.status);
-    this.#note(known, 'outcome', row.outcome);
-    this.#note(known, 'error', row.errorCode);
+    this.#note(blockNames, 'model', row.modelServed);
+    this.#note(blockNames, 'provider', row.provider);
+    this.#note(blockNames, 'client', row.client);
+    this.#note(blockNames, 'status', row.status);
+    this.#note(blockNames, 'outcome', row.outcome);
+    this.#note(blockNames, 'error', row.errorCode);
   }
 
   #note({ block, names }: Known, dimension: NameDimension, name: Name): void {
-    const known = names[dimension];
-    if (name === null || name === undefined || known.has(name)) return;
+    const recorded = names[dimension];
+    if (name === null || name === undefined || recorded.has(name)) return;
     this.#insert.run(dimension, String(name), block);
-    known.add(name);
-    this.#inBatch.push([known, name]);
+    recorded.add(name);
+    this.#inBatch.push([recorded, name]);
   }
 
   #remember(block: number): Known {
     const names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known['names'];
-    const known = { block, names };
-    this.#known.set(block, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > rememberedBlocks && oldest !== undefined) this.#known.delete(oldest);
-    return known;
+    const blockNames = { block, names };
+    this.#namesByBlock.set(block, blockNames);
+    const [oldest] = this.#namesByBlock.keys();
+    if (this.#namesByBlock.size > rememberedBlocks && oldest !== undefined) this.#namesByBlock.delete(oldest);
+    return blockNames;
   }
 }
 
@@ -101,17 +101,17 @@ export class NamesWriter {
 const maxNames = 2_000;
 
 /** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
-export function recordedNames(database: Database, dimension: NameDimension, most = maxNames): string[] {
+export function recordedNames(database: Database, dimension: NameDimension, limit = maxNames): string[] {
   const next = database.prepare(
     'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
   );
   const names: string[] = [];
   let last = '';
-  while (names.length < most) {
-    const found = text(next.get(dimension, last)?.name);
-    if (found === null) break;
-    names.push(found);
-    last = found;
+  while (names.length < limit) {
+    const name = text(next.get(dimension, last)?.name);
+    if (name === null) break;
+    names.push(name);
+    last = name;
   }
   return names;
 }

@@ -61,12 +61,12 @@ function prepareStatements(database: Database) {
 
 export function createRetention(database: Database, clock: SweepClock): Retention {
   const statements = prepareStatements(database);
-  let stopped = false;
+  let isStopped = false;
 
   /** Runs a statement until nothing is left to delete, yielding to the event loop between batches. */
   async function deleteInBatches(statement: Statement, ...values: (string | number)[]): Promise<number> {
     let deleted = 0;
-    while (!stopped) {
+    while (!isStopped) {
       const { changes } = statement.run(...values);
       if (changes === 0) break;
       deleted += changes;
@@ -82,7 +82,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
   async function endOfOld(recordsFrom: Statement, days: number, { earliestMs, latestMs }: KnownTime): Promise<number> {
     const oldestAt = earliestMs - days * dayMs;
     let end = 0;
-    for (let from = 0; !stopped; await setImmediate()) {
+    for (let from = 0; !isStopped; await setImmediate()) {
       const records = recordsFrom.all(from).map((row) => ({ seq: Number(row.seq), at: number(row.at) ?? 0 }));
       for (const { seq, at } of records) {
         if (at < oldestAt) end = seq + 1;
@@ -99,7 +99,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
     const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
     for (const dimension of nameDimensions) {
       for (const name of recordedNames(database, dimension)) {
-        if (stopped) return;
+        if (isStopped) return;
         statements.deleteNames.run(dimension, name, oldestBlock);
         await setImmediate();
       }
@@ -128,7 +128,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
       return deleted;
     },
     stop() {
-      stopped = true;
+      isStopped = true;
     },
   };
 }

@@ -88,8 +88,8 @@ export function reservedValues({ reserved }: BegunRow): SqlValue[] {
 
 /** In the order of `updateFinishedSql`. */
 export function finishedValues(row: RequestRecord): SqlValue[] {
-  const plain = isPlain(row);
-  const only = plain ? row.attempts[0] : undefined;
+  const isPlainRow = isPlain(row);
+  const onlyAttempt = isPlainRow ? row.attempts[0] : undefined;
   return [
     row.outcome,
     row.status,
@@ -104,14 +104,14 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.bytesIn,
     row.bytesOut,
     row.attempts.at(-1)?.upstreamRequestId ?? null,
-    plain ? null : JSON.stringify(row.attempts),
+    isPlainRow ? null : JSON.stringify(row.attempts),
     row.usage === null ? null : JSON.stringify(row.usage),
     row.usageCertainty,
     row.costUsd,
     row.client,
     row.clientRetries,
-    only?.firstContentMs ?? null,
-    only?.longestGapMs ?? null,
+    onlyAttempt?.firstContentMs ?? null,
+    onlyAttempt?.longestGapMs ?? null,
     lossesOf(row),
     row.captured ?? 0,
     row.cached === null ? null : JSON.stringify(row.cached),
@@ -126,10 +126,11 @@ function lossesOf({ dropped, emulated }: RequestRecord): string | null {
 }
 
 /** A single successful attempt only repeats the row's columns; omitting it halves the size of most rows. */
-function isPlain({ attempts: [only, ...others], provider, status, totalMs }: RequestRecord): boolean {
-  if (!only) return provider === null;
-  const wentWell = only.failure === null && only.error === null && only.droppedEvents === 0 && only.status === status;
-  return others.length === 0 && wentWell && only.totalMs !== null && only.totalMs <= totalMs;
+function isPlain({ attempts: [first, ...others], provider, status, totalMs }: RequestRecord): boolean {
+  if (!first) return provider === null;
+  const wentWell =
+    first.failure === null && first.error === null && first.droppedEvents === 0 && first.status === status;
+  return others.length === 0 && wentWell && first.totalMs !== null && first.totalMs <= totalMs;
 }
 
 /** Restores the attempt omitted by `isPlain`: it began when the request left the queue and ended with the request. */

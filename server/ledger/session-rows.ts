@@ -22,13 +22,13 @@ export class SessionUses {
     const { id, name } = row.session;
     const client = 'client' in row ? row.client : null;
     const costUsd = ('costUsd' in row && row.costUsd) || 0;
-    const before = this.#uses.get(id);
-    if (!before) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
+    const existing = this.#uses.get(id);
+    if (!existing) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
     else {
-      before.name = name ?? before.name;
-      before.client = client ?? before.client;
-      before.lastSeq = Math.max(before.lastSeq, seq);
-      before.costUsd += costUsd;
+      existing.name = name ?? existing.name;
+      existing.client = client ?? existing.client;
+      existing.lastSeq = Math.max(existing.lastSeq, seq);
+      existing.costUsd += costUsd;
     }
   }
 

@@ -26,7 +26,7 @@ export const budgetUsed = '(cost_usd - resumed_usd)';
 
 /** `flush` writes pending rows. */
 export function createSessionStates(database: Database, flush: () => void): SessionStates {
-  const tried = <T>(read: () => T, otherwise: T): T => {
+  const readOr = <T>(read: () => T, otherwise: T): T => {
     try {
       return read();
     } catch (error) {
@@ -46,13 +46,13 @@ export function createSessionStates(database: Database, flush: () => void): Sess
       }
     },
     stopped: () =>
-      tried(() => {
+      readOr(() => {
         const rows = database.prepare('SELECT id FROM sessions WHERE stopped_at IS NOT NULL').all();
         return rows.map((row) => text(row.id) ?? '');
       }, []),
     budgetUsedUsd(id) {
       flush();
-      return tried(() => {
+      return readOr(() => {
         const row = database.prepare(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = ?`).get(id);
         return number(row?.usd) ?? 0;
       }, null);

@@ -37,22 +37,22 @@ export function requestsOf(requests: readonly ReadRequest[]): SessionRequest[] {
   /** The latest request of each thread that was answered. */
   const latest = new Map<string | null, ReadRequest>();
   return requests.map((request, index) => {
-    const before = latest.get(request.thread) ?? null;
+    const previous = latest.get(request.thread) ?? null;
     if (request.usage?.inputTokens !== undefined) latest.set(request.thread, request);
     const { turn = 1, thread = 0 } = places[index] ?? {};
-    return viewOf(request, before, { turn, thread });
+    return viewOf(request, previous, { turn, thread });
   });
 }
 
 function viewOf(
   request: ReadRequest,
-  before: ReadRequest | null,
+  previous: ReadRequest | null,
   { turn, thread }: { turn: number; thread: number },
 ): SessionRequest {
   const { usage, step, isUnpriced: _, thread: __, ...own } = request;
   const inputTokens = usage?.inputTokens ?? null;
-  const inputBefore = before?.usage?.inputTokens ?? null;
-  const isOther = before !== null && request.modelServed !== null && before.modelServed !== request.modelServed;
+  const inputBefore = previous?.usage?.inputTokens ?? null;
+  const isOther = previous !== null && request.modelServed !== null && previous.modelServed !== request.modelServed;
   return {
     ...own,
     inputTokens,
@@ -62,8 +62,8 @@ function viewOf(
     turn,
     thread,
     isToolResult: step === null ? null : step === 'tools',
-    modelBefore: isOther ? before.modelServed : null,
-    cacheLoss: before && cacheLossOf(request, before),
+    modelBefore: isOther ? previous.modelServed : null,
+    cacheLoss: previous && cacheLossOf(request, previous),
     isShorter: inputTokens !== null && inputBefore !== null && inputTokens < inputBefore / 2,
   };
 }
@@ -73,15 +73,15 @@ const minShare = 0.1;
 /** Anthropic's caches, and usually OpenAI's, expire five minutes after the last read. */
 const cachePauseMs = 5 * 60_000;
 
-function cacheLossOf(request: ReadRequest, before: ReadRequest): CacheLoss | null {
+function cacheLossOf(request: ReadRequest, previous: ReadRequest): CacheLoss | null {
   const { usage, modelServed, provider, startedAt } = request;
-  const held = cachedAfter(before);
+  const cachedBefore = cachedAfter(previous);
   const cached = usage?.cachedInputTokens ?? 0;
-  const isGrown = (usage?.inputTokens ?? 0) >= (before.usage?.inputTokens ?? 0);
-  if (held === 0 || !usage || !isGrown || held - cached <= held * minShare) return null;
-  const tokens = held - cached;
-  if (modelServed !== before.modelServed || provider !== before.provider) return { cause: 'target', tokens };
-  const idleMs = startedAt - before.startedAt - (before.totalMs ?? 0);
+  const isGrown = (usage?.inputTokens ?? 0) >= (previous.usage?.inputTokens ?? 0);
+  if (cachedBefore === 0 || !usage || !isGrown || cachedBefore - cached <= cachedBefore * minShare) return null;
+  const tokens = cachedBefore - cached;
+  if (modelServed !== previous.modelServed || provider !== previous.provider) return { cause: 'target', tokens };
+  const idleMs = startedAt - previous.startedAt - (previous.totalMs ?? 0);
   return { cause: idleMs > cachePauseMs ? 'pause' : 'prefix', tokens };
 }
 
@@ -97,15 +97,17 @@ export function turnsOf(requests: readonly ReadRequest[], views: readonly Sessio
   for (const { turn, thread, inputTokens } of views) {
     if (thread === 0 && inputTokens !== null) contexts.set(turn, inputTokens);
   }
-  return [...byTurn].map(([turn, own]) => {
-    const ends = own.map(({ startedAt, outcome, totalMs }) => (outcome === null ? null : startedAt + (totalMs ?? 0)));
-    const known = ends.filter((end) => end !== null);
+  return [...byTurn].map(([turn, turnRequests]) => {
+    const ends = turnRequests.map(({ startedAt, outcome, totalMs }) =>
+      outcome === null ? null : startedAt + (totalMs ?? 0),
+    );
+    const knownEnds = ends.filter((end) => end !== null);
     return {
       turn,
-      startedAt: own[0]?.startedAt ?? 0,
-      endedAt: known.length < ends.length ? null : Math.round(Math.max(...known)),
+      startedAt: turnRequests[0]?.startedAt ?? 0,
+      endedAt: knownEnds.length < ends.length ? null : Math.round(Math.max(...knownEnds)),
       contextTokens: contexts.get(turn) ?? null,
-      ...sumsOf(own),
+      ...sumsOf(turnRequests),
     };
   });
 }

@@ -28,12 +28,12 @@ export function placesOf(requests: readonly TurnRequest[]): TurnPlace[] {
   const numbers = new Map<string | null, number>();
   const places: TurnPlace[] = [];
   let turn = 0;
-  let before: TurnRequest | null = null;
+  let previous: TurnRequest | null = null;
   for (const [index, request] of requests.entries()) {
     const isMain = request.thread === mains[index];
     if (isMain) {
-      if (turn === 0 || (request.step === 'prompt' && !isAgain(request, before))) turn++;
-      before = request;
+      if (turn === 0 || (request.step === 'prompt' && !isAgain(request, previous))) turn++;
+      previous = request;
     } else if (!numbers.has(request.thread)) numbers.set(request.thread, numbers.size + 1);
     places.push({ turn: Math.max(turn, 1), thread: isMain ? 0 : (numbers.get(request.thread) ?? 0) });
   }
@@ -41,9 +41,9 @@ export function placesOf(requests: readonly TurnRequest[]): TurnPlace[] {
 }
 
 /** The same prompt was sent again after a failure. */
-function isAgain(request: TurnRequest, before: TurnRequest | null): boolean {
-  if (before?.step !== 'prompt') return false;
-  return request.clientRetries > 0 || (before.outcome !== null && before.outcome !== 'ok');
+function isAgain(request: TurnRequest, previous: TurnRequest | null): boolean {
+  if (previous?.step !== 'prompt') return false;
+  return request.clientRetries > 0 || (previous.outcome !== null && previous.outcome !== 'ok');
 }
 
 /** A session of more changes consists of single requests rather than of conversations. */
@@ -54,9 +54,9 @@ function mainThreads(requests: readonly TurnRequest[]): (string | null)[] {
   const mains: (string | null)[] = [];
   for (let changes = 0; mains.length < requests.length; changes++) {
     if (changes === maxMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
-    const rest = requests.slice(mains.length);
-    const main = mostUsed(rest);
-    const end = rest.findLastIndex(({ thread }) => thread === main) + 1;
+    const laterRequests = requests.slice(mains.length);
+    const main = mostUsed(laterRequests);
+    const end = laterRequests.findLastIndex(({ thread }) => thread === main) + 1;
     for (let index = 0; index < end; index++) mains.push(main);
   }
   return mains;

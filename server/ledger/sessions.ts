@@ -45,8 +45,8 @@ const rowsPerPiece = 1_000;
 export const maxRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
-  const limit = Math.min(Math.max(wanted, 1), 200);
+  const { limit: requestedLimit = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
+  const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(database, filter);
   const rows = database
     .prepare(`SELECT * FROM sessions WHERE last_seq < ?${sql} ORDER BY last_seq DESC LIMIT ?`)
@@ -60,17 +60,17 @@ function conditionsOf(
   database: Database,
   { keyId, groupId, client, sinceMs, running, stopped, stopAtUsd, within }: SessionConditions,
 ): { sql: string; values: SqlValue[] } {
-  const given: [condition: string, ...values: SqlValue[]][] = [];
-  if (keyId !== undefined) given.push(['key_id = ?', keyId]);
-  if (groupId !== undefined) given.push(['group_id = ?', groupId]);
-  if (client !== undefined) given.push(['client = ?', client]);
-  if (sinceMs !== undefined) given.push(['last_seq >= ?', seekSeq(database, sinceMs)]);
-  if (within) given.push([withinSql, JSON.stringify(within.keyIds), JSON.stringify(within.groupIds)]);
-  if (running) given.push([`id IN (${runningSessions})`]);
-  if (stopped) given.push([`(stopped_at IS NOT NULL OR ${budgetUsed} >= ?)`, stopAtUsd ?? Number.MAX_VALUE]);
+  const conditions: [condition: string, ...values: SqlValue[]][] = [];
+  if (keyId !== undefined) conditions.push(['key_id = ?', keyId]);
+  if (groupId !== undefined) conditions.push(['group_id = ?', groupId]);
+  if (client !== undefined) conditions.push(['client = ?', client]);
+  if (sinceMs !== undefined) conditions.push(['last_seq >= ?', seekSeq(database, sinceMs)]);
+  if (within) conditions.push([withinSql, JSON.stringify(within.keyIds), JSON.stringify(within.groupIds)]);
+  if (running) conditions.push([`id IN (${runningSessions})`]);
+  if (stopped) conditions.push([`(stopped_at IS NOT NULL OR ${budgetUsed} >= ?)`, stopAtUsd ?? Number.MAX_VALUE]);
   return {
-    sql: given.map(([condition]) => ` AND ${condition}`).join(''),
-    values: given.flatMap(([, ...values]) => values),
+    sql: conditions.map(([condition]) => ` AND ${condition}`).join(''),
+    values: conditions.flatMap(([, ...values]) => values),
   };
 }
 
@@ -88,9 +88,9 @@ export async function getSession(
 ): Promise<SessionInFull | null> {
   const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
   if (!row) return null;
-  const read = await readRequests(database, id);
-  const requests = requestsOf(read.requests);
-  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
+  const sessionRead = await readRequests(database, id);
+  const requests = requestsOf(sessionRead.requests);
+  return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
 export interface SessionRead {
@@ -100,19 +100,19 @@ export interface SessionRead {
 }
 
 async function readRequests(database: Database, id: string): Promise<SessionRead> {
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT ${requestColumns} FROM requests INDEXED BY requests_by_session
      WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
   );
-  const found: ReadRequest[] = [];
-  for (let before = Number.MAX_SAFE_INTEGER; found.length < maxRequests; ) {
-    const rows = read.all(id, before);
-    for (const row of rows) found.push(readRequest(row));
+  const requests: ReadRequest[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; requests.length < maxRequests; ) {
+    const rows = selectRows.all(id, before);
+    for (const row of rows) requests.push(readRequest(row));
     await setImmediate();
-    if (rows.length < rowsPerPiece) return { requests: found.reverse(), isComplete: true };
+    if (rows.length < rowsPerPiece) return { requests: requests.reverse(), isComplete: true };
     before = Number(rows.at(-1)?.seq);
   }
-  return { requests: found.reverse(), isComplete: false };
+  return { requests: requests.reverse(), isComplete: false };
 }
 
 /** Of a row of the table `sessions`. */

@@ -13,7 +13,7 @@ export const maxShadowsRead = 100_000;
 
 export class ShadowSums {
   readonly #question: ShadowsQuestion;
-  readonly #found = new Map<string, Sums>();
+  readonly #sumsByName = new Map<string, Sums>();
 
   constructor(question: ShadowsQuestion) {
     this.#question = question;
@@ -24,28 +24,28 @@ export class ShadowSums {
     const { groupId, sinceMs = 0 } = this.#question;
     if (row.outcome === null || row.startedAt < sinceMs || (groupId !== undefined && row.groupId !== groupId)) return;
     const name = JSON.stringify([row.groupId, row.provider, row.modelServed]);
-    const sums = this.#found.get(name) ?? new Sums(row);
-    this.#found.set(name, sums);
+    const sums = this.#sumsByName.get(name) ?? new Sums(row);
+    this.#sumsByName.set(name, sums);
     sums.add(row);
   }
 
   /** One for each group and model, most requests first. */
   get summaries(): ShadowSummary[] {
-    return [...this.#found.values()].map((sums) => sums.view).sort((one, other) => other.requests - one.requests);
+    return [...this.#sumsByName.values()].map((sums) => sums.view).sort((one, other) => other.requests - one.requests);
   }
 }
 
-const sides = ['costUsd', 'firstByteMs', 'totalMs', 'outputTokens'] as const;
-type Values = Record<(typeof sides)[number], number | null>;
+const measures = ['costUsd', 'firstByteMs', 'totalMs', 'outputTokens'] as const;
+type Values = Record<(typeof measures)[number], number | null>;
 
 class Sums {
   readonly #row: RequestView;
   #requests = 0;
-  #answered = 0;
-  #compared = 0;
+  #answeredCount = 0;
+  #comparedCount = 0;
   #equal = 0;
   #costUsd = 0;
-  readonly #pairs = new Map<(typeof sides)[number], { pairs: number; original: number; shadow: number }>();
+  readonly #pairs = new Map<(typeof measures)[number], { pairs: number; original: number; shadow: number }>();
 
   constructor(row: RequestView) {
     this.#row = row;
@@ -55,19 +55,23 @@ class Sums {
     this.#requests += 1;
     this.#costUsd += costUsd ?? 0;
     if (outcome !== 'ok' || of === null) return;
-    this.#answered += 1;
-    if (sameAnswer !== null) this.#compared += 1;
+    this.#answeredCount += 1;
+    if (sameAnswer !== null) this.#comparedCount += 1;
     if (sameAnswer) this.#equal += 1;
     const { firstByteMs, totalMs } = row;
     this.#addPair(of, { costUsd, firstByteMs, totalMs, outputTokens: row.usage?.outputTokens ?? null });
   }
 
   #addPair(original: ShadowedRequest, shadow: Values): void {
-    for (const side of sides) {
-      const [one, other] = [original[side], shadow[side]];
-      if (one === null || other === null) continue;
-      const sum = this.#pairs.get(side) ?? { pairs: 0, original: 0, shadow: 0 };
-      this.#pairs.set(side, { pairs: sum.pairs + 1, original: sum.original + one, shadow: sum.shadow + other });
+    for (const measure of measures) {
+      const [originalValue, shadowValue] = [original[measure], shadow[measure]];
+      if (originalValue === null || shadowValue === null) continue;
+      const sum = this.#pairs.get(measure) ?? { pairs: 0, original: 0, shadow: 0 };
+      this.#pairs.set(measure, {
+        pairs: sum.pairs + 1,
+        original: sum.original + originalValue,
+        shadow: sum.shadow + shadowValue,
+      });
     }
   }
 
@@ -78,8 +82,8 @@ class Sums {
       provider: provider ?? '',
       model: modelServed ?? modelAsked ?? '',
       requests: this.#requests,
-      answered: this.#answered,
-      compared: this.#compared,
+      answered: this.#answeredCount,
+      compared: this.#comparedCount,
       equal: this.#equal,
       costUsd: this.#costUsd,
       original: this.#meansOf('original'),
@@ -88,8 +92,8 @@ class Sums {
   }
 
   #meansOf(whose: 'original' | 'shadow'): ShadowSide {
-    const mean = (side: (typeof sides)[number]) => {
-      const sum = this.#pairs.get(side);
+    const mean = (measure: (typeof measures)[number]) => {
+      const sum = this.#pairs.get(measure);
       return sum ? sum[whose] / sum.pairs : null;
     };
     return {

@@ -21,14 +21,14 @@ const rowsPerBatch = 1_000;
 export async function summarizeShadows(database: Database, question: ShadowsQuestion): Promise<ShadowSummary[]> {
   const { sinceMs } = question;
   const low = sinceMs === undefined ? 0 : seekSeq(database, sinceMs - slackMs);
-  const read = database.prepare(
+  const selectRows = database.prepare(
     `SELECT * FROM requests INDEXED BY requests_shadow_rows
      WHERE shadow_of IS NOT NULL AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerBatch}`,
   );
   const sums = new ShadowSums(question);
   let before = Number.MAX_SAFE_INTEGER;
   for (let rowsRead = 0; rowsRead < maxShadowsRead; rowsRead += rowsPerBatch) {
-    const rows = read.all(low, before).map(toLedgerRow);
+    const rows = selectRows.all(low, before).map(toLedgerRow);
     for (const row of rows) {
       before = row.seq;
       sums.add(row);

@@ -73,16 +73,16 @@ export function createTextIndex(database: Database): TextIndex {
       const match = matchOf(search);
       if (match === null) return [];
       await catchUp();
-      const captured = database
+      const capturedRows = database
         .prepare(
           `SELECT request_seq AS seq FROM captures WHERE seq IN
            (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits})`,
         )
         .all(match);
-      const failed = database
+      const failedRows = database
         .prepare(`SELECT rowid AS seq FROM error_text WHERE error_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits}`)
         .all(match);
-      const seqs = new Set([...captured, ...failed].map((row) => Number(row.seq)));
+      const seqs = new Set([...capturedRows, ...failedRows].map((row) => Number(row.seq)));
       return [...seqs].sort((one, other) => other - one).slice(0, maxHits);
     },
     stop() {

@@ -129,14 +129,14 @@ export class UsageSums {
 
   values(): Iterable<Cell> {
     return [...this.#quarters.values()].flatMap((cells) =>
-      Object.values(cells).flatMap((named) => [...named.values()]),
+      Object.values(cells).flatMap((cellsByName) => [...cellsByName.values()]),
     );
   }
 }
 
-/** Counts the request in `own` and each attempt's usage in its own cell; unknown costs count once for each cell. */
-function addAttempts(row: Countable, own: Cell, cellOfAttempt: (attempt: AttemptRecord) => Cell): void {
-  addRequest(own, row);
+/** Counts the request in `ownCell` and each attempt's usage in its own cell; unknown costs count once for each cell. */
+function addAttempts(row: Countable, ownCell: Cell, cellOfAttempt: (attempt: AttemptRecord) => Cell): void {
+  addRequest(ownCell, row);
   const unpriced = new Set<Cell>();
   for (const attempt of row.attempts) {
     const cell = cellOfAttempt(attempt);
@@ -147,11 +147,11 @@ function addAttempts(row: Countable, own: Cell, cellOfAttempt: (attempt: Attempt
 }
 
 function cellOf(cells: Cells, dimension: UsageDimension, quarter: number, name: string | null): Cell {
-  const named = cells[dimension];
-  let cell = named.get(name ?? '');
+  const cellsByName = cells[dimension];
+  let cell = cellsByName.get(name ?? '');
   if (cell === undefined) {
     cell = { dimension, quarter, name: name ?? '', ...noSums };
-    named.set(cell.name, cell);
+    cellsByName.set(cell.name, cell);
   }
   return cell;
 }

@@ -37,10 +37,10 @@ export function createUsageDays(database: Database): UsageDays {
   const firstFrom = database.prepare(
     'SELECT min(quarter) AS quarter FROM usage_cells WHERE dimension = ? AND quarter >= ?',
   );
-  let stopped = false;
+  let isStopped = false;
 
   async function rollUpDimension(dimension: UsageDimension, today: number): Promise<void> {
-    while (!stopped) {
+    while (!isStopped) {
       const next = (rolled().get(dimension) ?? -1) + 1;
       const quarter = firstFrom.get(dimension, next * quartersPerDay)?.quarter;
       const day = Math.floor(Number(quarter ?? Infinity) / quartersPerDay);
@@ -57,7 +57,7 @@ export function createUsageDays(database: Database): UsageDays {
       for (const dimension of usageDimensions) await rollUpDimension(dimension, Math.floor(now / dayMs));
     },
     stop() {
-      stopped = true;
+      isStopped = true;
     },
   };
 }

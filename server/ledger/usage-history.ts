@@ -62,7 +62,7 @@ export interface UsageHistory {
   /** Called when a key is removed, so that another key with its id starts at zero. */
   forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
   /** Only for a ledger that other replicas write as well. The first question fixes the snapshot. */
-  atSnapshot?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
+  atSnapshot?<T>(work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T>;
 }
 
 /** The history in SQLite, which answers synchronously. */
@@ -122,11 +122,11 @@ export function plus(...all: Spent[]): Spent {
 }
 
 /** One index look-up for each quarter or day, whatever the number of names. CROSS JOIN keeps SQLite from reordering the join. */
-function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', place: 'quarter' | 'day') {
+function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', timeColumn: 'quarter' | 'day') {
   const select = database.prepare(
     `WITH RECURSIVE places (at) AS (SELECT ? UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?)
      SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced
-     FROM places CROSS JOIN ${table} ON dimension = ? AND ${place} = at AND name = ?`,
+     FROM places CROSS JOIN ${table} ON dimension = ? AND ${timeColumn} = at AND name = ?`,
   );
   return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Spent =>
     toSpent(first < end ? select.get(first, end, scope, id) : undefined);

@@ -66,11 +66,11 @@ async function addLocalDays(database: Database, { quarters, question, sums }: Ad
 /** Uses the totals of whole days as far as possible, and quarters before and after. */
 async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
   const { by, names } = question;
-  const named = names === undefined ? [] : [JSON.stringify(names)];
+  const nameArguments = names === undefined ? [] : [JSON.stringify(names)];
   const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
     const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter', names !== undefined));
     for (let at = from; at < to; at += perBatch) {
-      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...named)) addRow(sums, row, null);
+      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...nameArguments)) addRow(sums, row, null);
       await setImmediate();
     }
   };
@@ -85,9 +85,9 @@ async function addWholeTime(database: Database, { quarters, question, sums }: Ad
 
 /** `isNamed`: of the names in a list, as JSON. */
 function sumsSql(table: string, time: string, isNamed = false): string {
-  const named = isNamed ? ' AND name IN (SELECT value FROM json_each(?))' : '';
+  const nameCondition = isNamed ? ' AND name IN (SELECT value FROM json_each(?))' : '';
   return `SELECT name, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
-    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ?${named} GROUP BY name`;
+    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ?${nameCondition} GROUP BY name`;
 }
 
 /** The requested quarters, limited to those that exist. */
@@ -107,7 +107,7 @@ function quartersOf(database: Database, question: UsageQuestion): Span {
 
 function addRow(sums: Map<string, Summed>, row: Row, date: string | null): void {
   const name = date ?? text(row.name) ?? '';
-  const before = sums.get(name);
-  if (before) addInto(before, readSums(row));
+  const existing = sums.get(name);
+  if (existing) addInto(existing, readSums(row));
   else sums.set(name, { name: name || null, ...readSums(row) });
 }

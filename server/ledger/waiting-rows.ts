@@ -34,11 +34,11 @@ export class WaitingRows {
   readonly #options: WaitingRowsOptions;
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
-  #joined: (JoinedRequest & { writes: number })[] = [];
+  #joinedRequests: (JoinedRequest & { writes: number })[] = [];
   #timer: NodeJS.Timeout | null = null;
   /** Number of ended requests among those rows. */
   #ended = 0;
-  #dropped = 0;
+  #droppedCount = 0;
   #lastError: string | null = null;
   /** Whether the previous run's unfinished requests were marked, which precedes the first write. */
   #isMarked = false;
@@ -58,8 +58,8 @@ export class WaitingRows {
     this.#arm(this.#options.flushMs);
   }
 
-  join(joined: JoinedRequest): void {
-    this.#joined.push({ ...joined, writes: 0 });
+  join(joinedRequest: JoinedRequest): void {
+    this.#joinedRequests.push({ ...joinedRequest, writes: 0 });
     this.#arm(this.#options.flushMs);
   }
 
@@ -84,13 +84,13 @@ export class WaitingRows {
   };
 
   #write(mayWait: (row: BegunRow) => boolean): void {
-    if (this.#isMarked && this.#rows.length === 0 && this.#captures.length + this.#joined.length === 0) return;
+    if (this.#isMarked && this.#rows.length === 0 && this.#captures.length + this.#joinedRequests.length === 0) return;
     try {
       if (!this.#isMarked) this.#markInterrupted();
       this.#rows = this.#options.writer.write(this.#rows, this.#captures, mayWait);
       this.#ended = 0;
       this.#captures = [];
-      if (this.#joined.length > 0) this.#writeJoined();
+      if (this.#joinedRequests.length > 0) this.#writeJoined();
       this.#lastError = null;
     } catch (error) {
       this.#keepForLater(error);
@@ -99,8 +99,10 @@ export class WaitingRows {
 
   #writeJoined(): void {
     const { writer } = this.#options;
-    this.#joined = this.#joined.filter((each) => !writer.join(each) && ++each.writes < writesUntilJoined);
-    if (this.#joined.length > 0) setImmediate(() => this.#arm(this.#options.flushMs));
+    this.#joinedRequests = this.#joinedRequests.filter(
+      (each) => !writer.join(each) && ++each.writes < writesUntilJoined,
+    );
+    if (this.#joinedRequests.length > 0) setImmediate(() => this.#arm(this.#options.flushMs));
   }
 
   get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
@@ -108,7 +110,7 @@ export class WaitingRows {
       ok: this.#lastError === null,
       pending: this.#rows.length,
       spooled: 0,
-      dropped: this.#dropped,
+      dropped: this.#droppedCount,
       lastError: this.#lastError,
     };
   }
@@ -135,7 +137,7 @@ export class WaitingRows {
     const tooMany = isKept ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
     this.#rows.splice(0, tooMany);
     this.#captures.splice(0, isKept ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
-    this.#dropped += tooMany;
+    this.#droppedCount += tooMany;
     const message = messageOf(error);
     if (message !== this.#lastError) {
       const { pending, dropped } = this.health;
@@ -162,8 +164,8 @@ function spentIn(
 ): Spent {
   const spent = { usd: 0, tokens: 0, unpriced: 0 };
   for (const row of rows) {
-    const own = scope === 'key' ? row.keyId : row.groupId;
-    const owner = row.shadowOf === null ? own : shadowAccount(row.groupId);
+    const recordedOwner = scope === 'key' ? row.keyId : row.groupId;
+    const owner = row.shadowOf === null ? recordedOwner : shadowAccount(row.groupId);
     if (!isFinished(row) || owner !== id || row.startedAt < range.startMs || row.startedAt >= range.endMs) continue;
     spent.usd += row.costUsd ?? 0;
     spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);

@@ -66,16 +66,16 @@ export function createLedgerWriter(
 
   return {
     write(rows, captures, mayWait) {
-      const left: BegunRow[] = [];
-      const begun = new Map<string, number>();
-      const ended = new Map<string, number>();
+      const deferred: BegunRow[] = [];
+      const begunSeqs = new Map<string, number>();
+      const endedSeqs = new Map<string, number>();
       names.startBatch();
       database.transaction(() => {
         const sums = new UsageSums();
         const sessions = new SessionUses();
         for (const row of latestById(rows)) {
           if (!isFinished(row) && mayWait(row)) {
-            left.push(row);
+            deferred.push(row);
             continue;
           }
           const seq = writeRequest(row, running.get(row.id));
@@ -85,21 +85,21 @@ export function createLedgerWriter(
             sums.add(row);
             const errors = errorsOf(row);
             if (errors !== '') addErrors.run(seq, errors);
-            if (row.captured !== null) ended.set(row.id, seq);
+            if (row.captured !== null) endedSeqs.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
-          } else begun.set(row.id, seq);
+          } else begunSeqs.set(row.id, seq);
         }
         addSums(sums);
         addKeyUses(rows);
         addSessions(sessions);
-        for (const capture of captures) addCapture(capture, ended.get(capture.id) ?? null);
+        for (const capture of captures) addCapture(capture, endedSeqs.get(capture.id) ?? null);
       });
       // Only after the commit.
       names.commitBatch();
       if (captures.length > 0) captureWritten();
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
-      for (const [id, seq] of begun) running.set(id, seq);
-      return left;
+      for (const [id, seq] of begunSeqs) running.set(id, seq);
+      return deferred;
     },
     join: prepareJoiner(database),
     markInterrupted: () => database.transaction(() => markInterrupted(database, addSums, names)),
@@ -140,16 +140,16 @@ function prepareKeyUsesWriter(database: Database) {
 }
 
 function markInterrupted(database: Database, addSums: (sums: UsageSums) => void, names: NamesWriter): number {
-  const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE outcome IS NULL RETURNING *");
-  const left = mark.all().map(toLedgerRow);
+  const markAll = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE outcome IS NULL RETURNING *");
+  const interruptedRows = markAll.all().map(toLedgerRow);
   const addCost = database.prepare('UPDATE sessions SET cost_usd = cost_usd + ? WHERE id = ?');
   const sums = new UsageSums();
   names.startBatch();
-  for (const row of left) {
+  for (const row of interruptedRows) {
     sums.add({ ...row, outcome: 'interrupted' });
     if (row.session !== null && row.costUsd !== null) addCost.run(row.costUsd, row.session.id);
     names.add(row.seq, { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 });
   }
   addSums(sums);
-  return left.length;
+  return interruptedRows.length;
 }

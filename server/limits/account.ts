@@ -21,7 +21,7 @@ interface AccountPorts {
   clocks: Clocks;
   history: UsageHistory;
   /** By job: what jobs that outlive their requests may still cost. */
-  held(): ReadonlyMap<string, Amounts> | undefined;
+  jobReservations(): ReadonlyMap<string, Amounts> | undefined;
   sums: Pick<BudgetSums, 'find' | 'keep'>;
   /** The ledger or the stored totals could not be read; this is retried later. */
   failed(error: unknown): void;
@@ -83,8 +83,10 @@ export class Account {
 
   /** The reservations of running requests and of jobs that outlive theirs. */
   get reserved(): Estimate {
-    const held = this.#ports.held();
-    return held ? { ...this.#reserved, most: [...held.values()].reduce(sum, this.#reserved.most) } : this.#reserved;
+    const jobReservations = this.#ports.jobReservations();
+    return jobReservations
+      ? { ...this.#reserved, most: [...jobReservations.values()].reduce(sum, this.#reserved.most) }
+      : this.#reserved;
   }
 
   /** The amount spent by ended requests in the current period. `isKnown` false: it may be more, but cannot be read now. */
@@ -117,8 +119,8 @@ export class Account {
     const steady = this.#ports.clocks.steadyMs();
     this.#count(estimate, -1);
     if (isVoid) this.requests.add(atMs, -1, steady);
-    const more = used.tokens - estimate.likely.tokens;
-    this.tokens.add(more > 0 ? steady : atMs, more, steady);
+    const difference = used.tokens - estimate.likely.tokens;
+    this.tokens.add(difference > 0 ? steady : atMs, difference, steady);
     // Resets rounding errors.
     this.#reserved = this.#running + this.#parts === 0 ? free : minus(this.#reserved, estimate);
     this.count(startedAt, used);

@@ -20,17 +20,17 @@ interface Watched {
  */
 export class BudgetWatch {
   readonly #account: Account;
-  readonly #reached: (notice: LimitReached) => void;
+  readonly #onReached: (notice: LimitReached) => void;
   readonly #watched: Watched[] = [];
 
-  constructor(account: Account, reached: (notice: LimitReached) => void) {
+  constructor(account: Account, onReached: (notice: LimitReached) => void) {
     this.#account = account;
-    this.#reached = reached;
+    this.#onReached = onReached;
   }
 
   /** Must be called before a request is counted. */
   begin({ limits }: Limited): void {
-    for (const budget of limits.budgets) this.#look(budget);
+    for (const budget of limits.budgets) this.#measure(budget);
   }
 
   /** Must be called after a request is counted, with its usage. */
@@ -43,17 +43,17 @@ export class BudgetWatch {
 
   /** False if the amount spent is not known yet. */
   #report(limited: Limited, budget: Budget, added: number): boolean {
-    const { watched, percent, used, resetsAt } = this.#look(budget, added);
+    const { watched, percent, used, resetsAt } = this.#measure(budget, added);
     if (watched.percent === null) return false;
     if (percent === 0 || percent <= watched.percent) return true;
     watched.percent = percent;
     const { scope, id, name } = limited;
-    this.#reached({ scope, id, name, budget, percent, used, resetsAt });
+    this.#onReached({ scope, id, name, budget, percent, used, resetsAt });
     return true;
   }
 
   /** `added`: the usage of a request that has ended, which the amount spent includes. */
-  #look(budget: Budget, added = 0) {
+  #measure(budget: Budget, added = 0) {
     const { period, spent, isKnown } = this.#account.spent(budget.per);
     const used = spent[budget.unit];
     const watched = this.#watchedOf(budget, period.startMs);
@@ -67,11 +67,11 @@ export class BudgetWatch {
   }
 
   #watchedOf(budget: Budget, startMs: number): Watched {
-    const place = this.#watched.findIndex((each) => isSame(each.budget, budget));
-    const before = this.#watched[place];
-    if (before?.startMs === startMs) return before;
+    const index = this.#watched.findIndex((each) => isSame(each.budget, budget));
+    const previous = this.#watched[index];
+    if (previous?.startMs === startMs) return previous;
     const watched: Watched = { budget, startMs, percent: null, early: 0 };
-    this.#watched.splice(before ? place : this.#watched.length, 1, watched);
+    this.#watched.splice(previous ? index : this.#watched.length, 1, watched);
     return watched;
   }
 }

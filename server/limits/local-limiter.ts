@@ -44,7 +44,7 @@ export class LocalLimiter implements Limiter {
   readonly #accounts = new LimitSubjectMap<Watched>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
-  readonly #held = new LimitSubjectMap<Map<string, Amounts>>();
+  readonly #jobReservations = new LimitSubjectMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
@@ -90,31 +90,31 @@ export class LocalLimiter implements Limiter {
     const settled = settledBy(record);
     const { reservation, subjects } = this.#admitted.get(record.id) ?? { reservation: null, subjects: [] };
     this.#admitted.delete(record.id);
-    const counted = new Set<Account>();
+    const countedAccounts = new Set<Account>();
     for (const { limited, account, budgets } of subjects) {
       if (reservation) account.settle(reservation, settled);
       budgets?.report(limited, settled.used);
-      counted.add(account);
+      countedAccounts.add(account);
     }
     // The request may have begun before its key or group had limits.
     for (const subject of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
       const account = this.#accounts.get(subject)?.account;
-      if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
+      if (account && !countedAccounts.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
     for (const subject of payersOf(owner)) {
-      const held = this.#held.get(subject) ?? new Map<string, Amounts>();
-      this.#held.set(subject, held.set(job, most));
+      const reservations = this.#jobReservations.get(subject) ?? new Map<string, Amounts>();
+      this.#jobReservations.set(subject, reservations.set(job, most));
     }
   }
 
   release(job: string, owner: JobOwner): void {
     for (const subject of payersOf(owner)) {
-      const held = this.#held.get(subject);
-      held?.delete(job);
-      if (held?.size === 0) this.#held.delete(subject);
+      const reservations = this.#jobReservations.get(subject);
+      reservations?.delete(job);
+      if (reservations?.size === 0) this.#jobReservations.delete(subject);
     }
   }
 
@@ -130,8 +130,8 @@ export class LocalLimiter implements Limiter {
       const account = this.account(limited);
       for (const { per } of limited.limits.budgets) {
         account.spent(per);
-        const later = account.loading(per);
-        if (later) loading.push(later);
+        const promise = account.loading(per);
+        if (promise) loading.push(promise);
       }
       await setImmediate();
     }
@@ -144,8 +144,8 @@ export class LocalLimiter implements Limiter {
     const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
     for (const forget of [sums.forget, history.forgetTotal]) {
       try {
-        const done = forget(scope, id);
-        if (done instanceof Promise) done.catch(failed);
+        const deletion = forget(scope, id);
+        if (deletion instanceof Promise) deletion.catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -174,8 +174,8 @@ export class LocalLimiter implements Limiter {
       const { clocks, history, sums, log, reached } = this.#ports;
       const { scope, id, sinceMs } = limited;
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
-      const held = () => this.#held.get(limited);
-      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
+      const jobReservations = () => this.#jobReservations.get(limited);
+      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, jobReservations });
       watched = { account, budgets: reached && new BudgetWatch(account, reached) };
       this.#accounts.set(limited, watched);
     }

@@ -33,7 +33,7 @@ export interface Exceeded {
 
 /** The rest of a hard budget, and the part of it reserved by running requests. */
 interface Room {
-  left: number;
+  remaining: number;
   reserved: number;
 }
 
@@ -52,9 +52,9 @@ export function findExceeded(
   const waits: { meter: LimitMeter; waitMs: number }[] = [];
   for (const budget of limits.budgets) {
     if (!budget.hard || isFree) continue;
-    const { left, reserved } = roomOf(account, budget);
-    if (left > reserved) continue;
-    if (left <= 0) return { meter: budgetMeter(account, budget), waitMs: null };
+    const { remaining, reserved } = roomOf(account, budget);
+    if (remaining > reserved) continue;
+    if (remaining <= 0) return { meter: budgetMeter(account, budget), waitMs: null };
     waits.push({ meter: budgetMeter(account, budget), waitMs: placeFreeInMs });
   }
   for (const meter of rateMeters(account, limits, clocks)) {
@@ -65,7 +65,7 @@ export function findExceeded(
 }
 
 function roomOf(account: Counted, { unit, amount, per }: Budget): Room {
-  return { left: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
+  return { remaining: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
 }
 
 export function metersOf(account: Counted, limits: Limits, clocks: Clocks): LimitMeter[] {

@@ -10,17 +10,17 @@ export function refusal(
   { meter, waitMs }: Exceeded,
   { headers, nowMs }: { headers: Record<string, string>; nowMs: number },
 ): GatewayError {
-  const who = `${limited.scope} "${limited.name}"`;
+  const owner = `${limited.scope} "${limited.name}"`;
   if (meter.budget && waitMs === null) {
-    const opens = meter.resetsAt === null ? 'It does not reset by itself' : resets(meter.resetsAt, nowMs);
-    const message = `The budget of ${who} is spent: ${used(meter)} of ${describeBudget(meter.budget)}. ${opens}; ${change(limited)}`;
+    const opens = meter.resetsAt === null ? 'It does not reset by itself' : describeReset(meter.resetsAt, nowMs);
+    const message = `The budget of ${owner} is spent: ${describeUsed(meter)} of ${describeBudget(meter.budget)}. ${opens}; ${describeChange(limited)}`;
     return new GatewayError('budget_spent', message, { headers });
   }
   const wait = waitMs ?? 0;
-  const reached = meter.budget
-    ? `The rest of the budget of ${who} (${describeBudget(meter.budget)}) is reserved by running requests`
-    : `Rate limit reached for ${who}: ${describeRate(meter)}`;
-  const message = `${reached}. Please try again in ${formatSpan(wait)}. To allow more, ${change(limited)}`;
+  const reason = meter.budget
+    ? `The rest of the budget of ${owner} (${describeBudget(meter.budget)}) is reserved by running requests`
+    : `Rate limit reached for ${owner}: ${describeRate(meter)}`;
+  const message = `${reason}. Please try again in ${formatSpan(wait)}. To allow more, ${describeChange(limited)}`;
   return new GatewayError(meter.kind === 'tokens' ? 'token_limit_reached' : 'request_limit_reached', message, {
     headers: { ...headers, 'retry-after-ms': String(Math.ceil(wait)) },
     retryAfterSeconds: Math.ceil(wait / 1_000),
@@ -40,21 +40,21 @@ function describeRate({ kind, amount, used }: LimitMeter): string {
   return `${amount} ${kind} per minute, used ${used}`;
 }
 
-function used({ budget, used: amount }: LimitMeter): string {
+function describeUsed({ budget, used: amount }: LimitMeter): string {
   return budget?.unit === 'usd' ? `$${amount.toFixed(4)}` : String(amount);
 }
 
 function describeBudget({ unit, amount, per }: Budget): string {
-  const what = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
-  return per === 'total' ? `${what} in total` : `${what} a ${per}`;
+  const quantity = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
+  return per === 'total' ? `${quantity} in total` : `${quantity} a ${per}`;
 }
 
-function resets(atMs: number, nowMs: number): string {
+function describeReset(atMs: number, nowMs: number): string {
   const local = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString();
   return `It resets on ${local.slice(0, 16).replace('T', ' ')}, in ${formatSpan(atMs - nowMs)}`;
 }
 
-function change({ scope, id }: Limited): string {
+function describeChange({ scope, id }: Limited): string {
   const verb = scope === 'key' ? `sluice key limit ${id}` : `sluice group put ${id} --limit`;
   return `change it in Sluice under ${scope === 'key' ? 'Keys' : 'Groups'} or with "${verb} …".`;
 }

@@ -89,14 +89,14 @@ export class Spending {
   }
 
   #recall(nowMs: number): void {
-    const kept = this.#tried(() => this.#ports.recall(), nowMs);
-    if (kept === undefined) return;
+    const stored = this.#tryRead(() => this.#ports.recall(), nowMs);
+    if (stored === undefined) return;
     this.#isRecalled = true;
-    if (kept === null) return;
+    if (stored === null) return;
     // A later period would have replaced it with its first request.
     this.#isKnown = true;
-    if (kept.endMs <= this.#period.startMs) return;
-    const { startMs, endMs, spent } = kept;
+    if (stored.endMs <= this.#period.startMs) return;
+    const { startMs, endMs, spent } = stored;
     this.#spent = startMs === this.#period.startMs ? largest(this.#spent, spent) : spent;
     this.#period = { startMs, endMs };
   }
@@ -110,9 +110,9 @@ export class Spending {
     } else if (nowMs >= endMs) this.#begin(periodOf(this.#per, nowMs), nothing, nowMs);
   }
 
-  #begin(period: Period, counted: Spent, nowMs: number): void {
+  #begin(period: Period, spent: Spent, nowMs: number): void {
     this.#period = period;
-    this.#spent = plus(this.#load(nowMs), counted);
+    this.#spent = plus(this.#load(nowMs), spent);
     this.#own = nothing;
     this.#keep();
   }
@@ -120,7 +120,7 @@ export class Spending {
   /** The ledger's total of the current period; zero while it is being read. */
   #load(nowMs: number): Spent {
     const period = this.#period;
-    const loaded = this.#tried(() => this.#ports.load(period), nowMs);
+    const loaded = this.#tryRead(() => this.#ports.load(period), nowMs);
     if (loaded === undefined) return nothing;
     if (loaded instanceof Promise) {
       this.#askAgainAt = nowMs;
@@ -144,7 +144,7 @@ export class Spending {
   }
 
   /** Undefined if it fails; only the first of several failures is reported. */
-  #tried<T>(ask: () => T, nowMs: number): T | undefined {
+  #tryRead<T>(ask: () => T, nowMs: number): T | undefined {
     try {
       return ask();
     } catch (error) {

@@ -13,9 +13,9 @@ export const noLabel = 'none';
  */
 export class LabelSets {
   readonly #limit: number;
-  readonly #whole = new Map<string, SeriesLabels>();
+  readonly #complete = new Map<string, SeriesLabels>();
   readonly #withoutModel = new Map<string, SeriesLabels>();
-  readonly #rest: SeriesLabels = { group: otherLabel, provider: otherLabel, model: otherLabel };
+  readonly #others: SeriesLabels = { group: otherLabel, provider: otherLabel, model: otherLabel };
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -24,16 +24,16 @@ export class LabelSets {
   of(group: string | null, provider: string | null, model: string | null): SeriesLabels {
     const labels = { group: group ?? noLabel, provider: provider ?? noLabel, model: model ?? noLabel };
     return (
-      this.#taken(this.#whole, labels) ??
-      this.#taken(this.#withoutModel, { ...labels, model: otherLabel }) ??
-      this.#rest
+      this.#recorded(this.#complete, labels) ??
+      this.#recorded(this.#withoutModel, { ...labels, model: otherLabel }) ??
+      this.#others
     );
   }
 
-  #taken(sets: Map<string, SeriesLabels>, labels: SeriesLabels): SeriesLabels | undefined {
+  #recorded(sets: Map<string, SeriesLabels>, labels: SeriesLabels): SeriesLabels | undefined {
     const name = `${labels.group}\n${labels.provider}\n${labels.model}`;
-    const known = sets.get(name);
-    if (known || sets.size >= this.#limit) return known;
+    const existing = sets.get(name);
+    if (existing || sets.size >= this.#limit) return existing;
     sets.set(name, labels);
     return labels;
   }

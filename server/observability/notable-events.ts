@@ -26,25 +26,25 @@ type Reported = Pick<NotableEvent, 'type' | 'text' | 'data'>;
 export function createNotableEvents(emit: (event: NotableEvent) => void): (event: ControlEvent) => void {
   const wasDown = new Map<string, boolean>();
   const say = (event: Reported) => emit({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...event });
-  const look = (provider: ProviderView) => {
-    const now = isDown(provider, Date.now());
-    if (now === null) return;
-    const before = wasDown.get(provider.id);
-    wasDown.set(provider.id, now);
-    if (before === false && now) say(downEvent(provider));
-    else if (before === true && !now && provider.enabled) say(upEvent(provider));
+  const noteProvider = (provider: ProviderView) => {
+    const isDownNow = isDown(provider, Date.now());
+    if (isDownNow === null) return;
+    const wasDownBefore = wasDown.get(provider.id);
+    wasDown.set(provider.id, isDownNow);
+    if (wasDownBefore === false && isDownNow) say(downEvent(provider));
+    else if (wasDownBefore === true && !isDownNow && provider.enabled) say(upEvent(provider));
   };
   return (event) => {
     if (event.type === 'limit-reached') say(budgetEvent(event.notice));
     else if (event.type === 'session-budget-reached') say(sessionBudgetEvent(event.notice));
     else if (event.type === 'update-ready') say(newVersionEvent(event.version));
-    else if (event.type === 'provider-changed') look(event.provider);
+    else if (event.type === 'provider-changed') noteProvider(event.provider);
     else if (event.type === 'snapshot' || event.type === 'config-changed') {
       const { providers } = event;
       if (!providers) return;
       const present = new Set(providers.map(({ id }) => id));
       for (const id of wasDown.keys()) if (!present.has(id)) wasDown.delete(id);
-      providers.forEach(look);
+      providers.forEach(noteProvider);
     }
   };
 }
@@ -60,10 +60,10 @@ function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: Limit
 }
 
 function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedUsd }: SessionBudgetReached): Reported {
-  const stopped = amount === 'stop' ? ' and was stopped' : '';
+  const stopNote = amount === 'stop' ? ' and was stopped' : '';
   return {
     type: 'session-budget',
-    text: `The session ${sessionId} of ${client?.split(' ', 1)[0] ?? 'an unknown client'} has cost $${usedUsd.toFixed(2)}${stopped}.`,
+    text: `The session ${sessionId} of ${client?.split(' ', 1)[0] ?? 'an unknown client'} has cost $${usedUsd.toFixed(2)}${stopNote}.`,
     data: { session: sessionId, key: keyId, client, isStopped: amount === 'stop', amount: amountUsd, used: usedUsd },
   };
 }

@@ -94,13 +94,13 @@ export class Observability {
   }
 
   async #followTelemetry({ telemetry: settings }: Settings): Promise<void> {
-    const wanted = JSON.stringify(settings);
-    if (wanted === this.#telemetryIsFor) return;
-    this.#telemetryIsFor = wanted;
-    const before = this.#telemetry;
+    const settingsText = JSON.stringify(settings);
+    if (settingsText === this.#telemetryIsFor) return;
+    this.#telemetryIsFor = settingsText;
+    const previous = this.#telemetry;
     this.#telemetry = null;
     // The last export may take a while, which must not delay the rest.
-    void before?.stop();
+    void previous?.stop();
     const { endpoint } = settings;
     if (endpoint === null || !(settings.traces || settings.metrics)) return;
     const headers = await this.#headers(settings.headers);
@@ -111,9 +111,9 @@ export class Observability {
   }
 
   async #followWebhooks({ webhooks: settings }: Settings): Promise<void> {
-    const wanted = JSON.stringify(settings);
-    if (wanted === this.#webhooksAreFor) return;
-    this.#webhooksAreFor = wanted;
+    const settingsText = JSON.stringify(settings);
+    if (settingsText === this.#webhooksAreFor) return;
+    this.#webhooksAreFor = settingsText;
     this.#stopWebhooks();
     this.#stopWebhooks = () => {};
     const usable: Webhook[] = [];
@@ -132,21 +132,21 @@ export class Observability {
   }
 
   /** Null if its address or secret is missing, because a delivery without its signature would be refused. */
-  async #webhook({ url: written, events, secret: reference }: WebhookSettings): Promise<Webhook | null> {
-    const url = isReference(written) ? await this.#secret('webhooks.url', written) : written;
+  async #webhook({ url: address, events, secret: reference }: WebhookSettings): Promise<Webhook | null> {
+    const url = isReference(address) ? await this.#secret('webhooks.url', address) : address;
     const secret = reference === undefined ? null : await this.#secret('webhooks.secret', reference);
     if (url === null || (reference !== undefined && secret === null)) return null;
     if (isToolUrl(url)) return { url, events, secret };
-    this.#ports.log.warn({ reference: written }, 'the address of a webhook cannot be used');
+    this.#ports.log.warn({ reference: address }, 'the address of a webhook cannot be used');
     return null;
   }
 
   /** The headers with references resolved. Headers whose secret is missing are omitted. */
-  async #headers(written: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  async #headers(configured: Readonly<Record<string, string>>): Promise<Record<string, string>> {
     const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(written)) {
-      const resolved = isReference(value) ? await this.#secret(`telemetry.headers.${name}`, value) : value;
-      if (resolved !== null) headers[name] = resolved;
+    for (const [name, value] of Object.entries(configured)) {
+      const headerValue = isReference(value) ? await this.#secret(`telemetry.headers.${name}`, value) : value;
+      if (headerValue !== null) headers[name] = headerValue;
     }
     return headers;
   }

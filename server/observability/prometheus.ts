@@ -106,7 +106,7 @@ class RequestMetrics {
     for (const attempt of record.attempts) this.#attempted(record, attempt);
     if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
     // Usage of a job is recorded with the request that found it finished, whose attempts have no usage of their own.
-    if (record.attempts.every(({ usage }) => usage === null)) this.#used(labels, record);
+    if (record.attempts.every(({ usage }) => usage === null)) this.#countUsage(labels, record);
   }
 
   #attempted(record: RequestRecord, attempt: AttemptRecord): void {
@@ -115,10 +115,10 @@ class RequestMetrics {
     if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondsMs);
     const speed = record.stream ? outputTokensPerSecond(attempt) : null;
     if (speed !== null) this.#speed.observe(labels, speed);
-    this.#used(labels, attempt);
+    this.#countUsage(labels, attempt);
   }
 
-  #used(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
+  #countUsage(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
     if (costUsd) this.#cost.inc(labels, costUsd);
     if (usage === null) return;
     for (const [type, read] of tokenTypes) {
@@ -140,10 +140,10 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     counter.inc(value);
   };
   const running = gauge('sluice_requests_running', 'Requests that run now.');
-  const waiting = gauge('sluice_requests_waiting', 'Requests that wait to be admitted.');
+  const waitingRequests = gauge('sluice_requests_waiting', 'Requests that wait to be admitted.');
   const pending = gauge('sluice_ledger_rows_waiting', 'Rows of the ledger that are not written yet.');
-  const dropped = total('sluice_ledger_rows_dropped_total', 'Rows of the ledger that were lost.');
-  const refused = total('sluice_unauthenticated_requests_total', 'Requests without a valid key.');
+  const droppedRows = total('sluice_ledger_rows_dropped_total', 'Rows of the ledger that were lost.');
+  const refusedRequests = total('sluice_unauthenticated_requests_total', 'Requests without a valid key.');
   const states = new Gauge({
     name: 'sluice_provider_state',
     help: '1 for the present state of a provider: ok, degraded, cooling or refused.',
@@ -162,10 +162,10 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     update() {
       const now = figures();
       running.set(now.running);
-      waiting.set(now.waiting);
+      waitingRequests.set(now.waiting);
       pending.set(now.ledgerPending);
-      set(dropped, now.ledgerDropped);
-      set(refused, now.unauthenticated);
+      set(droppedRows, now.ledgerDropped);
+      set(refusedRequests, now.unauthenticated);
       if (now.sharedCounts) {
         countsUp ??= gauge('sluice_shared_counts_up', 'Whether limits are counted together with other replicas.');
         replicas ??= gauge('sluice_replicas', 'Replicas last seen, with this one.');

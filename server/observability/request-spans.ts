@@ -133,7 +133,7 @@ function usageAttributes(usage: Usage | null): Record<string, number | null> {
 }
 
 function withoutNulls(attributes: Record<string, string | number | null>): Attributes {
-  const kept: Attributes = {};
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) kept[name] = value;
-  return kept;
+  const nonNull: Attributes = {};
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) nonNull[name] = value;
+  return nonNull;
 }

@@ -83,10 +83,10 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     tracer: settings.traces ? createRequestTracer(spans.getTracer('sluice', version), providerName) : null,
     finished: (record) => count?.(record),
     async stop() {
-      const stopped = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
+      const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, maxWaitMs);
-      await Promise.race([stopped, tooLong]);
+      await Promise.race([stopping, tooLong]);
       clearTimeout(timer);
     },
   };

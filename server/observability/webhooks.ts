@@ -50,27 +50,27 @@ export function startWebhooks(webhooks: readonly Webhook[], ports: WebhookPorts)
 class WebhookSender {
   readonly #webhook: Webhook;
   readonly #ports: WebhookPorts;
-  readonly #stopped: AbortSignal;
+  readonly #stopSignal: AbortSignal;
   readonly #inTurn = createSerialQueue();
-  #waiting = 0;
+  #waitingCount = 0;
 
-  constructor(webhook: Webhook, ports: WebhookPorts, stopped: AbortSignal) {
+  constructor(webhook: Webhook, ports: WebhookPorts, stopSignal: AbortSignal) {
     this.#webhook = webhook;
     this.#ports = ports;
-    this.#stopped = stopped;
+    this.#stopSignal = stopSignal;
   }
 
   /** Delivers events in order. */
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
-    if (this.#waiting >= maxWaiting) {
+    if (this.#waitingCount >= maxWaiting) {
       this.#reportDropped(event, 'too many events are waiting');
       return;
     }
-    this.#waiting++;
+    this.#waitingCount++;
     void this.#inTurn(async () => {
       await this.#deliver(event);
-      this.#waiting--;
+      this.#waitingCount--;
     });
   }
 
@@ -78,8 +78,8 @@ class WebhookSender {
     const { retryDelaysMs = usualDelaysMs } = this.#ports;
     let reason: string | null = null;
     for (const delayMs of [0, ...retryDelaysMs]) {
-      if (delayMs > 0) await wait(delayMs, undefined, { signal: this.#stopped, ref: false }).catch(() => undefined);
-      if (this.#stopped.aborted) return;
+      if (delayMs > 0) await wait(delayMs, undefined, { signal: this.#stopSignal, ref: false }).catch(() => undefined);
+      if (this.#stopSignal.aborted) return;
       const outcome = await this.#post(event);
       if (outcome === null) return;
       reason = outcome.reason;

@@ -129,34 +129,34 @@ export class BudgetAudits {
   /** Resolves with whether nothing was missing, in the order of the subjects. */
   async #audit(subjects: readonly CountedSubject[]): Promise<boolean[]> {
     const nowMs = this.#ports.connection.serverMs();
-    const all = [...new Set(subjects)].flatMap((subject) =>
+    const audited = [...new Set(subjects)].flatMap((subject) =>
       subject.at(nowMs).periods.map((period) => ({ subject, period })),
     );
-    const compared = await this.#atSnapshot(all, (moment) => this.#compare(all, moment));
+    const compared = await this.#atSnapshot(audited, (ledgerMoment) => this.#compare(audited, ledgerMoment));
     const wrong = compared.filter(({ sum, missing }) => !sum.isKnown || !isNothing(missing));
     await Promise.all(wrong.map((each) => this.#correct(each)));
     return subjects.map((subject) => wrong.every((each) => each.subject !== subject));
   }
 
-  #atSnapshot<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  #atSnapshot<T>(audited: readonly Audited[], work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
     if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers synchronously, and contains requests as soon as they end.
-    const isRunning = (id: string) => all.some(({ subject }) => subject.leases.has(id));
+    const isRunning = (id: string) => audited.some(({ subject }) => subject.leases.has(id));
     return work({
       spent: (questions) => questions.map(({ scope, id, range }) => history.spent(scope, id, range) as Spent),
       ended: (requests) => new Set(requests.flatMap(({ id }) => (isRunning(id) ? [] : [id]))),
     });
   }
 
-  async #compare(all: readonly Audited[], moment: LedgerMoment): Promise<Compared[]> {
-    const asked = moment.spent(all.map(questionOf));
+  async #compare(audited: readonly Audited[], ledgerMoment: LedgerMoment): Promise<Compared[]> {
+    const pendingSums = ledgerMoment.spent(audited.map(questionOf));
     // If it is not a promise, no request may end before Valkey is queried.
-    const held = asked instanceof Promise ? await asked : asked;
-    const sums = await Promise.all(all.map((each) => this.#ask(each)));
-    const inLedger = await moment.ended(sums.flatMap(({ ended }) => ended));
-    return all.map((each, place) => {
-      const [sum, spent] = [sums[place], held[place]];
+    const ledgerSums = pendingSums instanceof Promise ? await pendingSums : pendingSums;
+    const sums = await Promise.all(audited.map((each) => this.#ask(each)));
+    const inLedger = await ledgerMoment.ended(sums.flatMap(({ ended }) => ended));
+    return audited.map((each, index) => {
+      const [sum, spent] = [sums[index], ledgerSums[index]];
       if (!sum || !spent) throw new Error('unreachable: each question has an answer');
       return { ...each, sum, missing: missingIn(sum, spent, { period: each.period, inLedger }) };
     });

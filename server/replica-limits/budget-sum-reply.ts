@@ -32,18 +32,19 @@ function readEnd(text: string, ledger: string): EndedRequest[] {
   return [{ id, startedAt: Number(startedAt), usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) }];
 }
 
-/** `held`: the total of the ledger's snapshot. `inLedger`: the ended requests that it contains. */
+/** `ledgerTotal`: the total of the ledger's snapshot. `inLedger`: the ended requests that it contains. */
 export function missingIn(
   { counted, ended }: BudgetSumReply,
-  held: Spent,
+  ledgerTotal: Spent,
   { period: { startMs, endMs }, inLedger }: { period: Period; inLedger: ReadonlySet<string> },
 ): Spent {
   const unwritten = ended.filter(({ id, startedAt }) => !inLedger.has(id) && startedAt >= startMs && startedAt < endMs);
-  const missing = (unit: keyof Spent) => unwritten.reduce((sum, each) => sum + each[unit], held[unit]) - counted[unit];
+  const missing = (unit: keyof Spent) =>
+    unwritten.reduce((sum, each) => sum + each[unit], ledgerTotal[unit]) - counted[unit];
   const usd = missing('usd');
   return {
     // Floating-point sums depend on the order of addition.
-    usd: Math.abs(usd) <= 1e-9 * Math.max(1, held.usd) ? 0 : usd,
+    usd: Math.abs(usd) <= 1e-9 * Math.max(1, ledgerTotal.usd) ? 0 : usd,
     tokens: Math.round(missing('tokens')),
     // The ledger's total for all time does not include them.
     unpriced: Number.isFinite(startMs) ? missing('unpriced') : 0,

@@ -13,15 +13,16 @@ export interface LimitedCounts {
 }
 
 /** Throws a GatewayError if a limit is reached. */
-export function refuseIfExceeded(judged: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
-  const how = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
-  for (const { limited, counted } of judged) {
-    const exceeded = findExceeded(counted, limited.limits, how);
-    if (exceeded) throw refusal(limited, exceeded, { headers: headersOf(judged, clocks), nowMs: clocks.wallMs() });
+export function refuseIfExceeded(limitedCounts: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
+  const options = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
+  for (const { limited, counted } of limitedCounts) {
+    const exceeded = findExceeded(counted, limited.limits, options);
+    if (exceeded)
+      throw refusal(limited, exceeded, { headers: headersOf(limitedCounts, clocks), nowMs: clocks.wallMs() });
   }
 }
 
-export function headersOf(judged: readonly LimitedCounts[], clocks: Clocks): RateHeaders {
-  const meters = judged.flatMap(({ limited, counted }) => rateMeters(counted, limited.limits, clocks));
+export function headersOf(limitedCounts: readonly LimitedCounts[], clocks: Clocks): RateHeaders {
+  const meters = limitedCounts.flatMap(({ limited, counted }) => rateMeters(counted, limited.limits, clocks));
   return rateHeaders(meters, clocks.wallMs());
 }

@@ -36,8 +36,8 @@ export class CountedSubject {
   readonly #prefix: string;
   #call: (SubjectCall & { fromMs: number; untilMs: number }) | null = null;
 
-  /** `before`: the object it replaces, because its limits have changed. */
-  constructor(limited: Limited, before?: CountedSubject) {
+  /** `previous`: the object it replaces, because its limits have changed. */
+  constructor(limited: Limited, previous?: CountedSubject) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
@@ -46,13 +46,13 @@ export class CountedSubject {
     const { groupId, scope, id, sinceMs } = limited;
     // The braces place a group and its keys in one hash slot of a cluster.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
-    this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
-    this.isUsed = before?.isUsed ?? false;
+    this.leases = previous !== undefined && previous.#prefix === this.#prefix ? previous.leases : new Map();
+    this.isUsed = previous?.isUsed ?? false;
   }
 
   isOf({ limits, groupId, sinceMs }: Limited): boolean {
-    const own = this.limited;
-    return own.limits === limits && own.groupId === groupId && own.sinceMs === sinceMs;
+    const ownLimited = this.limited;
+    return ownLimited.limits === limits && ownLimited.groupId === groupId && ownLimited.sinceMs === sinceMs;
   }
 
   /** The latest reply; null if there is none yet. */
@@ -64,16 +64,16 @@ export class CountedSubject {
    * Applies a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun or
    * restarted.
    */
-  applyReply(seen: ReplyCounts, account: Pick<Account, 'own'>): boolean {
-    this.#lastReply = seen;
+  applyReply(reply: ReplyCounts, account: Pick<Account, 'own'>): boolean {
+    this.#lastReply = reply;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
-      const begunMs = seen.begunMs(period.key) ?? period.begunMs;
+      const begunMs = reply.begunMs(period.key) ?? period.begunMs;
       hasBegun ||= begunMs !== period.begunMs;
       period.begunMs = begunMs;
     }
     for (const { per } of this.limited.limits.budgets) {
-      const { period, spent, isKnown } = seen.spent(per);
+      const { period, spent, isKnown } = reply.spent(per);
       if (isKnown) this.#lastSpent.set(per, { period, all: spent, own: account.own(per) });
     }
     return hasBegun;
@@ -95,12 +95,12 @@ export class CountedSubject {
 
   /** `leases`, `amounts` and `lapsed`. */
   get leaseKeys(): readonly string[] {
-    return ['leases', 'amounts', 'lapsed'].map((what) => this.#prefix + what);
+    return ['leases', 'amounts', 'lapsed'].map((name) => this.#prefix + name);
   }
 
   /** `lapsed` and `settled`. */
   get endedKeys(): readonly string[] {
-    return ['lapsed', 'settled'].map((what) => this.#prefix + what);
+    return ['lapsed', 'settled'].map((name) => this.#prefix + name);
   }
 
   /** `atMs`: Unix milliseconds by Valkey's clock. */
@@ -127,7 +127,7 @@ export class CountedSubject {
     });
     return {
       keys: [
-        ...['requests', 'tokens', 'leases', 'amounts', 'lapsed', 'settled'].map((what) => this.#prefix + what),
+        ...['requests', 'tokens', 'leases', 'amounts', 'lapsed', 'settled'].map((name) => this.#prefix + name),
         ...periods.map(({ key }) => key),
       ],
       args: [

@@ -6,27 +6,27 @@ import { CountedSubject } from './counted-subject.ts';
 export class CountedSubjects {
   readonly #subjects = new LimitSubjectMap<CountedSubject>();
   /** Leases by subject and job; the subject need not exist yet. */
-  readonly #held = new LimitSubjectMap<Map<string, string>>();
+  readonly #jobLeases = new LimitSubjectMap<Map<string, string>>();
 
   /** Created on first use, and recreated when its limits have changed. */
   of(limited: Limited): CountedSubject {
-    const known = this.#subjects.get(limited);
-    if (known?.isOf(limited)) return known;
-    const subject = new CountedSubject(limited, known);
-    for (const [job, lease] of this.#held.get(limited) ?? []) subject.leases.set(job, lease);
+    const existing = this.#subjects.get(limited);
+    if (existing?.isOf(limited)) return existing;
+    const subject = new CountedSubject(limited, existing);
+    for (const [job, lease] of this.#jobLeases.get(limited) ?? []) subject.leases.set(job, lease);
     this.#subjects.set(limited, subject);
     return subject;
   }
 
   /** Undefined if this replica has not served it. */
-  get(named: LimitSubject): CountedSubject | undefined {
-    return this.#subjects.get(named);
+  get(limitSubject: LimitSubject): CountedSubject | undefined {
+    return this.#subjects.get(limitSubject);
   }
 
   /** The subjects for which jobs hold a reservation. */
   *holding(): IterableIterator<CountedSubject> {
-    for (const named of this.#held.subjects()) {
-      const subject = this.#subjects.get(named);
+    for (const limitSubject of this.#jobLeases.subjects()) {
+      const subject = this.#subjects.get(limitSubject);
       if (subject) yield subject;
     }
   }
@@ -35,26 +35,26 @@ export class CountedSubjects {
     return this.#subjects.values();
   }
 
-  remove(named: LimitSubject): CountedSubject | undefined {
-    const subject = this.#subjects.get(named);
-    this.#subjects.delete(named);
+  remove(limitSubject: LimitSubject): CountedSubject | undefined {
+    const subject = this.#subjects.get(limitSubject);
+    this.#subjects.delete(limitSubject);
     return subject;
   }
 
   /** Returns the subject if it is known. */
-  hold(named: LimitSubject, job: string, lease: string): CountedSubject | undefined {
-    const held = this.#held.get(named) ?? new Map<string, string>();
-    this.#held.set(named, held.set(job, lease));
-    const subject = this.#subjects.get(named);
+  hold(limitSubject: LimitSubject, job: string, lease: string): CountedSubject | undefined {
+    const leases = this.#jobLeases.get(limitSubject) ?? new Map<string, string>();
+    this.#jobLeases.set(limitSubject, leases.set(job, lease));
+    const subject = this.#subjects.get(limitSubject);
     subject?.leases.set(job, lease);
     return subject;
   }
 
-  release(named: LimitSubject, job: string): CountedSubject | undefined {
-    const held = this.#held.get(named);
-    held?.delete(job);
-    if (held?.size === 0) this.#held.delete(named);
-    const subject = this.#subjects.get(named);
+  release(limitSubject: LimitSubject, job: string): CountedSubject | undefined {
+    const leases = this.#jobLeases.get(limitSubject);
+    leases?.delete(job);
+    if (leases?.size === 0) this.#jobLeases.delete(limitSubject);
+    const subject = this.#subjects.get(limitSubject);
     subject?.leases.delete(job);
     return subject;
   }

@@ -113,7 +113,7 @@ export class CountsConnection {
       const [replicas = 1, serverMs = Date.now()] = reply.split(' ').map(Number);
       this.#aheadMs = serverMs - Date.now();
       await (this.isUp ? this.#attendant.renew() : this.#attendant.restore());
-      this.#found(replicas);
+      this.#connected(replicas);
     } catch (error) {
       this.#lost(linkErrorOf(error));
     }
@@ -126,7 +126,7 @@ export class CountsConnection {
     if (!this.#isClosed) this.#next = setTimeout(() => void this.#beat(), ms).unref();
   }
 
-  #found(replicas: number): void {
+  #connected(replicas: number): void {
     const { address, log } = this.#ports;
     const wasUp = this.isUp;
     if (wasUp && this.#view.replicas === replicas) return;

@@ -50,11 +50,11 @@ export class DegradedCounts implements Counted {
 
   spent(per: Budget['per']): ReturnType<Counted['spent']> {
     const counted = this.#account.spent(per);
-    const seen = this.#subject.lastSpent(per, counted.period);
-    if (!seen) return counted;
-    const own = this.#account.own(per);
-    const since = (unit: keyof Spent) => Math.max(0, own[unit] - seen.own[unit]) * this.#replicas;
-    const { usd, tokens, unpriced } = seen.all;
+    const lastSpent = this.#subject.lastSpent(per, counted.period);
+    if (!lastSpent) return counted;
+    const ownSpent = this.#account.own(per);
+    const since = (unit: keyof Spent) => Math.max(0, ownSpent[unit] - lastSpent.own[unit]) * this.#replicas;
+    const { usd, tokens, unpriced } = lastSpent.all;
     const spent = largest(counted.spent, {
       usd: usd + since('usd'),
       tokens: tokens + since('tokens'),

@@ -62,14 +62,14 @@ export async function openReplicaLimits(
   options: ReplicaLimitsOptions,
 ): Promise<ReplicaLimits> {
   const { dataDir, commonLedger, local: localPorts, log, settings } = options;
-  let changed = () => {};
+  let onChanged = () => {};
   const replica = await readReplica(dataDir);
   const inTurn = createSerialQueue();
-  const keep = (replicas: number) =>
+  const storeReplicas = (replicas: number) =>
     inTurn(() => writeReplica(dataDir, { ...replica, replicas })).catch((error: unknown) =>
       log.warn({ error }, 'the number of replicas cannot be kept'),
     );
-  await keep(replica.replicas);
+  await storeReplicas(replica.replicas);
   const connection = new CountsConnection({
     link,
     replica: replica.id,
@@ -78,8 +78,8 @@ export async function openReplicaLimits(
     timing: options.timing ?? usualTiming,
     log,
     changed(view) {
-      if (view.problem === null) void keep(view.replicas);
-      changed();
+      if (view.problem === null) void storeReplicas(view.replicas);
+      onChanged();
     },
   });
   // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
@@ -105,7 +105,7 @@ export async function openReplicaLimits(
       return connection.view;
     },
     onChange(listener) {
-      changed = listener;
+      onChanged = listener;
     },
     async close() {
       messages.close();
@@ -124,10 +124,10 @@ async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promi
     const { problem, message } = error;
     if (problem !== 'credential-refused' && problem !== 'not-permitted') return;
     link.close();
-    const who = user === undefined ? 'the password, or wants one' : `the user "${user}" or its password`;
+    const credential = user === undefined ? 'the password, or wants one' : `the user "${user}" or its password`;
     throw new GatewayError(
       'shared_counts_unavailable',
-      `Valkey at ${shown} refuses ${who} (${message}). Check the address given to --shared, and the user's rights (ACL).`,
+      `Valkey at ${shown} refuses ${credential} (${message}). Check the address given to --shared, and the user's rights (ACL).`,
     );
   }
 }

@@ -8,10 +8,10 @@ const batchSize = 100;
 
 /** Settlements that have not reached Valkey, or may not have. */
 export class PendingSettlements {
-  #waiting: Settlement[] = [];
+  #settlements: Settlement[] = [];
 
   add(settlement: Settlement): void {
-    if (this.#waiting.length < maxPending) this.#waiting.push(settlement);
+    if (this.#settlements.length < maxPending) this.#settlements.push(settlement);
   }
 
   /**
@@ -19,10 +19,10 @@ export class PendingSettlements {
    * stay.
    */
   async send(settle: (settlement: Settlement) => Promise<unknown>): Promise<void> {
-    for (let left = this.#waiting.length; left > 0; left -= batchSize) {
-      const sent = this.#waiting.splice(0, Math.min(batchSize, left));
-      const results = await Promise.allSettled(sent.map(settle));
-      this.#waiting.unshift(...sent.filter((_, index) => results[index]?.status === 'rejected'));
+    for (let remaining = this.#settlements.length; remaining > 0; remaining -= batchSize) {
+      const batch = this.#settlements.splice(0, Math.min(batchSize, remaining));
+      const results = await Promise.allSettled(batch.map(settle));
+      this.#settlements.unshift(...batch.filter((_, index) => results[index]?.status === 'rejected'));
       const failure = results.find((result) => result.status === 'rejected');
       if (failure) throw failure.reason;
     }

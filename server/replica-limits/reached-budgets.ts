@@ -11,7 +11,7 @@ export function reportReached(
   { scope, id, name, limits }: Limited,
   counted: Pick<Counted, 'spent'>,
   added: Spent,
-  reached: (notice: LimitReached) => void,
+  onReached: (notice: LimitReached) => void,
 ): void {
   for (const budget of limits.budgets) {
     const { period, spent } = counted.spent(budget.per);
@@ -19,6 +19,6 @@ export function reportReached(
     const percent = percentOf(used / budget.amount);
     if (percent === 0 || percent <= percentOf((used - added[budget.unit]) / budget.amount)) continue;
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
-    reached({ scope, id, name, budget, percent, used, resetsAt });
+    onReached({ scope, id, name, budget, percent, used, resetsAt });
   }
 }

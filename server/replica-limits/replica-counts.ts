@@ -17,7 +17,7 @@ export interface Asked {
   /** By Valkey's clock, in Unix milliseconds. */
   serverMs: number;
   /** Counts of each subject. */
-  seen: readonly ReplyCounts[];
+  replies: readonly ReplyCounts[];
 }
 
 /** An ended request. */
@@ -76,17 +76,17 @@ export class ReplicaCounts {
     const numbers = new ReplyNumbers(await connection.run('admit', keys, args));
     const verdict = verdicts[numbers.next()] ?? 'refused';
     const at = this.#readTime(numbers);
-    const seen = subjects.map((subject) => this.#see(subject, nowMs, numbers, at));
-    if (verdict === 'refused') for (const each of seen) each.readSlots(numbers);
-    return { verdict, serverMs: at.serverMs, seen };
+    const replies = subjects.map((subject) => this.#readReply(subject, nowMs, numbers, at));
+    if (verdict === 'refused') for (const each of replies) each.readSlots(numbers);
+    return { verdict, serverMs: at.serverMs, replies };
   }
 
   /** Must be created when the request ends, even if it is sent later. */
   settlementOf({ id, subjects, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
-    const more = Math.round(used.tokens) - Math.round(likelyTokens);
+    const difference = Math.round(used.tokens) - Math.round(likelyTokens);
     const args = [id, String(startedAt), String(admittedAtMs)];
-    args.push(isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more)));
+    args.push(isVoid ? '-1' : '0', String(Math.min(0, difference)), String(Math.max(0, difference)));
     args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
     args.push(this.#ports.ledger, String(subjects.length));
     const keys: string[] = [];
@@ -102,16 +102,16 @@ export class ReplicaCounts {
     numbers.next();
     const at = this.#readTime(numbers);
     for (const subject of subjects) {
-      const seen = this.#see(subject, settled.startedAt, numbers, at);
-      reportReached(subject.limited, seen, settled.used, reached);
+      const reply = this.#readReply(subject, settled.startedAt, numbers, at);
+      reportReached(subject.limited, reply, settled.used, reached);
     }
   }
 
   /** Prolongs the leases of a subject, and restores those that are gone. Rejects with a LinkError. */
   async renew(subject: CountedSubject, leases: Iterable<readonly [string, string]> = subject.leases): Promise<void> {
-    const all = [...leases];
-    for (let first = 0; first < all.length; first += leasesAtOnce) {
-      const args = [String(this.#ports.connection.leaseMs), ...all.slice(first, first + leasesAtOnce).flat()];
+    const leaseList = [...leases];
+    for (let first = 0; first < leaseList.length; first += leasesAtOnce) {
+      const args = [String(this.#ports.connection.leaseMs), ...leaseList.slice(first, first + leasesAtOnce).flat()];
       await this.#ports.connection.run('renew', subject.leaseKeys, args);
     }
   }
@@ -120,14 +120,14 @@ export class ReplicaCounts {
     return { serverMs: numbers.next(), steadyMs: this.#ports.clocks.steadyMs() };
   }
 
-  #see(subject: CountedSubject, atMs: number, numbers: ReplyNumbers, at: ReplyTime): ReplyCounts {
+  #readReply(subject: CountedSubject, atMs: number, numbers: ReplyNumbers, at: ReplyTime): ReplyCounts {
     const { audits } = this.#ports;
     const account = this.#ports.account(subject);
-    const seen = new ReplyCounts(numbers, at, { call: subject.at(atMs), likely: account.reserved.likely });
+    const reply = new ReplyCounts(numbers, at, { call: subject.at(atMs), likely: account.reserved.likely });
     // Another replica may have begun the count without the request that just ended here.
-    if (subject.applyReply(seen, account)) audits.doubt([subject]);
-    if (seen.isUnknown) audits.now(subject).catch(() => {});
-    return seen;
+    if (subject.applyReply(reply, account)) audits.doubt([subject]);
+    if (reply.isUnknown) audits.now(subject).catch(() => {});
+    return reply;
   }
 }
 

@@ -51,8 +51,8 @@ export class ReplicaLimiter implements Limiter {
   readonly #subjects = new CountedSubjects();
   readonly #admitted = new Map<string, Admitted>();
   /** Subjects whose meters were queried recently. */
-  readonly #shown = new Set<CountedSubject>();
-  readonly #late = new PendingSettlements();
+  readonly #shownSubjects = new Set<CountedSubject>();
+  readonly #pendingSettlements = new PendingSettlements();
 
   constructor(ports: ReplicaLimiterPorts) {
     this.#ports = ports;
@@ -68,7 +68,7 @@ export class ReplicaLimiter implements Limiter {
     if (!this.#ports.connection.isUp) return this.#admitAlone(id, subjects, estimate);
     if (subjects.some((subject) => (estimate === free ? subject.canRefuseFree : subject.canRefuse)))
       return this.#admitTogether(id, subjects, estimate);
-    this.#take(id, { subjects, estimate, atMs: 0 });
+    this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
     return {};
   }
 
@@ -76,15 +76,15 @@ export class ReplicaLimiter implements Limiter {
     const { connection, counts, clocks } = this.#ports;
     const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
     if (!connection.isUp) return this.#admitAlone(id, subjects, estimate);
-    const judged = subjects.map((subject) => ({
+    const limitedCounts = subjects.map((subject) => ({
       limited: subject.limited,
       counted: subject.lastReply ?? this.#ports.local.account(subject.limited),
     }));
-    refuseIfExceeded(judged, estimate, clocks);
-    this.#take(id, { subjects, estimate, atMs: connection.serverMs() });
+    refuseIfExceeded(limitedCounts, estimate, clocks);
+    this.#noteAdmitted(id, { subjects, estimate, atMs: connection.serverMs() });
     // If it fails, the lease is sent with a later heartbeat.
     counts.ask(id, subjects, estimate, 'none').catch(() => {});
-    return headersOf(judged, clocks);
+    return headersOf(limitedCounts, clocks);
   }
 
   finished(record: RequestRecord): void {
@@ -97,8 +97,8 @@ export class ReplicaLimiter implements Limiter {
       this.#settle(endedOf(record.id, admitted, settled));
     }
     // The request may have begun before its key or group had limits.
-    for (const named of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
-      const subject = this.#subjects.get(named);
+    for (const payer of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const subject = this.#subjects.get(payer);
       if (!subject?.hasBudgets || admitted?.subjects.some((each) => each.limited.scope === subject.limited.scope))
         continue;
       this.#settle(endedOf(record.id, { subjects: [subject], estimate: free, atMs: 0 }, settled));
@@ -109,8 +109,8 @@ export class ReplicaLimiter implements Limiter {
     const { local, counts, connection } = this.#ports;
     local.hold(job, owner, most);
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
-    for (const named of payersOf(owner)) {
-      const subject = this.#subjects.hold(named, ...lease);
+    for (const payer of payersOf(owner)) {
+      const subject = this.#subjects.hold(payer, ...lease);
       // If it fails, it is sent with a later heartbeat.
       if (subject?.hasBudgets && connection.isUp) counts.renew(subject, [lease]).catch(() => {});
     }
@@ -118,8 +118,8 @@ export class ReplicaLimiter implements Limiter {
 
   release(job: string, owner: JobOwner): void {
     this.#ports.local.release(job, owner);
-    for (const named of payersOf(owner)) {
-      const subject = this.#subjects.release(named, leaseName(job));
+    for (const payer of payersOf(owner)) {
+      const subject = this.#subjects.release(payer, leaseName(job));
       if (subject?.hasBudgets) this.#withdraw(leaseName(job), [subject]);
     }
   }
@@ -128,14 +128,14 @@ export class ReplicaLimiter implements Limiter {
     const { connection, clocks, local } = this.#ports;
     const subject = this.#subjects.of(limited);
     subject.shownAtMs = clocks.steadyMs();
-    this.#shown.add(subject);
-    const seen = connection.isUp ? subject.lastReply : null;
-    return metersOf(seen ?? local.account(limited), limited.limits, clocks);
+    this.#shownSubjects.add(subject);
+    const reply = connection.isUp ? subject.lastReply : null;
+    return metersOf(reply ?? local.account(limited), limited.limits, clocks);
   }
 
   async refresh(limitedBy: readonly Limited[]): Promise<void> {
     if (!this.#ports.connection.isUp) return;
-    await this.#look(limitedBy.map((limited) => this.#subjects.of(limited))).catch(() => {});
+    await this.#refreshCounts(limitedBy.map((limited) => this.#subjects.of(limited))).catch(() => {});
   }
 
   recall(limitedBy: Iterable<Limited>): Promise<void> {
@@ -148,25 +148,25 @@ export class ReplicaLimiter implements Limiter {
     const subject = this.#subjects.remove({ scope, id });
     if (subject) {
       audits.forget(subject);
-      this.#shown.delete(subject);
+      this.#shownSubjects.delete(subject);
     }
     if (subject && connection.isUp) connection.remove(subject.at(connection.serverMs()).keys).catch(() => {});
   }
 
   async #admitTogether(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<RateHeaders> {
-    const asked = await this.#ask(id, subjects, estimate).catch(() => null);
-    if (asked === null) return this.#admitUnanswered(id, subjects, estimate);
+    const answer = await this.#ask(id, subjects, estimate).catch(() => null);
+    if (answer === null) return this.#admitUnanswered(id, subjects, estimate);
     const { clocks } = this.#ports;
-    const judged = subjects.map(({ limited }, index) => judgedBy(limited, asked.seen[index]));
-    if (asked.verdict === 'admitted') {
-      this.#take(id, { subjects, estimate, atMs: asked.serverMs });
-      return headersOf(judged, clocks);
+    const limitedCounts = subjects.map(({ limited }, index) => limitedCountsOf(limited, answer.replies[index]));
+    if (answer.verdict === 'admitted') {
+      this.#noteAdmitted(id, { subjects, estimate, atMs: answer.serverMs });
+      return headersOf(limitedCounts, clocks);
     }
     const unknown = subjects.find(({ hasHardBudget }) => hasHardBudget);
-    if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
-    const [first] = asked.seen;
+    if (answer.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
+    const [first] = answer.replies;
     // Uses the time of the reply, because a moment later the limit may no longer be reached.
-    refuseIfExceeded(judged, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
+    refuseIfExceeded(limitedCounts, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
 
@@ -174,8 +174,8 @@ export class ReplicaLimiter implements Limiter {
   async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<Asked> {
     const { counts, audits } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
-    const asked = await counts.ask(id, subjects, estimate, checks);
-    if (asked.verdict !== 'unknown-spending') return asked;
+    const answer = await counts.ask(id, subjects, estimate, checks);
+    if (answer.verdict !== 'unknown-spending') return answer;
     await Promise.all(subjects.map((subject) => audits.now(subject)));
     return counts.ask(id, subjects, estimate, checks);
   }
@@ -194,7 +194,7 @@ export class ReplicaLimiter implements Limiter {
     const { connection, clocks, settings, local } = this.#ports;
     const { replicas } = connection.view;
     const isClosed = estimate !== free && settings().hardBudgets === 'closed';
-    const judged = subjects.map((subject) => {
+    const limitedCounts = subjects.map((subject) => {
       const { limited } = subject;
       if (isClosed && subject.hasHardBudget) throw countsUnavailable(limited);
       const limits = shareOf(limited.limits, replicas);
@@ -203,12 +203,12 @@ export class ReplicaLimiter implements Limiter {
         counted: new DegradedCounts(local.account(limited), subject, replicas),
       };
     });
-    refuseIfExceeded(judged, estimate, clocks);
-    this.#take(id, { subjects, estimate, atMs: 0 });
-    return headersOf(judged, clocks);
+    refuseIfExceeded(limitedCounts, estimate, clocks);
+    this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
+    return headersOf(limitedCounts, clocks);
   }
 
-  #take(id: string, admitted: Admitted): void {
+  #noteAdmitted(id: string, admitted: Admitted): void {
     const { subjects, estimate } = admitted;
     const { local, counts } = this.#ports;
     const limitedBy = subjects.map(({ limited }) => limited);
@@ -224,8 +224,8 @@ export class ReplicaLimiter implements Limiter {
   #settle(ended: Ended): void {
     const { connection, counts } = this.#ports;
     const settlement = counts.settlementOf(ended);
-    if (!connection.isUp) this.#late.add(settlement);
-    else counts.settle(settlement).catch(() => this.#late.add(settlement));
+    if (!connection.isUp) this.#pendingSettlements.add(settlement);
+    else counts.settle(settlement).catch(() => this.#pendingSettlements.add(settlement));
   }
 
   /** Ends a lease without any usage. */
@@ -233,7 +233,7 @@ export class ReplicaLimiter implements Limiter {
     this.#settle(endedOf(id, { subjects, estimate: free, atMs: 0 }, withdrawn));
   }
 
-  async #look(subjects: readonly CountedSubject[]): Promise<void> {
+  async #refreshCounts(subjects: readonly CountedSubject[]): Promise<void> {
     await Promise.all(subjects.map((subject) => this.#ports.counts.ask('', [subject], free, 'none')));
   }
 
@@ -242,8 +242,8 @@ export class ReplicaLimiter implements Limiter {
     await this.#catchUp();
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
-    for (const subject of this.#shown) if (subject.shownAtMs < sinceMs) this.#shown.delete(subject);
-    await this.#look([...this.#shown].slice(0, maxShown));
+    for (const subject of this.#shownSubjects) if (subject.shownAtMs < sinceMs) this.#shownSubjects.delete(subject);
+    await this.#refreshCounts([...this.#shownSubjects].slice(0, maxShown));
   }
 
   async #restore(): Promise<void> {
@@ -262,7 +262,7 @@ export class ReplicaLimiter implements Limiter {
     for (const subject of new Set([...running, ...this.#subjects.holding()])) {
       if (subject.leases.size > 0) await counts.renew(subject);
     }
-    await this.#late.send((settlement) => counts.settle(settlement));
+    await this.#pendingSettlements.send((settlement) => counts.settle(settlement));
   }
 }
 
@@ -270,7 +270,7 @@ function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Se
   return { id, subjects, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 
-function judgedBy(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
+function limitedCountsOf(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
   if (!counted) throw new Error('unreachable: a reply tells of all subjects');
   return { limited, counted };
 }

@@ -54,10 +54,10 @@ class ReplyWindow implements Window {
   }
 
   waitMs(limit: number, steadyMs: number): number {
-    let rest = this.#sum;
+    let remaining = this.#sum;
     for (const [slot, amount] of this.#slots) {
-      rest -= amount;
-      if (rest < limit) return this.#leavesInMs(slot, steadyMs);
+      remaining -= amount;
+      if (remaining < limit) return this.#leavesInMs(slot, steadyMs);
     }
     return this.emptyInMs(steadyMs);
   }
@@ -123,9 +123,9 @@ export class ReplyCounts implements Counted {
   }
 
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
-    const seen = this.#periods.find(({ period }) => period.per === per);
-    if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
-    const { period, spent, begunMs } = seen;
+    const seenPeriod = this.#periods.find(({ period }) => period.per === per);
+    if (!seenPeriod) throw new Error(`unreachable: there is no budget per ${per}`);
+    const { period, spent, begunMs } = seenPeriod;
     // The next period has begun since the reply.
     if (this.at.serverMs >= period.endMs) return { period, spent: nothing, isKnown: false };
     return { period, spent, isKnown: begunMs > 0 };

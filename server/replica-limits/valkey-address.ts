@@ -23,21 +23,22 @@ const defaultPort = 6379;
 
 /** Throws a GatewayError `invalid_value` that does not contain the URL, because it may include a password. */
 export function readValkeyAddress(url: string): ValkeyAddress {
-  const read = URL.parse(url);
-  const isEncrypted = read && protocols.get(read.protocol);
-  const database = Number(read?.pathname.slice(1) || '0');
-  if (!read || isEncrypted === undefined || isEncrypted === null || read.hostname === '') throw unusable();
-  if (!Number.isInteger(database) || database < 0 || read.search !== '' || read.hash !== '') throw unusable();
-  const port = read.port === '' ? defaultPort : Number(read.port);
+  const parsed = URL.parse(url);
+  const isEncrypted = parsed && protocols.get(parsed.protocol);
+  const database = Number(parsed?.pathname.slice(1) || '0');
+  if (!parsed || isEncrypted === undefined || isEncrypted === null || parsed.hostname === '') throw unusableAddress();
+  if (!Number.isInteger(database) || database < 0 || parsed.search !== '' || parsed.hash !== '')
+    throw unusableAddress();
+  const port = parsed.port === '' ? defaultPort : Number(parsed.port);
   const path = database === 0 ? '' : `/${database}`;
   return {
-    host: read.hostname.replace(/^\[|\]$/g, ''),
+    host: parsed.hostname.replace(/^\[|\]$/g, ''),
     port,
     isEncrypted,
-    user: decoded(read.username),
-    password: decoded(read.password),
+    user: decoded(parsed.username),
+    password: decoded(parsed.password),
     database,
-    shown: `${read.protocol}//${read.hostname}:${port}${path}`,
+    shown: `${parsed.protocol}//${parsed.hostname}:${port}${path}`,
   };
 }
 
@@ -45,11 +46,11 @@ function decoded(text: string): string | undefined {
   try {
     return text === '' ? undefined : decodeURIComponent(text);
   } catch {
-    throw unusable();
+    throw unusableAddress();
   }
 }
 
-function unusable(): GatewayError {
+function unusableAddress(): GatewayError {
   return new GatewayError(
     'invalid_value',
     'The address of Valkey cannot be used. Write it as valkey://USER:PASSWORD@HOST:PORT/DATABASE, or valkeys:// for TLS; redis:// and rediss:// mean the same. Encode "@", ":" and "/" in a password (%40, %3A, %2F).',

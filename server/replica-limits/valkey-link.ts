@@ -30,8 +30,8 @@ const lateMessage = `no answer within ${commandMs} ms`;
  */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(lateMessage));
-    const timer = setTimeout(() => setImmediate(() => setImmediate(late)), commandMs);
+    const expire = () => reject(new Error(lateMessage));
+    const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), commandMs);
     answer.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }
@@ -154,8 +154,8 @@ export class ValkeyLink {
   #explained(error: unknown): LinkError {
     const text = messageOf(error);
     const message = text === lateMessage ? text : messageOf(this.#connectionError ?? error);
-    const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
-    return new LinkError(problemOf(message), shown);
+    const redacted = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
+    return new LinkError(problemOf(message), redacted);
   }
 }
 

@@ -69,8 +69,8 @@ interface AskedTarget {
 
 export class AttemptPlan {
   readonly #options: PlanOptions;
-  readonly #waiting: Target[];
-  readonly #asked: AskedTarget[] = [];
+  readonly #waitingTargets: Target[];
+  readonly #askedTargets: AskedTarget[] = [];
   #deadlineMs: number;
   #retriesLeft: number;
   #fallbacksLeft: number;
@@ -80,7 +80,7 @@ export class AttemptPlan {
 
   constructor(options: PlanOptions) {
     this.#options = options;
-    this.#waiting = [...options.picker.order(options.targets, options.request)];
+    this.#waitingTargets = [...options.picker.order(options.targets, options.request)];
     this.#deadlineMs = options.now() + options.policy.budgetMs;
     this.#retriesLeft = options.policy.retries;
     this.#fallbacksLeft = options.policy.fallbacks;
@@ -88,42 +88,42 @@ export class AttemptPlan {
 
   /** Null only if there is no target: if all are in a cooldown, the best is asked nevertheless. */
   first(): NextAttempt | null {
-    const best = this.#waiting[0];
-    const next = this.#open('first');
+    const best = this.#waitingTargets[0];
+    const next = this.#startAnother('first');
     if (next || !best) return next;
-    this.#waiting.splice(this.#waiting.indexOf(best), 1);
-    return this.#begin(best, [this.#pinned(best) ?? best.provider.credentials[0] ?? null], 'first');
+    this.#waitingTargets.splice(this.#waitingTargets.indexOf(best), 1);
+    return this.#begin(best, [this.#pinnedCredential(best) ?? best.provider.credentials[0] ?? null], 'first');
   }
 
   /**
-   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
+   * The attempt after `failedAttempt`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
    * signature, is asked again at once, which does not count as a retry.
    */
-  after(failed: NextAttempt, failure: Failure): NextAttempt | null {
-    this.note(failed, failure);
-    if (failure.isClockCorrected) return { ...failed, cause: 'retry', waitMs: 0 };
-    const asked = this.#askedOf(failed.target);
-    if (failure.refusesReasoning && asked && !asked.isReasonless) {
-      asked.isReasonless = true;
-      return { ...failed, cause: 'retry', waitMs: 0 };
+  after(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
+    this.note(failedAttempt, failure);
+    if (failure.isClockCorrected) return { ...failedAttempt, cause: 'retry', waitMs: 0 };
+    const askedTarget = this.#askedOf(failedAttempt.target);
+    if (failure.refusesReasoning && askedTarget && !askedTarget.isReasonless) {
+      askedTarget.isReasonless = true;
+      return { ...failedAttempt, cause: 'retry', waitMs: 0 };
     }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isHopeless || failure.class === 'client-gone') return null;
-    return this.#retrySame(failed, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
+    return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 
   /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
   brokeOff({ target }: NextAttempt): void {
     this.#deadlineMs = this.#options.now() + this.#options.policy.budgetMs;
-    const asked = this.#askedOf(target);
-    if (asked) asked.isLastResort = false;
+    const askedTarget = this.#askedOf(target);
+    if (askedTarget) askedTarget.isLastResort = false;
   }
 
   /** The attempt that continues a broken stream: another target, if there is one. */
-  rescue(failed: NextAttempt, failure: Failure): NextAttempt | null {
-    this.note(failed, failure);
-    const asked = this.#askedOf(failed.target);
-    if (failure.continues && asked && this.#mayRetry()) return this.#retry(asked, 'rescue', 0);
+  rescue(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
+    this.note(failedAttempt, failure);
+    const askedTarget = this.#askedOf(failedAttempt.target);
+    if (failure.continues && askedTarget && this.#mayRetry()) return this.#retry(askedTarget, 'rescue', 0);
     return this.anotherTarget('rescue') ?? this.#retryAny('rescue');
   }
 
@@ -131,7 +131,7 @@ export class AttemptPlan {
   anotherTarget(cause: AttemptCause): NextAttempt | null {
     const isFirst = this.#fallbacksLeft === this.#options.policy.fallbacks;
     if (this.#fallbacksLeft === 0 || (this.#isOver() && !isFirst)) return null;
-    const next = this.#open(cause);
+    const next = this.#startAnother(cause);
     if (next) this.#fallbacksLeft--;
     return next;
   }
@@ -142,7 +142,9 @@ export class AttemptPlan {
     const isFirst = this.#fallbacksLeft === policy.fallbacks;
     const isInTime = isFirst || now() + afterMs < this.#deadlineMs;
     return (
-      this.#fallbacksLeft > 0 && isInTime && this.#waiting.some((one) => this.#isOpen(one) && picker.mayBeAsked(one))
+      this.#fallbacksLeft > 0 &&
+      isInTime &&
+      this.#waitingTargets.some((target) => this.#isOpen(target) && picker.mayBeAsked(target))
     );
   }
 
@@ -156,15 +158,15 @@ export class AttemptPlan {
 
   /** Records a failed attempt. */
   note({ target }: NextAttempt, failure: Failure): void {
-    const asked = this.#askedOf(target);
-    if (!asked) return;
+    const askedTarget = this.#askedOf(target);
+    if (!askedTarget) return;
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
-    asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
-    asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
+    askedTarget.retryable = failure.retryable && (!askedTarget.isLastResort || failure.retryAfterMs !== null);
+    askedTarget.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
     const isTargetsOwn = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
-    if (isTargetsOwn) asked.unused = [];
+    if (isTargetsOwn) askedTarget.unused = [];
     if (failure.class === 'too-large') {
-      asked.unused = [];
+      askedTarget.unused = [];
       this.#contexts ??= new ContextLimits();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
@@ -180,50 +182,52 @@ export class AttemptPlan {
 
   /** The same target again: with another credential at once, or with the same one if that may help soon. */
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
-    const asked = this.#askedOf(target);
-    if (!asked || !this.#mayRetry()) return null;
-    if (isAccounts(failure) && asked.unused.length > 0) {
-      asked.credential = asked.unused.shift() ?? null;
-      asked.uses = 0;
-      return this.#retry(asked, 'retry', 0);
+    const askedTarget = this.#askedOf(target);
+    if (!askedTarget || !this.#mayRetry()) return null;
+    if (isAccounts(failure) && askedTarget.unused.length > 0) {
+      askedTarget.credential = askedTarget.unused.shift() ?? null;
+      askedTarget.uses = 0;
+      return this.#retry(askedTarget, 'retry', 0);
     }
     // While another target is left, a rate limit without `Retry-After` is not waited for.
     const mayWait = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = asked.retryable && mayWait && !wasRetried(asked);
+    const isWorthIt = askedTarget.retryable && mayWait && !wasRetried(askedTarget);
     // A target in a cooldown is not retried, unless it states when to retry.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
-    return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#retryWithin(asked, 'retry', shortWaitMs) : null;
+    return isWorthIt && !isLeftAlone && this.#hasFurther()
+      ? this.#retryWithin(askedTarget, 'retry', shortWaitMs)
+      : null;
   }
 
   /** No other target is left: retries a target already asked, preferring one without a retry so far, then the one ready first. */
   #retryAny(cause: AttemptCause): NextAttempt | null {
     if (!this.#mayRetry()) return null;
-    const able = this.#asked.filter(({ retryable }) => retryable).reverse();
-    able.sort((a, b) => Number(wasRetried(a)) - Number(wasRetried(b)) || a.readyAtMs - b.readyAtMs);
-    for (const asked of able) {
-      const next = this.#retryWithin(asked, cause, longWaitMs);
+    const retryableTargets = this.#askedTargets.filter(({ retryable }) => retryable).reverse();
+    retryableTargets.sort((a, b) => Number(wasRetried(a)) - Number(wasRetried(b)) || a.readyAtMs - b.readyAtMs);
+    for (const askedTarget of retryableTargets) {
+      const next = this.#retryWithin(askedTarget, cause, longWaitMs);
       if (next) return next;
     }
     return null;
   }
 
-  #retryWithin(asked: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
+  #retryWithin(askedTarget: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
     const nowMs = this.#options.now();
-    const toldMs = asked.readyAtMs - nowMs;
-    if (toldMs > limitMs) return null;
-    const waitMs = Math.max(toldMs, this.#backoffMs());
-    return nowMs + waitMs < this.#deadlineMs ? this.#retry(asked, cause, waitMs) : null;
+    const readyInMs = askedTarget.readyAtMs - nowMs;
+    if (readyInMs > limitMs) return null;
+    const waitMs = Math.max(readyInMs, this.#backoffMs());
+    return nowMs + waitMs < this.#deadlineMs ? this.#retry(askedTarget, cause, waitMs) : null;
   }
 
-  #retry(asked: AskedTarget, cause: AttemptCause, waitMs: number): NextAttempt {
+  #retry(askedTarget: AskedTarget, cause: AttemptCause, waitMs: number): NextAttempt {
     this.#retriesLeft--;
     this.#retriesMade++;
-    asked.uses++;
-    return { target: asked.target, credential: asked.credential, cause, waitMs };
+    askedTarget.uses++;
+    return { target: askedTarget.target, credential: askedTarget.credential, cause, waitMs };
   }
 
   #askedOf(target: Target): AskedTarget | undefined {
-    return this.#asked.find((asked) => asked.target === target);
+    return this.#askedTargets.find((askedTarget) => askedTarget.target === target);
   }
 
   /** A random delay up to a bound that doubles with each retry. */
@@ -232,14 +236,14 @@ export class AttemptPlan {
   }
 
   #hasFurther(): boolean {
-    return this.#fallbacksLeft > 0 && this.#waiting.some((target) => this.#isOpen(target));
+    return this.#fallbacksLeft > 0 && this.#waitingTargets.some((target) => this.#isOpen(target));
   }
 
-  #open(cause: AttemptCause): NextAttempt | null {
-    for (const target of this.#waiting) {
-      const credentials = this.#contexts?.mayTake(target) === false ? none : this.#credentials(target);
+  #startAnother(cause: AttemptCause): NextAttempt | null {
+    for (const target of this.#waitingTargets) {
+      const credentials = this.#contexts?.mayTake(target) === false ? noCredentials : this.#credentials(target);
       if (credentials.length === 0) continue;
-      this.#waiting.splice(this.#waiting.indexOf(target), 1);
+      this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
       this.#contexts?.asked(target);
       return this.#begin(target, credentials, cause);
     }
@@ -252,7 +256,7 @@ export class AttemptPlan {
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const credential = credentials[0] ?? null;
-    this.#asked.push({
+    this.#askedTargets.push({
       target,
       unused: credentials.slice(1),
       credential,
@@ -266,22 +270,22 @@ export class AttemptPlan {
   }
 
   #credentials(target: Target): readonly (UpstreamCredential | null)[] {
-    const pinned = this.#pinned(target);
-    if (pinned) return [pinned];
+    const pinnedCredential = this.#pinnedCredential(target);
+    if (pinnedCredential) return [pinnedCredential];
     const { picker, request, credentialId } = this.#options;
     const usable = picker.credentials(target, request);
     // The job's credential was removed; the first one may belong to the same account.
     return credentialId === null ? usable : usable.slice(0, 1);
   }
 
-  #pinned({ provider }: Target): UpstreamCredential | undefined {
+  #pinnedCredential({ provider }: Target): UpstreamCredential | undefined {
     const { credentialId } = this.#options;
     if (credentialId === null) return undefined;
     return provider.credentials.find(({ id }) => id === credentialId);
   }
 }
 
-const none: readonly never[] = [];
+const noCredentials: readonly never[] = [];
 
 /** Another credential of the provider may succeed at once. */
 function isAccounts({ class: failure, isDenied }: Failure): boolean {

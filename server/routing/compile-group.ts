@@ -17,19 +17,19 @@ type GroupRouting = Pick<
 /** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
 export type KnownRoutings = Map<string, GroupRouting>;
 
-/** `known`: compiled before with the same aliases and providers. */
+/** `routings`: compiled before with the same aliases and providers. */
 export function compileGroup(
   group: GroupConfig,
   aliases: readonly AliasConfig[],
   providers: ReadonlyMap<string, CompiledProvider>,
-  known: KnownRoutings = new Map(),
+  routings: KnownRoutings = new Map(),
 ): CompiledGroup {
   const { id, models, deny, order, capture, captureOnRequest, unpriced, defaults, policy, cache } = group;
   const rules = JSON.stringify([models, deny, group.providers, order, policy.timeouts]);
-  let routing = known.get(rules);
+  let routing = routings.get(rules);
   if (!routing) {
     routing = compileRouting(group, aliases, providers);
-    known.set(rules, routing);
+    routings.set(rules, routing);
   }
   return {
     ...{ id, capture, captureOnRequest, unpriced, defaults, policy, cache },
@@ -50,20 +50,20 @@ function compileRouting(
   const denied = matchesAny(group.deny);
   const allowsModel = (name: string, meant: string | null = null) =>
     [name, meant ?? name].some(allowed) && ![name, meant ?? name].some(denied);
-  const ranked = rankProviders(group, providers);
+  const rankedProviders = rankProviders(group, providers);
   const routes = new Map<string, Route>();
   const unservable = new Map<string, string>();
   for (const alias of aliases) {
-    const all = allowsModel(alias.name) ? aliasTargets(alias, ranked) : [];
+    const all = allowsModel(alias.name) ? aliasTargets(alias, rankedProviders) : [];
     const usable = all.filter(({ provider }) => !provider.unusable);
     if (usable.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, usable));
     else if (all.length > 0) unservable.set(alias.name, reasonsOf(all));
   }
-  for (const { provider } of ranked) {
+  for (const { provider } of rankedProviders) {
     if (provider.unusable) continue;
     for (const [name, info] of provider.models) {
       if (!routes.has(name) && !unservable.has(name) && allowsModel(name))
-        routes.set(name, toRoute(name, info, servers(name, ranked)));
+        routes.set(name, toRoute(name, info, servers(name, rankedProviders)));
     }
   }
   return {
@@ -71,7 +71,7 @@ function compileRouting(
     unservable,
     allowsModel,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,
-    providers: ranked,
+    providers: rankedProviders,
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,
@@ -87,26 +87,26 @@ function rankProviders(
   providers: ReadonlyMap<string, CompiledProvider>,
 ): RankedProvider[] {
   const allowed = matchesAny(group.providers);
-  const ranked: RankedProvider[] = [];
+  const rankedProviders: RankedProvider[] = [];
   for (const provider of providers.values()) {
     if (!allowed(provider.id)) continue;
-    const place = group.order.find((entry) => entry.provider === provider.id);
-    ranked.push({
+    const placement = group.order.find((entry) => entry.provider === provider.id);
+    rankedProviders.push({
       provider,
-      priority: place?.priority ?? unplacedPriority + ranked.length,
-      weight: place?.weight ?? 1,
+      priority: placement?.priority ?? unplacedPriority + rankedProviders.length,
+      weight: placement?.weight ?? 1,
     });
   }
-  return ranked.sort((a, b) => a.priority - b.priority);
+  return rankedProviders.sort((a, b) => a.priority - b.priority);
 }
 
 /** Above any priority that the configuration allows. */
 const unplacedPriority = 10_000;
 
 /** The usable providers that serve a model name, in order; those that only accept any name come last. */
-export function servers(name: string, ranked: readonly RankedProvider[]): readonly Target[] {
+export function servers(name: string, rankedProviders: readonly RankedProvider[]): readonly Target[] {
   const targets: Target[] = [];
-  for (const { provider, priority, weight } of ranked) {
+  for (const { provider, priority, weight } of rankedProviders) {
     if (provider.unusable) continue;
     if (provider.models.has(name)) targets.push({ provider, model: name, priority, weight });
     else if (provider.anyModel) targets.push({ provider, model: name, priority, weight, takesAnyName: true });
@@ -115,10 +115,10 @@ export function servers(name: string, ranked: readonly RankedProvider[]): readon
 }
 
 /** The targets whose provider the group may use, including unusable ones. */
-function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Target[] {
+function aliasTargets(alias: AliasConfig, rankedProviders: readonly RankedProvider[]): Target[] {
   return alias.targets
     .flatMap((target) => {
-      const provider = ranked.find((entry) => entry.provider.id === target.provider)?.provider;
+      const provider = rankedProviders.find((entry) => entry.provider.id === target.provider)?.provider;
       if (!provider) return [];
       const { model, priority, weight, contextTokens } = target;
       return [{ provider, model, priority, weight, ...(contextTokens !== undefined && { contextTokens }) }];

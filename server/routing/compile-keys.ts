@@ -25,11 +25,12 @@ const inputs = new WeakMap<Snapshot['keys'], KeyInput>();
 /** With more changes than this, all keys are compiled again. */
 const fewChanges = 100;
 
-/** `before`: the table of an earlier configuration, whose unchanged entries are reused. */
-export function compileKeys(input: KeyInput, before?: KeyTable): KeyTable {
-  const changed = before && changedTable(input, before);
-  const table = changed ?? wholeTable(input);
-  if (changed || input.configured.every(({ hash: own }) => own !== undefined)) inputs.set(table.keys, input);
+/** `previousTable`: the table of an earlier configuration, whose unchanged entries are reused. */
+export function compileKeys(input: KeyInput, previousTable?: KeyTable): KeyTable {
+  const updatedTable = previousTable && changedTable(input, previousTable);
+  const table = updatedTable ?? wholeTable(input);
+  if (updatedTable || input.configured.every(({ hash: ownHash }) => ownHash !== undefined))
+    inputs.set(table.keys, input);
   return table;
 }
 
@@ -61,18 +62,18 @@ function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
 }
 
 /** The previous table with the changes of a few plain keys; null if all keys have to be compiled. */
-function changedTable({ configured, groups, secrets }: KeyInput, before: KeyTable): KeyTable | null {
-  const known = inputs.get(before.keys);
-  if (known?.groups !== groups) return null;
-  const splice = spliceBetween(known.configured, configured);
-  if (!splice) return { keys: before.keys, notices: before.notices };
-  if (before.notices.length > 0 || splice.removed + splice.entries.length > fewChanges) return null;
-  const gone = known.configured.slice(splice.at, splice.at + splice.removed);
-  const touched = new Set([...gone, ...splice.entries].map(({ group }) => group));
+function changedTable({ configured, groups, secrets }: KeyInput, previousTable: KeyTable): KeyTable | null {
+  const previousInput = inputs.get(previousTable.keys);
+  if (previousInput?.groups !== groups) return null;
+  const splice = spliceBetween(previousInput.configured, configured);
+  if (!splice) return { keys: previousTable.keys, notices: previousTable.notices };
+  if (previousTable.notices.length > 0 || splice.removed + splice.entries.length > fewChanges) return null;
+  const removedKeys = previousInput.configured.slice(splice.at, splice.at + splice.removed);
+  const touched = new Set([...removedKeys, ...splice.entries].map(({ group }) => group));
   const members = configured.filter(({ group }) => touched.has(group));
-  if (![...gone, ...members].every(isPlain)) return null;
-  const keys = new Map(before.keys);
-  for (const key of gone) keys.delete(nameOf(bytesOfHash(key.hash ?? '')));
+  if (![...removedKeys, ...members].every(isPlain)) return null;
+  const keys = new Map(previousTable.keys);
+  for (const key of removedKeys) keys.delete(nameOf(bytesOfHash(key.hash ?? '')));
   const cassettes = new Map(groups.map(({ id, cassette }) => [id, cassette]));
   const enabled = countEnabled(members);
   for (const key of members) {
@@ -85,7 +86,7 @@ function changedTable({ configured, groups, secrets }: KeyInput, before: KeyTabl
 }
 
 /** It has one secret, whose hash is known. */
-const isPlain = ({ hash: own, previous }: KeyConfig) => own !== undefined && previous === undefined;
+const isPlain = ({ hash: ownHash, previous }: KeyConfig) => ownHash !== undefined && previous === undefined;
 
 /** By group. */
 function countEnabled(keys: readonly KeyConfig[]): ReadonlyMap<string, number> {
@@ -109,8 +110,8 @@ function compileKey(
   cassette: CompiledKey['cassette'],
   sharesGroup: boolean,
 ): NamedKey | null {
-  const before = compiledBefore.get(key);
-  if (before && before.key.cassette === cassette && before.key.sharesGroup === sharesGroup) return before;
+  const cached = compiledBefore.get(key);
+  if (cached && cached.key.cassette === cassette && cached.key.sharesGroup === sharesGroup) return cached;
   const digest = digestOf(key, secrets);
   if (!digest) return null;
   const compiled: CompiledKey = {
@@ -128,20 +129,20 @@ function compileKey(
     allowsModel: key.models ? matchesAny(key.models) : null,
     replacedAtMs: null,
   };
-  const named = { digestName: nameOf(digest), key: compiled };
+  const namedKey = { digestName: nameOf(digest), key: compiled };
   // The value of a referenced secret may differ next time.
-  if (key.hash) compiledBefore.set(key, named);
-  return named;
+  if (key.hash) compiledBefore.set(key, namedKey);
+  return namedKey;
 }
 
 const nameOf = (digest: Buffer) => digest.toString('latin1');
 
 function cassetteOf(
-  { cassette: own }: KeyConfig,
+  { cassette: ownCassette }: KeyConfig,
   ofGroup: GroupConfig['cassette'] | undefined,
 ): CompiledKey['cassette'] {
-  if (own === undefined) return ofGroup ?? null;
-  return own === 'off' ? null : own;
+  if (ownCassette === undefined) return ofGroup ?? null;
+  return ownCassette === 'off' ? null : ownCassette;
 }
 
 function withPreviousSecret(key: CompiledKey, { hash, until }: NonNullable<KeyConfig['previous']>): CompiledKey {

@@ -20,15 +20,15 @@ const wholePatienceMs = 120_000;
 
 /** `configured`: the timeouts of group and provider, which override all defaults. */
 export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
-  const usual = { ...defaultTimeouts, ...configured };
-  const last = { ...usual, progressMs: Math.max(usual.firstContentMs, usual.idleMs) };
-  const within = (patienceMs: number): AttemptTimeouts => {
+  const timeouts = { ...defaultTimeouts, ...configured };
+  const last = { ...timeouts, progressMs: Math.max(timeouts.firstContentMs, timeouts.idleMs) };
+  const withPatience = (patienceMs: number): AttemptTimeouts => {
     const { firstByteMs, firstContentMs } = configured;
     // If only one of the two is configured, and longer, the other follows it.
     const otherwiseMs = Math.max(patienceMs, firstByteMs ?? 0, firstContentMs ?? 0);
     return { ...last, firstByteMs: firstByteMs ?? otherwiseMs, firstContentMs: firstContentMs ?? otherwiseMs };
   };
-  return { last, stream: within(streamPatienceMs), whole: within(wholePatienceMs) };
+  return { last, stream: withPatience(streamPatienceMs), whole: withPatience(wholePatienceMs) };
 }
 
 interface PlannedTargets {

@@ -55,7 +55,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
   const url = new URL(provider.baseUrl);
   const dialect = dialects[provider.dialect];
   const credentials = compileCredentials(provider, input.secrets);
-  const listed = provider.models === 'discover' ? undefined : provider.models;
+  const configuredModels = provider.models === 'discover' ? undefined : provider.models;
   const discovered = input.discovered.get(provider.id);
   return {
     id: provider.id,
@@ -75,12 +75,16 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     askUsage: provider.askUsage,
     servedWires: servedWires(provider),
     contextTokens: provider.contextTokens ?? null,
-    discoversModels: !listed,
-    models: listed
-      ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
+    discoversModels: !configuredModels,
+    models: configuredModels
+      ? new Map(
+          configuredModels.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]),
+        )
       : (discovered ?? new Map()),
     // Until the first discovery has finished, any model name is sent to the provider rather than refused.
-    anyModel: listed ? listed.includes('*') : discovered === undefined || dialect.hasUnlistedModels === true,
+    anyModel: configuredModels
+      ? configuredModels.includes('*')
+      : discovered === undefined || dialect.hasUnlistedModels === true,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };
 }

@@ -30,8 +30,8 @@ export class ContextLimits {
 
   #isLarger(target: Target): boolean {
     const context = contextOf(target) ?? 0;
-    const known = this.#tooSmall.flatMap(({ tokens }) => tokens ?? []);
-    return known.length > 0 && known.every((tokens) => context > tokens);
+    const knownTokens = this.#tooSmall.flatMap(({ tokens }) => tokens ?? []);
+    return knownTokens.length > 0 && knownTokens.every((tokens) => context > tokens);
   }
 
   #mayBeLarger(target: Target): boolean {
@@ -42,12 +42,12 @@ export class ContextLimits {
 
 /** The target's context window, as configured or as listed by the provider. */
 export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
-  const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
-  return contextTokens ?? provider.contextTokens ?? listed;
+  const modelContext = model === null ? undefined : provider.models.get(model)?.contextTokens;
+  return contextTokens ?? provider.contextTokens ?? modelContext;
 }
 
 /** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */
 function isSameModel(one: string | null, other: string | null): boolean {
-  const [plain, otherPlain] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
-  return plain === otherPlain;
+  const [plainName, otherPlainName] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
+  return plainName === otherPlainName;
 }

@@ -30,7 +30,7 @@ interface ExplainedRoute {
 
 export function explainRoute(question: RouteQuestion): ExplainedRoute {
   const { targets, refusal } = resolve(question);
-  const taken = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
+  const takenCandidates = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
   const leftOut: RouteCandidate[] = [];
   for (const provider of inOrder(question)) {
     if (targets.some((target) => target.provider.id === provider.id)) continue;
@@ -52,7 +52,7 @@ export function explainRoute(question: RouteQuestion): ExplainedRoute {
       reason: describeRouteReason(why),
     });
   }
-  return { refusal, candidates: [...taken, ...leftOut] };
+  return { refusal, candidates: [...takenCandidates, ...leftOut] };
 }
 
 function resolve({
@@ -101,7 +101,8 @@ function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: st
 
 function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteReason {
   const { group, key, model } = question;
-  if (!group.providers.some((ranked) => ranked.provider === provider)) return { code: 'not-in-group', group: group.id };
+  if (!group.providers.some((rankedProvider) => rankedProvider.provider === provider))
+    return { code: 'not-in-group', group: group.id };
   const addressed = addressedProvider(question);
   const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
   if (!group.allowsModel(model, meant)) return { code: 'not-allowed', group: group.id };

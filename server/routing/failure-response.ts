@@ -36,28 +36,35 @@ function rank({ kind, failure, failureResponse }: FailedAttempt): number {
 }
 
 /** Null if the upstream named no code. */
-export function errorCodeOf(failed: FailureResponse): string | null {
-  return failed.kind === 'error' ? (failed.error.kind.code ?? failed.error.code) : failed.answer.errorCode;
+export function errorCodeOf(failureResponse: FailureResponse): string | null {
+  return failureResponse.kind === 'error'
+    ? (failureResponse.error.kind.code ?? failureResponse.error.code)
+    : failureResponse.answer.errorCode;
 }
 
 /** The error as an OpenAI error object, for use within a stream. */
-export function errorBodyOf(failed: FailureResponse): ErrorBody {
-  if (failed.kind === 'error') return failed.error.toBody().error;
-  const { status, error: said } = failed.answer;
-  const message = said?.message || `The provider answered with status ${status}.`;
-  return { message, type: said?.type || 'server_error', param: said?.param ?? null, code: said?.code || null };
+export function errorBodyOf(failureResponse: FailureResponse): ErrorBody {
+  if (failureResponse.kind === 'error') return failureResponse.error.toBody().error;
+  const { status, error: upstreamError } = failureResponse.answer;
+  const message = upstreamError?.message || `The provider answered with status ${status}.`;
+  return {
+    message,
+    type: upstreamError?.type || 'server_error',
+    param: upstreamError?.param ?? null,
+    code: upstreamError?.code || null,
+  };
 }
 
 export function errorOfTransport({ provider }: Target, error: TransportError): GatewayError {
-  const who = nameOf(provider);
+  const name = nameOf(provider);
   const options = { cause: error };
   if (error.fault === 'timeout') {
-    const what = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
-    return new GatewayError('upstream_timeout', `${who} ${what} in time (${error.message}).`, options);
+    const problem = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
+    return new GatewayError('upstream_timeout', `${name} ${problem} in time (${error.message}).`, options);
   }
   if (error.phase === 'body')
-    return new GatewayError('upstream_unreachable', `${who} broke off its answer: ${error.message}.`, options);
-  return new GatewayError('upstream_unreachable', `${who} cannot be reached: ${error.message}.`, options);
+    return new GatewayError('upstream_unreachable', `${name} broke off its answer: ${error.message}.`, options);
+  return new GatewayError('upstream_unreachable', `${name} cannot be reached: ${error.message}.`, options);
 }
 
 export function errorOfRedirect({ provider }: Target, location: string): GatewayError {
@@ -75,11 +82,11 @@ export function errorOfRedirect({ provider }: Target, location: string): Gateway
 export function errorOfAccount({ provider }: Target, failure: FailureClass, status: number): GatewayError | null {
   const isAboutThis = 'The key of this request is not the cause.';
   if (failure === 'credential') {
-    const [what, todo] =
+    const [problem, remedy] =
       provider.credentials.length === 0
         ? ['requires a credential and has none', 'Set one']
         : ['refused its credential', 'Set a valid one'];
-    const message = `${nameOf(provider)} ${what} (status ${status}). ${todo} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutThis}`;
+    const message = `${nameOf(provider)} ${problem} (status ${status}). ${remedy} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutThis}`;
     return new GatewayError('provider_credential_refused', message);
   }
   if (failure !== 'quota' || status === 429) return null;
@@ -87,9 +94,9 @@ export function errorOfAccount({ provider }: Target, failure: FailureClass, stat
   return new GatewayError('provider_quota_exhausted', message);
 }
 
-/** A damaged or truncated response, or one of the wrong kind. `what` follows `Provider "…" `. */
-export function damageOf({ provider }: Target, what: string): GatewayError {
-  return new GatewayError('upstream_malformed', `${nameOf(provider)} ${what}.`);
+/** A damaged or truncated response, or one of the wrong kind. `problem` follows `Provider "…" `. */
+export function damageOf({ provider }: Target, problem: string): GatewayError {
+  return new GatewayError('upstream_malformed', `${nameOf(provider)} ${problem}.`);
 }
 
 function nameOf({ name, endpoint }: Target['provider']): string {

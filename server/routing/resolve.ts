@@ -31,9 +31,9 @@ export function resolveDefault(group: CompiledGroup, key: CompiledKey, capabilit
   const model = group.defaults[capability];
   if (model) return resolveRoute(group, key, model);
   const usable = group.providers.filter(({ provider }) => !provider.unusable);
-  const [only] = usable;
-  if (!only) throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
-  if (usable.length === 1 && mayUseAnyModel(group, key)) return { model: null, targets: [{ ...only, model: null }] };
+  const [first] = usable;
+  if (!first) throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
+  if (usable.length === 1 && mayUseAnyModel(group, key)) return { model: null, targets: [{ ...first, model: null }] };
   throw new GatewayError(
     'model_missing',
     `you must provide a model parameter: ${whyNoDefault(group, usable.length, capability)}`,
@@ -48,24 +48,24 @@ export function mayUseAnyModel(group: CompiledGroup, key: CompiledKey): boolean 
 function whyNoDefault(group: CompiledGroup, providers: number, capability: Operation): string {
   if (providers > 1)
     return `group "${group.id}" has no default model for ${capability}, and more than one could be meant.`;
-  const limited = group.allowsAllModels ? 'this key' : `group "${group.id}"`;
-  return `the models of ${limited} are limited, so name one or set a default for ${capability} in the group.`;
+  const owner = group.allowsAllModels ? 'this key' : `group "${group.id}"`;
+  return `the models of ${owner} are limited, so name one or set a default for ${capability} in the group.`;
 }
 
 /** The models that a key may use. */
 export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[] {
-  const listed: ListedModel[] = [];
+  const models: ListedModel[] = [];
   for (const [name, route] of group.routes) {
-    if (!key.allowsModel || key.allowsModel(name)) listed.push(route.listed);
+    if (!key.allowsModel || key.allowsModel(name)) models.push(route.listed);
   }
-  return listed;
+  return models;
 }
 
 /** Accepts every name that would be served, including `provider/model` and names that are not listed. */
 export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
   const { targets } = resolveRoute(group, key, model);
-  const listed = group.routes.get(model)?.listed;
-  return listed ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
+  const listedModel = group.routes.get(model)?.listed;
+  return listedModel ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
@@ -84,11 +84,11 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
   if (slash < 1) return null;
   const id = model.slice(0, slash);
   const name = model.slice(slash + 1);
-  const ranked = group.providers.find(({ provider }) => provider.id === id);
-  if (!ranked || !name) return null;
-  const { provider } = ranked;
+  const rankedProvider = group.providers.find(({ provider }) => provider.id === id);
+  if (!rankedProvider || !name) return null;
+  const { provider } = rankedProvider;
   const isAllowed = provider.anyModel || provider.discoversModels || provider.models.has(name);
-  return isAllowed ? { ...ranked, model: name } : null;
+  return isAllowed ? { ...rankedProvider, model: name } : null;
 }
 
 /** Patterns are matched against the requested name and, for `provider/model`, against the plain model name. */
@@ -105,10 +105,10 @@ function whyNone(group: CompiledGroup, model: string): string | null {
   const alias = group.unservable.get(model);
   if (alias !== undefined) return alias;
   const addressed = addressedTarget(group, model);
-  const asked = addressed
+  const candidates = addressed
     ? [addressed]
     : group.providers.filter(({ provider }) => provider.anyModel || provider.models.has(model));
-  const unusable = asked.filter(({ provider }) => provider.unusable);
+  const unusable = candidates.filter(({ provider }) => provider.unusable);
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 
@@ -120,11 +120,11 @@ export function nearestModel(group: CompiledGroup, key: CompiledKey, model: stri
 
 /** The id of a provider whose models could not be discovered, so that it only serves `provider/model`. */
 function undiscoveredProvider({ providers }: CompiledGroup): string | undefined {
-  const found = providers.find(
+  const undiscovered = providers.find(
     ({ provider }) =>
       !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models.size === 0,
   );
-  return found?.provider.id;
+  return undiscovered?.provider.id;
 }
 
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {

@@ -39,7 +39,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
   let mostUseful: FailedAttempt | null = null;
   while (next) {
-    if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
+    if (next.waitMs > 0 && !(await waitUnlessEnded(next.waitMs, input.gone()))) return { kind: 'given-up' };
     const { ended, result, beside: hedged } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
     if (hedged) mostUseful = moreUseful(mostUseful, hedged);
@@ -69,11 +69,11 @@ async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: 
   if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
   const further = input.plan.anotherTarget('hedge');
   if (!further) return first.ended;
-  const both = await Promise.all([first.ended, begin(input, further, false).ended]);
+  const attempts = await Promise.all([first.ended, begin(input, further, false).ended]);
   // Once one of the two has begun to answer, the other is cancelled.
-  const taken = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
-  if (taken) return taken;
-  const [one, other] = both;
+  const begun = attempts.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
+  if (begun) return begun;
+  const [one, other] = attempts;
   if (!isFailed(one.result) || !isFailed(other.result)) return isFailed(one.result) ? one : other;
   input.plan.note(one.ended, one.result.failure);
   return { ...other, beside: one.result };
@@ -120,12 +120,12 @@ function aboutHealth({ class: failure, lacksOneRight, isClockCorrected }: Failur
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */
 async function isSlow({ attempt, ended }: StartedAttempt, afterMs: number): Promise<boolean> {
-  const hasEnded = await waited(afterMs, ended).then((isLate) => !isLate);
+  const hasEnded = await waitUnlessEnded(afterMs, ended).then((isLate) => !isLate);
   return !hasEnded && !attempt.hasBegun();
 }
 
 /** Waits; false if `end` settles first. */
-async function waited(waitMs: number, end: Promise<unknown>): Promise<boolean> {
+async function waitUnlessEnded(waitMs: number, end: Promise<unknown>): Promise<boolean> {
   let timer: AwakeTimer | undefined;
   const passed = new Promise<true>((resolve) => {
     timer = new AwakeTimer(() => resolve(true), waitMs);

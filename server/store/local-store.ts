@@ -24,8 +24,8 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
     log,
     sweepClock,
     settings: () => {
-      const { ledger: kept, capture } = settings();
-      return { ...kept, captureRetentionDays: capture.retentionDays };
+      const { ledger, capture } = settings();
+      return { ...ledger, captureRetentionDays: capture.retentionDays };
     },
   });
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });

@@ -54,10 +54,12 @@ export function createAuthorities(settings: () => AuthoritySettings): Authoritie
   };
   const makeContext = async () => {
     const { system: withSystem, files } = settings();
-    const own = files.flatMap((path) => readAuthorityFile(path).pem);
+    const fileCertificates = files.flatMap((path) => readAuthorityFile(path).pem);
     const list = withSystem ? (await systemList()).certificates : [];
-    if (own.length === 0 && list.length === 0) return null;
-    return tls.createSecureContext({ ca: [...new Set([...tls.getCACertificates('default'), ...list, ...own])] });
+    if (fileCertificates.length === 0 && list.length === 0) return null;
+    return tls.createSecureContext({
+      ca: [...new Set([...tls.getCACertificates('default'), ...list, ...fileCertificates])],
+    });
   };
   return {
     secureContext() {
@@ -94,16 +96,16 @@ function readAuthorityFile(path: string): { pem: string[]; view: AuthorityFile }
   try {
     const pem = readFileSync(path, 'utf8');
     const certificates = pem.match(certificatePem) ?? [];
-    if (certificates.length === 0) return unused(path, 'it holds no certificate in PEM form');
+    if (certificates.length === 0) return unusedFile(path, 'it holds no certificate in PEM form');
     // Throws if it is invalid: OpenSSL would ignore it silently.
     for (const each of certificates) new X509Certificate(each);
     return { pem: certificates, view: { path, certificates: certificates.length, problem: null } };
   } catch (error) {
-    return unused(path, describeFileProblem(error));
+    return unusedFile(path, describeFileProblem(error));
   }
 }
 
-function unused(path: string, problem: string): { pem: string[]; view: AuthorityFile } {
+function unusedFile(path: string, problem: string): { pem: string[]; view: AuthorityFile } {
   return { pem: [], view: { path, certificates: 0, problem } };
 }
 

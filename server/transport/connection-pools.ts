@@ -91,7 +91,7 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
       const entry = latest && isSame(latest.to, to) ? latest.entry : pools.get(nameOf(to));
       if (!entry) {
         const chain = chainOf(to);
-        return chain instanceof Promise ? chain.then((found) => open(to, found)) : open(to, chain);
+        return chain instanceof Promise ? chain.then((resolvedChain) => open(to, resolvedChain)) : open(to, chain);
       }
       if (latest?.entry !== entry) latest = { to: destinationOf(to), entry };
       entry.usedAtMs = Date.now();

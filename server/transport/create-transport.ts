@@ -44,8 +44,8 @@ const nodesOwn: Authorities = {
 
 async function dispatchWhenOpen(entry: Promise<PoolEntry>, request: OutgoingRequest, call: UndiciCall): Promise<void> {
   try {
-    const found = await entry;
-    if (!call.isDone) dispatch(found, request, call);
+    const poolEntry = await entry;
+    if (!call.isDone) dispatch(poolEntry, request, call);
   } catch (error) {
     call.fail(error);
   }

@@ -71,9 +71,9 @@ class ResponseReader {
   }
 }
 
-function headersOf(received: ResponseHeaders): Headers {
+function headersOf(responseHeaders: ResponseHeaders): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(received)) {
+  for (const [name, value] of Object.entries(responseHeaders)) {
     for (const each of [value ?? []].flat()) headers.append(name, each);
   }
   return headers;

@@ -7,30 +7,30 @@ import { networkInterfaces } from 'node:os';
 interface NetworkWatchPorts {
   changed(): void;
   /** Identifies the network; a different value is a change. */
-  look(): string;
+  readState(): string;
 }
 
-const lookEveryMs = 10_000;
+const pollEveryMs = 10_000;
 /** A timer that is late by this much means that the machine slept. */
 const sleptMs = 10_000;
 
 /** Returns a function that stops it. */
-export function watchNetwork({ changed, look }: NetworkWatchPorts): () => void {
-  let last = look();
+export function watchNetwork({ changed, readState }: NetworkWatchPorts): () => void {
+  let lastState = readState();
   let lastAtMs = Date.now();
   const timer = setInterval(() => {
-    const now = look();
+    const state = readState();
     const nowMs = Date.now();
-    const hasSlept = nowMs - lastAtMs > lookEveryMs + sleptMs;
-    if (hasSlept || now !== last) changed();
-    last = now;
+    const hasSlept = nowMs - lastAtMs > pollEveryMs + sleptMs;
+    if (hasSlept || state !== lastState) changed();
+    lastState = state;
     lastAtMs = nowMs;
-  }, lookEveryMs).unref();
+  }, pollEveryMs).unref();
   return () => clearInterval(timer);
 }
 
 /** All addresses of this machine. */
 export function machineAddresses(): Set<string> {
-  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return new Set(all.map(({ address }) => address));
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return new Set(interfaces.map(({ address }) => address));
 }

@@ -15,9 +15,9 @@ export interface ProxySettings {
  * never use the system's proxy, even if NO_PROXY omits it, but do use an explicit one.
  */
 export function chooseProxy(choice: string, origin: string, settings: ProxySettings): ProxyChain {
-  const named = namedProxy(choice, origin, settings);
-  if (named === null) return { hops: [null], unusable: [] };
-  if (URL.canParse(named)) return { hops: [new URL(named)], unusable: [] };
+  const address = namedProxy(choice, origin, settings);
+  if (address === null) return { hops: [null], unusable: [] };
+  if (URL.canParse(address)) return { hops: [new URL(address)], unusable: [] };
   // Its text may contain a password, such as one with a `#` that is not encoded.
   const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   return { hops: [], unusable: [`an ${variable} that is not a URL`] };

@@ -54,10 +54,10 @@ export function toTransportError(error: unknown, phase: TransportPhase): Transpo
   if (error instanceof TransportError) return error;
   const cause = firstCause(error);
   const code = cause.code ?? '';
-  const known = faultByCode[code];
+  const fault = faultByCode[code];
   // An established connection got no acknowledgement: the network failed, not the upstream.
   if (code === 'ETIMEDOUT' && phase !== 'connect') return new TransportError('reset', phase, cause.message, error);
-  if (known) return new TransportError(known[0], known[1] ?? phase, cause.message || code, error);
+  if (fault) return new TransportError(fault[0], fault[1] ?? phase, cause.message || code, error);
   if (error instanceof errors.HTTPParserError) return new TransportError('malformed', phase, cause.message, error);
   return new TransportError('reset', phase, cause.message || code || 'the connection broke', error);
 }

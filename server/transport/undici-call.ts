@@ -22,8 +22,8 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #headersSeen = false;
   #done = false;
   /** undici reports each chunk of a chunked response, and one read may contain hundreds; they are passed on together. */
-  #piece: Buffer | undefined;
-  #morePieces: Buffer[] | undefined;
+  #chunk: Buffer | undefined;
+  #chunks: Buffer[] | undefined;
   /** Paused by the reader. */
   #isHeld = false;
   /** Paused until the next turn of the event loop. */
@@ -87,11 +87,11 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
-    if (this.#piece) {
-      this.#morePieces ??= [this.#piece];
-      this.#morePieces.push(chunk);
+    if (this.#chunk) {
+      this.#chunks ??= [this.#chunk];
+      this.#chunks.push(chunk);
     } else {
-      this.#piece = chunk;
+      this.#chunk = chunk;
       process.nextTick(flushPieces, this);
     }
   }
@@ -102,11 +102,11 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   flushPieces(): void {
-    if (this.#done || !this.#piece) return;
+    if (this.#done || !this.#chunk) return;
     this.#silenceTimer?.restart();
-    const bytes = this.#morePieces ? Buffer.concat(this.#morePieces) : this.#piece;
-    this.#piece = undefined;
-    this.#morePieces = undefined;
+    const bytes = this.#chunks ? Buffer.concat(this.#chunks) : this.#chunk;
+    this.#chunk = undefined;
+    this.#chunks = undefined;
     const startedMs = bytes.length < timedFromBytes ? null : performance.now();
     this.#handler.onData(bytes);
     if (startedMs !== null && performance.now() - startedMs > restAfterMs) this.#rest();
@@ -165,8 +165,8 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   #silent(): void {
-    const what = this.#headersSeen ? 'nothing more' : 'no answer';
-    this.#giveUp(new TransportError('timeout', this.#phase(), `${what} within ${this.#silenceMs} ms`));
+    const problem = this.#headersSeen ? 'nothing more' : 'no answer';
+    this.#giveUp(new TransportError('timeout', this.#phase(), `${problem} within ${this.#silenceMs} ms`));
   }
 
   #phase(): 'connect' | 'headers' | 'body' {

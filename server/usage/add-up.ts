@@ -13,15 +13,15 @@ const nothing: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
  * none.
  */
 export function addUp(parts: readonly Accounting[]): Accounting {
-  const [only = nothing, ...others] = parts;
-  if (others.length === 0) return { usage: only.usage, usageCertainty: only.usageCertainty, costUsd: only.costUsd };
+  const [first = nothing, ...others] = parts;
+  if (others.length === 0) return { usage: first.usage, usageCertainty: first.usageCertainty, costUsd: first.costUsd };
   return { usage: usageOf(parts), usageCertainty: certaintyOf(parts), costUsd: costOf(parts) };
 }
 
 /** A failed attempt costs nothing, but that alone does not make the total known. */
 function costOf(parts: readonly Accounting[]): number | null {
-  const known = parts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  return known === 0 && parts.some(({ costUsd }) => costUsd === null) ? null : known;
+  const knownCost = parts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return knownCost === 0 && parts.some(({ costUsd }) => costUsd === null) ? null : knownCost;
 }
 
 function usageOf(parts: readonly Accounting[]): Usage | null {
@@ -35,19 +35,19 @@ function usageOf(parts: readonly Accounting[]): Usage | null {
 function sumOf(one: Usage, other: Usage): Usage {
   const sum: Usage = { ...one };
   for (const name of quantities) {
-    const more = other[name];
-    if (more !== undefined) sum[name] = (sum[name] ?? 0) + more;
+    const amount = other[name];
+    if (amount !== undefined) sum[name] = (sum[name] ?? 0) + amount;
   }
   return sum;
 }
 
 /** A part of unknown usage that may have cost something makes the sum `partial`. */
 function certaintyOf(parts: readonly Accounting[]): UsageCertainty {
-  const known = parts.filter(({ usage }) => usage !== null).map(({ usageCertainty }) => usageCertainty);
-  if (known.length === 0) return 'none';
-  if (known.includes('estimated')) return 'estimated';
+  const certainties = parts.filter(({ usage }) => usage !== null).map(({ usageCertainty }) => usageCertainty);
+  if (certainties.length === 0) return 'none';
+  if (certainties.includes('estimated')) return 'estimated';
   const isLacking = parts.some(({ usage, costUsd }) => usage === null && costUsd === null);
-  return isLacking || known.includes('partial') ? 'partial' : 'reported';
+  return isLacking || certainties.includes('partial') ? 'partial' : 'reported';
 }
 
 const each: Record<keyof Usage, true> = {

@@ -13,10 +13,10 @@ export function followPrices(config: ConfigInForce): PriceTable {
     prices = pricesOf(now.config);
   });
   return {
-    cost: (...asked) => prices.cost(...asked),
-    tokenPrice: (...asked) => prices.tokenPrice(...asked),
-    maxOutput: (...asked) => prices.maxOutput(...asked),
-    applied: (...asked) => prices.applied(...asked),
+    cost: (...args) => prices.cost(...args),
+    tokenPrice: (...args) => prices.tokenPrice(...args),
+    maxOutput: (...args) => prices.maxOutput(...args),
+    applied: (...args) => prices.applied(...args),
   };
 }
 

@@ -39,17 +39,17 @@ export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
   presetOf: (provider: string) => string | undefined = () => undefined,
 ): PriceTable {
-  const found = new Map<string, Prices | null>();
+  const pricesByModel = new Map<string, Prices | null>();
   const applied = (provider: string, model: string) =>
     findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
   const pricesOf = (provider: string, model: string): Prices | null => {
     const key = `${provider}/${model}`;
-    let prices = found.get(key);
+    let prices = pricesByModel.get(key);
     if (prices === undefined) {
       prices = applied(provider, model)?.amounts ?? null;
       // Clients choose the names, so the cache is bounded.
-      if (found.size >= 1_000) found.clear();
-      found.set(key, prices);
+      if (pricesByModel.size >= 1_000) pricesByModel.clear();
+      pricesByModel.set(key, prices);
     }
     return prices;
   };
@@ -155,15 +155,15 @@ function inputParts(prices: Prices, usage: Usage): Part[] {
   const { inputTokens } = usage;
   if (inputTokens === undefined) return [{ tokens: undefined, price: prices.input }];
   const cached = usage.cachedInputTokens ?? 0;
-  const written = usage.cacheWriteTokens ?? 0;
-  const forAnHour = Math.min(usage.cacheWriteOneHourTokens ?? 0, written);
+  const cacheWriteTokens = usage.cacheWriteTokens ?? 0;
+  const forAnHour = Math.min(usage.cacheWriteOneHourTokens ?? 0, cacheWriteTokens);
   const writePrice = prices.cacheWrite ?? prices.input;
   const audio = usage.audioInputTokens ?? 0;
   const image = usage.imageInputTokens ?? 0;
   return [
-    { tokens: Math.max(0, inputTokens - cached - written - audio - image), price: prices.input },
+    { tokens: Math.max(0, inputTokens - cached - cacheWriteTokens - audio - image), price: prices.input },
     { tokens: cached, price: prices.cachedInput },
-    { tokens: written - forAnHour, price: writePrice },
+    { tokens: cacheWriteTokens - forAnHour, price: writePrice },
     { tokens: forAnHour, price: prices.cacheWriteOneHour ?? writePrice },
     { tokens: audio, price: prices.audioInput },
     { tokens: image, price: prices.imageInput ?? prices.input },

@@ -265,7 +265,7 @@ export const worstCases: Record<string, WorstCase> = {
         keyId: 'k',
         headers: {},
         body,
-        presented: ['k'],
+        presentedKeys: ['k'],
         previousResponseId: null,
         isByConversation: true,
       };

@@ -58,7 +58,7 @@ export class CacheLookup {
   async find(call: OutgoingCall): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
     const { settings, cache, use, key, response } = this.#options;
     const stored = use === 'refresh' ? null : cache.find(key, settings.ttlSeconds * 1000);
-    if (stored) return this.#found(stored, 'hit');
+    if (stored) return this.#foundAnswer(stored, 'hit');
     if (use === 'refresh' || !settings.coalesce) return null;
     const running = cache.flight(key);
     // Before any wait, so that only one of two equal requests becomes the first.
@@ -66,10 +66,11 @@ export class CacheLookup {
       this.#flight = cache.startFlight(key);
       return null;
     }
-    const landed = await Promise.race([running.landed, this.#whenGone()]);
+    const sharedAnswer = await Promise.race([running.landed, this.#whenGone()]);
     // A comment has made the response a stream.
-    const isFit = !response.headersSent || (landed && isEventStream(landed.headers, framingOf(call.match.route)));
-    return landed && isFit ? this.#found(landed, 'shared') : null;
+    const isFit =
+      !response.headersSent || (sharedAnswer && isEventStream(sharedAnswer.headers, framingOf(call.match.route)));
+    return sharedAnswer && isFit ? this.#foundAnswer(sharedAnswer, 'shared') : null;
   }
 
   /** The tap that copies a provider's answer, so that it can be stored. */
@@ -89,14 +90,14 @@ export class CacheLookup {
    */
   settle(trace: RequestTrace, record: RequestRecord): void {
     const { settings, cache, key } = this.#options;
-    const sent = isWhole(trace) ? (this.#tap?.read() ?? null) : null;
+    const response = isWhole(trace) ? (this.#tap?.read() ?? null) : null;
     this.#tap = null;
-    const answer = sent && { ...sent, usage: record.usage, costUsd: record.costUsd };
+    const answer = response && { ...response, usage: record.usage, costUsd: record.costUsd };
     if (answer) cache.store(key, answer, { generation: this.#generation, maxBytes: settings.maxBytes });
     this.#flight?.land(answer);
   }
 
-  #found(answer: CachedAnswer, result: 'hit' | 'shared'): { answer: CachedAnswer; note: CacheNote } {
+  #foundAnswer(answer: CachedAnswer, result: 'hit' | 'shared'): { answer: CachedAnswer; note: CacheNote } {
     const note: CacheNote = { result, savedUsd: answer.costUsd, savedUsage: answer.usage };
     this.#options.cache.count(result === 'hit' ? 'hits' : 'shared', answer.costUsd);
     return { answer, note };

@@ -23,12 +23,12 @@ const maxRequestBytes = 8 * 1024 * 1024;
 const maxParsedBytes = 512 * 1024;
 
 export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { forced }: CacheSettings): CacheUse {
-  const wanted = String(headers[cacheHeader] ?? '')
+  const requestedUse = String(headers[cacheHeader] ?? '')
     .trim()
     .toLowerCase();
   const control = String(headers['cache-control'] ?? '').toLowerCase();
-  if (wanted === 'skip' || control.includes('no-store') || !mayBeKept(call)) return 'none';
-  if (!forced && wanted !== 'use' && !isDeterministic(call)) return 'none';
+  if (requestedUse === 'skip' || control.includes('no-store') || !mayBeKept(call)) return 'none';
+  if (!forced && requestedUse !== 'use' && !isDeterministic(call)) return 'none';
   return control.includes('no-cache') ? 'refresh' : 'normal';
 }
 

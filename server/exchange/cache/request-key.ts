@@ -11,8 +11,8 @@ import type { CallPlan } from '../plan.ts';
 export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | string[] | undefined): string {
   const { match, group, body, headers, path, query } = call;
   const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
-  const sent = Object.keys(headers).filter(decides).sort();
-  const about = JSON.stringify([
+  const headerNames = Object.keys(headers).filter(decidesAnswer).sort();
+  const metadata = JSON.stringify([
     match.route.method,
     match.route.wire.name,
     path,
@@ -20,9 +20,9 @@ export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | s
     plan.model,
     targets,
     [group.policy.losses, lossy ?? null],
-    sent.map((name) => [name, headers[name]]),
+    headerNames.map((name) => [name, headers[name]]),
   ]);
-  const hash = createHash('sha256').update(`${about.length}\n${about}\n`);
+  const hash = createHash('sha256').update(`${metadata.length}\n${metadata}\n`);
   return hash.update(body.captured ?? '').digest('base64');
 }
 
@@ -50,6 +50,6 @@ const idle: ReadonlySet<string> = new Set([
 ]);
 const idlePrefix = 'x-stainless-';
 
-function decides(name: string): boolean {
+function decidesAnswer(name: string): boolean {
   return !idle.has(name) && !name.startsWith(idlePrefix);
 }

@@ -9,7 +9,7 @@ import { cacheHeader } from './may-be-cached.ts';
 export function sendCached(
   { client, response }: { client: ClientResponse; response: ServerResponse },
   { status, headers, body }: CachedAnswer,
-  gone: AbortSignal,
+  clientGone: AbortSignal,
 ): Promise<void> {
   // False if keep-alive comments were sent while this request waited for an equal one.
   if (!response.headersSent) {
@@ -20,5 +20,5 @@ export function sendCached(
     }
   }
   const stored = { status, headers, pieces: [{ afterMs: 0, bytes: body }], isCut: false };
-  return sendStored(client, stored, { pace: 0, answerer: null, gone });
+  return sendStored(client, stored, { pace: 0, answerer: null, clientGone });
 }

@@ -45,7 +45,7 @@ export class AttemptCapture {
     const wentWell = record.failure === null && record.error === null;
     const isAsClient = this.response.equals(client.response);
     return {
-      request: this.#captured(client.body, rules),
+      request: this.#capturedRequest(client.body, rules),
       response: isAsClient ? this.response.unkept('as-client', rules) : this.response.captured(rules, wentWell),
     };
   }
@@ -57,14 +57,14 @@ export class AttemptCapture {
     return { start: sendable.beginning(this.#maxBytes + overlapBytes), totalBytes: sendable.length };
   }
 
-  #captured(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
+  #capturedRequest(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
     if (this.#request === null) return { method: '', url: null, ...withoutBody(null, 'not-sent', rules) };
     const { method, origin, path, headers } = this.#request;
-    const about = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
-    if (typeof client === 'string') return { ...about, ...withoutBody(headers, client, rules) };
-    if (this.#body === null) return { ...about, ...withoutBody(headers, 'relayed', rules) };
-    if (isSame(this.#body, client)) return { ...about, ...withoutBody(headers, 'as-client', rules) };
-    return { ...about, ...capturedMessage(headers, this.#body, rules) };
+    const requestLine = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
+    if (typeof client === 'string') return { ...requestLine, ...withoutBody(headers, client, rules) };
+    if (this.#body === null) return { ...requestLine, ...withoutBody(headers, 'relayed', rules) };
+    if (isSame(this.#body, client)) return { ...requestLine, ...withoutBody(headers, 'as-client', rules) };
+    return { ...requestLine, ...capturedMessage(headers, this.#body, rules) };
   }
 }
 

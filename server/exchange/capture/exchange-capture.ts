@@ -17,7 +17,7 @@ interface ExchangeCaptureOptions {
   maxBytes: number;
   request: IncomingMessage;
   /** The keys that the client sent. */
-  presented: readonly string[];
+  presentedKeys: readonly string[];
 }
 
 export class ExchangeCapture {
@@ -25,8 +25,8 @@ export class ExchangeCapture {
   /** As the client receives it. */
   readonly response: ResponseCapture;
   readonly #attempts: AttemptCapture[] = [];
-  #received: RequestBody | null = null;
-  #unusable: RawBody | null = null;
+  #receivedBody: RequestBody | null = null;
+  #unusableBody: RawBody | null = null;
   #isOwnAnswer = false;
 
   constructor(options: ExchangeCaptureOptions) {
@@ -36,13 +36,13 @@ export class ExchangeCapture {
 
   /** The client's body, which must not be disposed of before `exchange` is called. */
   received(body: RequestBody): void {
-    this.#received = body;
+    this.#receivedBody = body;
   }
 
   /** A body that was read, in full or in part, but cannot be used. Its memory may be reused afterwards. */
   unusable(start: Buffer, isCut: boolean): void {
-    const most = this.#options.maxBytes + overlapBytes;
-    this.#unusable = { start: Buffer.from(start.subarray(0, most)), totalBytes: start.length, isCut };
+    const searchedBytes = this.#options.maxBytes + overlapBytes;
+    this.#unusableBody = { start: Buffer.from(start.subarray(0, searchedBytes)), totalBytes: start.length, isCut };
   }
 
   /** Must be called for each attempt, in order. */
@@ -64,7 +64,7 @@ export class ExchangeCapture {
   }
 
   exchange(trace: RequestTrace): CapturedExchange<Buffer> {
-    const secrets = [...new Set([...this.#options.presented, ...this.#attempts.flatMap((each) => each.secrets)])];
+    const secrets = [...new Set([...this.#options.presentedKeys, ...this.#attempts.flatMap((each) => each.secrets)])];
     const rules = { maxBytes: this.#options.maxBytes, secrets };
     const client: ClientSide = { body: this.#body, response: this.response };
     return {
@@ -91,8 +91,8 @@ export class ExchangeCapture {
   }
 
   get #body(): RawBody | CaptureGap {
-    if (this.#unusable) return this.#unusable;
-    const body = this.#received;
+    if (this.#unusableBody) return this.#unusableBody;
+    const body = this.#receivedBody;
     if (body?.captured) return { start: body.captured, totalBytes: null };
     if (body && body.size > 0) return body.isOnce ? 'relayed' : 'upload';
     return body || !mayHaveBody(this.#options.request) ? { start: Buffer.alloc(0), totalBytes: 0 } : 'unread';

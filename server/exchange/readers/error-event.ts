@@ -31,11 +31,11 @@ export function refusalOf({ error, bytes }: ErrorEvent, { format, errors, header
   const errorBody = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
   const body = Buffer.from(format.writeError(errorBody));
   const failure = errors.classify({ status, headers, error, isAboutJob: false });
-  const described = { 'content-type': 'application/json', 'content-length': String(body.length) };
+  const bodyHeaders = { 'content-type': 'application/json', 'content-length': String(body.length) };
   return {
     kind: 'answer',
     failure,
-    answer: { status, headers: { ...headers, ...described }, body, error },
+    answer: { status, headers: { ...headers, ...bodyHeaders }, body, error },
     event: bytes,
   };
 }

@@ -18,13 +18,13 @@ const maxBytes = 1024 * 1024;
 
 /** Reads a response with status 400 or above. It is held as a whole, since another target may succeed. */
 export class ErrorReader implements ResponseReader {
-  readonly #asked: RequestFacts;
+  readonly #facts: RequestFacts;
   readonly #head: ResponseHead;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(asked: RequestFacts, head: ResponseHead) {
-    this.#asked = asked;
+  constructor(facts: RequestFacts, head: ResponseHead) {
+    this.#facts = facts;
     this.#head = head;
   }
 
@@ -36,8 +36,8 @@ export class ErrorReader implements ResponseReader {
 
   end(): Steps {
     const { status, headers } = this.#head;
-    const sent = Buffer.concat(this.#chunks);
-    const bytes = this.#asked.errorBody?.(status, headers, sent) ?? sent;
+    const sentBody = Buffer.concat(this.#chunks);
+    const bytes = this.#facts.errorBody?.(status, headers, sentBody) ?? sentBody;
     const value = readErrorBody(bytes);
     const error = errorIn(value);
     const failure = this.#classify(error);
@@ -53,7 +53,7 @@ export class ErrorReader implements ResponseReader {
   }
 
   #classify(error: UpstreamError | null): Failure {
-    const { wire, model } = this.#asked.route;
+    const { wire, model } = this.#facts.route;
     return wire.errors.classify({ ...this.#head, error, isAboutJob: model === 'none' });
   }
 }

@@ -26,7 +26,7 @@ interface Place {
 /** Constant bytes and the place after them; null at the end of the event. */
 interface Part {
   fixed: ComparedBytes;
-  place: Place['kind'] | null;
+  placeKind: Place['kind'] | null;
   /** Offset in `fixed` of the bytes that are not sent, or -1. */
   cutAt: number;
 }
@@ -60,8 +60,8 @@ export class EventShape {
   private constructor(parts: readonly Part[], cutBytes: number) {
     this.#parts = parts;
     this.#cutBytes = cutBytes;
-    this.#hasStrings = parts.some(({ place }) => place === 'text' || place === 'string');
-    this.hasCounts = parts.some(({ place }) => place === 'count');
+    this.#hasStrings = parts.some(({ placeKind }) => placeKind === 'text' || placeKind === 'string');
+    this.hasCounts = parts.some(({ placeKind }) => placeKind === 'count');
   }
 
   /**
@@ -85,9 +85,9 @@ export class EventShape {
     const places = [...bytes.toString('latin1').matchAll(openPlaces)].map(placeOf);
     const cut = cutOf(event);
     if (!cut || !findText(places, event)) return null;
-    const open = choose(places);
-    if (open.length === 0) return null;
-    const parts = partsOf(bytes, open, cut);
+    const chosenPlaces = choose(places);
+    if (chosenPlaces.length === 0) return null;
+    const parts = partsOf(bytes, chosenPlaces, cut);
     return parts.some(({ cutAt }) => cutAt !== -1) ? new EventShape(parts, cut.end - cut.start) : null;
   }
 
@@ -96,15 +96,15 @@ export class EventShape {
     const { bytes } = events;
     let at = from;
     this.hasText = !this.#hasStrings;
-    for (const { fixed, place, cutAt } of this.#parts) {
+    for (const { fixed, placeKind, cutAt } of this.#parts) {
       if (!events.hasAt(at, fixed)) return false;
       const start = at + fixed.length;
       if (cutAt !== -1) this.#noteCut(at + cutAt);
-      at = endOfPlace(bytes, start, place);
+      at = endOfPlace(bytes, start, placeKind);
       if (at === -1) return false;
-      if (at > start && place !== 'padding' && place !== 'count') this.hasText = true;
-      if (place === 'text') this.#noteText(start, at);
-      if (place === 'number') this.sequenceNumber = numberAt(bytes, start, at);
+      if (at > start && placeKind !== 'padding' && placeKind !== 'count') this.hasText = true;
+      if (placeKind === 'text') this.#noteText(start, at);
+      if (placeKind === 'number') this.sequenceNumber = numberAt(bytes, start, at);
     }
     this.end = at;
     return true;
@@ -131,9 +131,9 @@ function numberAt(bytes: Buffer, start: number, end: number): number {
 const zero = 0x30;
 
 /** -1 if the place contains something else. */
-function endOfPlace(bytes: Buffer, start: number, place: Part['place']): number {
-  if (place === null) return start;
-  return place === 'number' || place === 'count' ? endOfDigits(bytes, start) : endOfString(bytes, start);
+function endOfPlace(bytes: Buffer, start: number, placeKind: Part['placeKind']): number {
+  if (placeKind === null) return start;
+  return placeKind === 'number' || placeKind === 'count' ? endOfDigits(bytes, start) : endOfString(bytes, start);
 }
 
 function placeOf({ 0: all, 1: inside, 2: number, 3: count, index }: RegExpExecArray): Place {
@@ -167,13 +167,13 @@ function findText(places: readonly Place[], { bytes, text }: SeenEvent): boolean
 
 /** Copies, so that the connection's buffers are not kept alive. */
 function partsOf(bytes: Buffer, places: readonly Place[], cut: { start: number; end: number }): Part[] {
-  const all = [...places, { start: bytes.length, end: bytes.length, kind: null }];
-  return all.map(({ start: end, kind }, index) => {
+  const ends = [...places, { start: bytes.length, end: bytes.length, kind: null }];
+  return ends.map(({ start: end, kind }, index) => {
     const start = places[index - 1]?.end ?? 0;
     const isCut = start <= cut.start && cut.end <= end;
     return {
       fixed: new ComparedBytes(Buffer.from(bytes.subarray(start, end))),
-      place: kind,
+      placeKind: kind,
       cutAt: isCut ? cut.start - start : -1,
     };
   });

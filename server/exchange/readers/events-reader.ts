@@ -47,7 +47,7 @@ export class EventsReader implements ResponseReader {
   readonly #framing: Framing;
   readonly #gate: EventGate;
   readonly #watch: StreamWatch;
-  readonly #known: ShapeCache;
+  readonly #shapes: ShapeCache;
   readonly #beginning = new HeldBeginning();
   /** Steps for the bytes being read. */
   #steps: Step[] = [];
@@ -68,40 +68,40 @@ export class EventsReader implements ResponseReader {
     this.#options = options;
     const { format, answers, text } = options;
     this.#watch = format.watch(answers);
-    this.#known = new ShapeCache(text, this.#watch);
+    this.#shapes = new ShapeCache(text, this.#watch);
     this.#framing = format.framing;
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
-      filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
-      known: this.#known,
+      filter: (bytes, isWhole) => (isWhole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
+      known: this.#shapes,
       ...(text && { maxHeldBytes: maxTextEventBytes }),
     });
   }
 
   read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
-    if (this.#sawActivity || this.#known.sawContent || this.#gate.insideEvent) this.#progressed();
-    if (this.#isOver) return this.#taken();
+    if (this.#sawActivity || this.#shapes.sawContent || this.#gate.insideEvent) this.#progressed();
+    if (this.#isOver) return this.#takeSteps();
     if (this.#error) this.#failWith(this.#error);
     else if (this.#droppedEvents >= maxDroppedEvents) this.#break(unreadableEvents());
     else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   end(): Steps {
     const close = this.#takeRest();
-    if (this.#isOver) return this.#taken();
+    if (this.#isOver) return this.#takeSteps();
     if (this.#isPassing && !this.#error) this.#close(this.#ending(close), endedEarly);
     else if (this.#error) this.#failWith(this.#error);
     else
       this.#finish(
         damagedBy(this.#hasContent ? 'broke off its first event' : 'ended the stream before it said anything'),
       );
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   fail(error: TransportError): Steps {
     this.#break(error);
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   get heldBytes(): number {
@@ -113,7 +113,7 @@ export class EventsReader implements ResponseReader {
       this.#begin();
       this.#release();
     }
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   #endless(): void {
@@ -138,7 +138,7 @@ export class EventsReader implements ResponseReader {
     return this.#gate.insideEvent;
   }
 
-  #taken(): Steps {
+  #takeSteps(): Steps {
     const steps = this.#steps;
     if (steps.length === 0) return nothingYet;
     this.#steps = [];
@@ -166,7 +166,7 @@ export class EventsReader implements ResponseReader {
     // Immediately, so that similar events in the same chunk match their shape.
     if (this.#hasContent) this.#begin();
     const text = this.#keep(event);
-    if (this.#isContent && this.#isPassing) this.#known.learn({ bytes, passing, text });
+    if (this.#isContent && this.#isPassing) this.#shapes.learn({ bytes, passing, text });
     return passing;
   }
 
@@ -201,7 +201,7 @@ export class EventsReader implements ResponseReader {
     if (meaning.kind !== 'error') return;
     if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
     this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
-    this.#known.forget();
+    this.#shapes.forget();
   }
 
   #saysContent(): void {
@@ -213,7 +213,7 @@ export class EventsReader implements ResponseReader {
 
   #progressed(): void {
     this.#sawActivity = false;
-    this.#known.sawContent = false;
+    this.#shapes.sawContent = false;
     this.#steps.push(alive);
   }
 

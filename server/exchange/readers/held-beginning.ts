@@ -8,9 +8,9 @@ export const spareBytes = 1024 * 1024;
 
 /** Holds the beginning of a stream until this stream is chosen for the client. */
 export class HeldBeginning {
-  #pieces: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #bytes = 0;
-  /** The held pieces as events, used to track the text if another target may continue the stream. */
+  /** The held chunks as events, used to track the text if another target may continue the stream. */
   #events: (StreamEvent | null)[] = [];
 
   get bytes(): number {
@@ -21,9 +21,9 @@ export class HeldBeginning {
     return this.#bytes > maxBytesBeforeContent;
   }
 
-  push(piece: Buffer): void {
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
   }
 
   /** @param event null if it is too large to hold */
@@ -39,10 +39,10 @@ export class HeldBeginning {
 
   /** Returns and clears the held bytes, joined into one buffer unless they are long. */
   takeAll(): Buffer[] {
-    const pieces = this.#pieces;
-    const isJoined = pieces.length > 1 && !this.isLong;
-    this.#pieces = [];
+    const chunks = this.#chunks;
+    const isJoined = chunks.length > 1 && !this.isLong;
+    this.#chunks = [];
     this.#bytes = 0;
-    return isJoined ? [Buffer.concat(pieces)] : pieces;
+    return isJoined ? [Buffer.concat(chunks)] : chunks;
   }
 }

@@ -37,8 +37,8 @@ export interface ResponseHead {
 export type FailureReason =
   /** `event`: for an error in a stream, the original bytes with the blank line. */
   | { kind: 'answer'; failure: Failure; answer: UpstreamAnswer; event?: Buffer }
-  /** `what` completes the sentence "Provider … ". */
-  | { kind: 'damage'; what: string; failure?: Failure }
+  /** `problem` completes the sentence "Provider … ". */
+  | { kind: 'damage'; problem: string; failure?: Failure }
   | { kind: 'transport'; error: TransportError }
   /** It contradicts what the client has of the broken stream. */
   | { kind: 'divergence' };
@@ -101,7 +101,7 @@ export const nothingYet: Steps = [];
 
 export const failWith = (reason: FailureReason): Step => ({ kind: 'fail', reason });
 
-export const damagedBy = (what: string, failure?: Failure): Step =>
-  failWith({ kind: 'damage', what, ...(failure && { failure }) });
+export const damagedBy = (problem: string, failure?: Failure): Step =>
+  failWith({ kind: 'damage', problem, ...(failure && { failure }) });
 
 export const brokenTransport = (error: TransportError): Step => failWith({ kind: 'transport', error });

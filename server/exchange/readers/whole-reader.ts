@@ -57,7 +57,7 @@ const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: num
 };
 
 export class WholeReader implements ResponseReader {
-  readonly #asked: RequestFacts;
+  readonly #facts: RequestFacts;
   readonly #status: number;
   #headers: ResponseHeaders;
   readonly #encoding: Encoding | null;
@@ -71,20 +71,20 @@ export class WholeReader implements ResponseReader {
   #isPassing = false;
   /** Size that the response must exceed to count as progress. */
   #progressFrom = 0;
-  #held: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(asked: RequestFacts, head: ResponseHead) {
-    this.#asked = asked;
+  constructor(facts: RequestFacts, head: ResponseHead) {
+    this.#facts = facts;
     this.#status = head.status;
     this.#headers = head.headers;
     this.#encoding = encodingOf(head.headers);
-    this.#format = formatOf({ ...asked, wire: asked.route.wire, headers: head.headers });
+    this.#format = formatOf({ ...facts, wire: facts.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
-    const { whole } = asked.route.wire;
-    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger && !asked.isTranslated);
+    const { whole } = facts.route.wire;
+    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger && !facts.isTranslated);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
-    else this.#maxBytes = whole.kind === 'media' || asked.isTranslated ? maxWrittenBytes : whole.maxHeldBytes;
+    else this.#maxBytes = whole.kind === 'media' || facts.isTranslated ? maxWrittenBytes : whole.maxHeldBytes;
   }
 
   read(chunk: Buffer): Steps {
@@ -95,7 +95,7 @@ export class WholeReader implements ResponseReader {
     const steps: Step[] = [];
     if (!this.#hasContent && !this.#beginsWell(chunk, steps)) return steps;
     if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed(steps);
-    this.#held.push(chunk);
+    this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
     if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
@@ -117,8 +117,8 @@ export class WholeReader implements ResponseReader {
   end(): Steps | Promise<Steps> {
     if (this.#isPassing) return [{ kind: 'complete' }];
     if (this.#encoding !== null || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
-    const [first = empty] = this.#held;
-    const body = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
+    const [first = empty] = this.#chunks;
+    const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first;
     return this.#settle(body, body);
   }
 
@@ -142,11 +142,11 @@ export class WholeReader implements ResponseReader {
 
   /** Otherwise the response is damaged, or is an event stream under another content type. */
   #beginsAsJson(chunk: Buffer, start: number, steps: Step[]): boolean {
-    const { isStreamAsked, isTextAsked, route } = this.#asked;
+    const { isStreamAsked, isTextAsked, route } = this.#facts;
     const framing = framingOf(route);
     if (isStreamAsked && framing.beginsLikeAnEvent(chunk.subarray(start))) {
       const headers = { 'content-type': framing.contentType, 'content-length': undefined };
-      steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#held, chunk]), isWhole: false });
+      steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#chunks, chunk]), isWhole: false });
       return false;
     }
     const isGood = jsonBeginnings.has(chunk[start]) || (isTextAsked && chunk[start] === quote);
@@ -170,15 +170,15 @@ export class WholeReader implements ResponseReader {
   /** Checked once and early, so that an endless response of nonsense fails soon. */
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
-    const isReadable = this.#format === 'json' && this.#encoding === null && !this.#asked.isTextAsked;
-    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#asked.route.wire);
+    const isReadable = this.#format === 'json' && this.#encoding === null && !this.#facts.isTextAsked;
+    return !isReadable || mayGoOn(Buffer.concat(this.#chunks, plausibleBytes), this.#facts.route.wire);
   }
 
   #passOn(steps: Step[]): void {
     if (this.#format === 'json') this.#callJson(steps);
     this.#isPassing = true;
-    for (const bytes of this.#held) steps.push({ kind: 'pass', bytes });
-    this.#held = [];
+    for (const bytes of this.#chunks) steps.push({ kind: 'pass', bytes });
+    this.#chunks = [];
   }
 
   /** SDKs would treat JSON under another content type as plain text. */
@@ -194,7 +194,7 @@ export class WholeReader implements ResponseReader {
    * bytes unchanged.
    */
   async #settleLong(): Promise<Steps> {
-    const body = await joinBytes(this.#held);
+    const body = await joinBytes(this.#chunks);
     if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
     const decode = decoders[this.#encoding];
     const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
@@ -206,10 +206,10 @@ export class WholeReader implements ResponseReader {
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
     if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
-    else if (verdict.kind === 'error') steps.push(this.#refused(body, verdict));
-    else if (verdict.kind === 'failed-answer' && !this.#asked.isKept)
-      steps.push(this.#refused(body, { ...verdict, status: this.#status }));
-    else steps.push(this.#asStream(plain) ?? this.#completed(this.#asked.isTranslated ? plain : body, verdict));
+    else if (verdict.kind === 'error') steps.push(this.#refusalOf(body, verdict));
+    else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
+      steps.push(this.#refusalOf(body, { ...verdict, status: this.#status }));
+    else steps.push(this.#asStream(plain) ?? this.#completed(this.#facts.isTranslated ? plain : body, verdict));
     return steps;
   }
 
@@ -218,9 +218,9 @@ export class WholeReader implements ResponseReader {
   }
 
   #judge(plain: Buffer): Verdict {
-    const { method, route } = this.#asked;
+    const { method, route } = this.#facts;
     if (method === 'HEAD' || this.#status === 204 || this.#status === 304) return { kind: 'answer' };
-    if (this.#format === 'text' || (this.#asked.isTextAsked && isJsonString(plain))) return readText(plain);
+    if (this.#format === 'text' || (this.#facts.isTextAsked && isJsonString(plain))) return readText(plain);
     if (this.#format === 'media') return readMedia(plain);
     const isFramed = this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
     return readJson(plain, route.wire, isFramed || this.#encoding !== null);
@@ -228,7 +228,7 @@ export class WholeReader implements ResponseReader {
 
   /** The response as events, if the client asked for a stream; null if it did not or that is not possible. */
   #asStream(whole: Buffer): Step | null {
-    const { isStreamAsked, route } = this.#asked;
+    const { isStreamAsked, route } = this.#facts;
     const isShort = whole.length <= maxConvertedBytes;
     const answer = isStreamAsked && route.stream && isShort ? parseObject(whole.toString('utf8').trim()) : null;
     const events = answer && route.stream ? route.stream.fromWhole(answer) : null;
@@ -239,9 +239,9 @@ export class WholeReader implements ResponseReader {
   }
 
   /** If no other target succeeds, the error is relayed with the status that it should have had. */
-  #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
+  #refusalOf(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
-    const failure = this.#asked.route.wire.errors.classify({
+    const failure = this.#facts.route.wire.errors.classify({
       status: status < 400 ? 500 : status,
       headers,
       error,

@@ -46,10 +46,10 @@ export function admitResponse(ports: LimitPorts, member: Member, call: ResponseC
   if (subjects.length === 0) return null;
   const { route, target, model } = call;
   const plan = { model, targets: [target], credentialId: null };
-  const priced = (usage: Reserved['usage']) => ({ usage, costUsd: costOf(ports.prices, target, plan, usage) });
-  const likely = priced(route.wire.usage.likely(noBody));
+  const withCost = (usage: Reserved['usage']) => ({ usage, costUsd: costOf(ports.prices, target, plan, usage) });
+  const likely = withCost(route.wire.usage.likely(noBody));
   const isHard = subjects.some((subject) => hasHardBudget(subject));
-  const most = isHard ? priced(worstUsageAt(ports.prices, target, { route, body: noBody, plan })) : likely;
+  const most = isHard ? withCost(worstUsageAt(ports.prices, target, { route, body: noBody, plan })) : likely;
   // Not `admit`: the session's messages stay in order, so none can wait.
   const estimate = { likely: amountsOf(likely), most: amountsOf(most), isPart: true } as const;
   ports.limiter.admitAtOnce(call.requestId, subjects, estimate);

@@ -62,10 +62,10 @@ type Connected = OpenSession | { kind: 'left' } | { kind: 'unanswered'; failureR
 export class UpstreamSearch {
   readonly #ports: UpstreamPorts;
   readonly #call: SessionCall;
-  readonly #gone = Promise.withResolvers<void>();
+  readonly #clientGone = Promise.withResolvers<void>();
   readonly #underWay = new Set<UpstreamHandshake>();
   #hasLeft = false;
-  #open: OpenSession | undefined;
+  #session: OpenSession | undefined;
 
   constructor(ports: UpstreamPorts, call: SessionCall) {
     this.#ports = ports;
@@ -75,7 +75,7 @@ export class UpstreamSearch {
   /** Call when the client leaves: aborts the current attempt. Has no effect on an open session. */
   clientLeft(): void {
     this.#hasLeft = true;
-    this.#gone.resolve();
+    this.#clientGone.resolve();
     for (const handshake of this.#underWay) handshake.abort();
   }
 
@@ -101,11 +101,11 @@ export class UpstreamSearch {
       plan,
       picker: this.#picker,
       start: (next) => this.#start(next, plan),
-      gone: () => this.#gone.promise,
+      gone: () => this.#clientGone.promise,
     });
     if (outcome.kind === 'unanswered') return outcome;
-    if (this.#open && this.#hasLeft) this.#open.socket.terminate();
-    return this.#open && !this.#hasLeft ? this.#open : { kind: 'left' };
+    if (this.#session && this.#hasLeft) this.#session.socket.terminate();
+    return this.#session && !this.#hasLeft ? this.#session : { kind: 'left' };
   }
 
   get #picker(): Picker {
@@ -125,7 +125,7 @@ export class UpstreamSearch {
     return {
       record: attempt.record,
       result: this.#attempt(next, attempt, timeouts),
-      hasBegun: () => this.#open?.trace === attempt,
+      hasBegun: () => this.#session?.trace === attempt,
     };
   }
 
@@ -135,26 +135,26 @@ export class UpstreamSearch {
   }
 
   async #attempt(next: NextAttempt, trace: AttemptTrace, timeouts: AttemptTimeouts): Promise<AttemptResult> {
-    const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.presented, next.credential));
+    const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.presentedKeys, next.credential));
     const handshake = new UpstreamHandshake(this.#ports.transport, () => notes.sending());
     this.#underWay.add(handshake);
     try {
       const answer = await handshake.run({ ...this.#addressOf(next), timeouts });
       notes.answered(answer.kind === 'open' ? 101 : answer.status, answer.headers['x-request-id']);
-      if (answer.kind === 'refused') return this.#failed(next, notes, this.#reasonOf(answer));
-      if (this.#hasLeft || this.#open) {
+      if (answer.kind === 'refused') return this.#failureResult(next, notes, this.#reasonOf(answer));
+      if (this.#hasLeft || this.#session) {
         answer.socket.terminate();
         notes.failed('client-gone');
         return { kind: 'given-up' };
       }
-      this.#take({ ...answer, next, trace, notes });
+      this.#adoptSession({ ...answer, next, trace, notes });
       return { kind: 'answered', failure: null };
     } catch (thrown) {
       if (this.#hasLeft) {
         notes.failed('client-gone');
         return { kind: 'given-up' };
       }
-      return this.#failed(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
+      return this.#failureResult(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
     } finally {
       this.#underWay.delete(handshake);
     }
@@ -171,9 +171,9 @@ export class UpstreamSearch {
     };
   }
 
-  #take(session: OpenSession): void {
+  #adoptSession(session: OpenSession): void {
     const { target, credential } = session.next;
-    this.#open = session;
+    this.#session = session;
     this.#call.trace.answering = session.trace;
     this.#picker.answers(target, credential?.id ?? null);
   }
@@ -181,8 +181,8 @@ export class UpstreamSearch {
   #reasonOf({ status, headers, body }: HandshakeAnswer & { kind: 'refused' }): FailureReason {
     // A status below 400 comes from a web server at a wrong base URL, not from the API.
     if (status < 400) {
-      const what = `answered the WebSocket handshake with status ${status}`;
-      return { kind: 'damage', what, failure: redirectFailure };
+      const problem = `answered the WebSocket handshake with status ${status}`;
+      return { kind: 'damage', problem, failure: redirectFailure };
     }
     const error = errorIn(readErrorBody(body));
     const failure = this.#call.route.wire.errors.classify({ status, headers, error, isAboutJob: false });
@@ -190,7 +190,7 @@ export class UpstreamSearch {
     return { kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } };
   }
 
-  #failed({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {
+  #failureResult({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {
     const redacted = (text: string) => notes.redacted(text);
     const { failure, message, failureResponse } = failureOf(reason, {
       target,

@@ -35,8 +35,8 @@ export async function openUpstream(connection: Socket, handshake: Handshake): Pr
   const address = origin.replace('http', 'ws') + path.replaceAll('#', '%23');
   let timer: AwakeTimer | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
-    const late = () => reject(new TransportError('timeout', 'headers', `no answer within ${answerMs} ms`));
-    timer = new AwakeTimer(late, answerMs);
+    const expire = () => reject(new TransportError('timeout', 'headers', `no answer within ${answerMs} ms`));
+    timer = new AwakeTimer(expire, answerMs);
   });
   try {
     const socket = new WebSocket(address, [], { ...upstreamOptions, headers, createConnection: () => connection });

@@ -38,18 +38,25 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
   const callId = referencedCall(query, format);
   if (callId !== null) {
     const message = `Invalid URL (GET ${match.label} with ${format.callParameter}).`;
-    const passed = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
-    checkPassthrough({ passed, route: match.route, ...member });
+    const passthroughMatch = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
+    checkPassthrough({ passthroughMatch, route: match.route, ...member });
     return {
-      plan: planPassthrough({ route: match.route, passed, referencedIds: [], group: member.group, snapshot, jobs }),
+      plan: planPassthrough({
+        route: match.route,
+        passthroughMatch,
+        referencedIds: [],
+        group: member.group,
+        snapshot,
+        jobs,
+      }),
       isPassed: true,
     };
   }
   const fields = { model: modelIn(parameters, format), stream: true, previousResponseId: null, store: false };
   const plan = planCall({ match, jobId: null, conversationId: null, fields, ...member, snapshot, jobs });
-  const able = { ...plan, targets: ableTargets(plan, match) };
+  const ablePlan = { ...plan, targets: ableTargets(plan, match) };
   return {
-    plan: pricedTargets(ports.prices, { route: match.route, ...member, body: noBody, plan: able }),
+    plan: pricedTargets(ports.prices, { route: match.route, ...member, body: noBody, plan: ablePlan }),
     isPassed: false,
   };
 }
@@ -76,20 +83,20 @@ function nameOf(parameter: string): string {
 
 /** The model decides the route, so a duplicate is refused: an upstream might read the other value. */
 function modelIn(parameters: URLSearchParams, { modelParameters }: SessionFormat): string | null {
-  const named = modelParameters.flatMap((name) => parameters.getAll(name));
-  if (named.length > 1) {
+  const modelNames = modelParameters.flatMap((name) => parameters.getAll(name));
+  if (modelNames.length > 1) {
     throw new GatewayError('invalid_value', "The URL names 'model' twice. Send it once.", { param: 'model' });
   }
-  return named[0] || null;
+  return modelNames[0] || null;
 }
 
 function ableTargets({ model, targets }: CallPlan, { route, label }: RouteMatch): CallPlan['targets'] {
   const able = targets.filter(({ provider }) => provider.dialect.serves(route.wire.name));
   if (able.length > 0) return able;
   const ids = targets.map(({ provider }) => `"${provider.id}"`).join(', ');
-  const what = model === null ? 'a request without a model' : `"${model.slice(0, 200)}"`;
+  const subject = model === null ? 'a request without a model' : `"${model.slice(0, 200)}"`;
   throw new GatewayError(
     'no_healthy_provider',
-    `No provider of ${what} has ${label}: the API of ${ids} has no such sessions.`,
+    `No provider of ${subject} has ${label}: the API of ${ids} has no such sessions.`,
   );
 }

@@ -37,7 +37,7 @@ export class SessionAccounting implements MessageWatch {
   /** Running responses by the upstream's id. */
   readonly #running = new Map<string, ResponseRow>();
   /** Requested by the client, but not begun yet. */
-  #asked: ResponseRow | null = null;
+  #requested: ResponseRow | null = null;
   #transcribesWith: string | null = null;
 
   constructor(ports: SessionAccountingPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
@@ -49,13 +49,13 @@ export class SessionAccounting implements MessageWatch {
 
   /** Checks limits for a client's `response.create`. A refused one is not forwarded; the session may continue. */
   ofClient(message: Buffer): Refusal | null {
-    const asked = this.#format.readResponseCreate(message);
-    if (asked === null || this.#asked) return null;
+    const create = this.#format.readResponseCreate(message);
+    if (create === null || this.#requested) return null;
     try {
-      this.#asked = this.#open();
+      this.#requested = this.#openRow();
       return null;
     } catch (thrown) {
-      return { error: this.#errorOf(thrown), eventId: asked.eventId || null, isFatal: isPermanent(thrown) };
+      return { error: this.#errorOf(thrown), eventId: create.eventId || null, isFatal: isPermanent(thrown) };
     }
   }
 
@@ -65,7 +65,7 @@ export class SessionAccounting implements MessageWatch {
       case 'response-created':
         return this.#begin(event.id);
       case 'response-done':
-        this.#done(event);
+        this.#responseDone(event);
         return null;
       case 'transcribed':
         this.#transcribed(event.used);
@@ -81,15 +81,15 @@ export class SessionAccounting implements MessageWatch {
   /** Call when the session ends: responses still running have used an unknown amount. */
   end({ outcome }: RelayEnd): void {
     // A response that was requested but never began costs nothing.
-    if (this.#asked) this.#finish(this.#asked, 'client-gone', nothingUsed);
-    this.#asked = null;
+    if (this.#requested) this.#finish(this.#requested, 'client-gone', nothingUsed);
+    this.#requested = null;
     const failure = outcome === 'stream-broken' ? 'stream-broken' : 'client-gone';
     for (const row of this.#running.values()) this.#finish(row, failure, this.#standIn(row));
     this.#running.clear();
   }
 
   /** @throws GatewayError if a limit is reached or the key is gone */
-  #open(): ResponseRow {
+  #openRow(): ResponseRow {
     const { route, target, model } = this.#owner;
     const row = new ResponseRow(this.#owner, 'response');
     const member = this.#member();
@@ -102,8 +102,8 @@ export class SessionAccounting implements MessageWatch {
   /** The upstream also begins responses unasked, when it detects the end of speech; only ending the session stops those. */
   #begin(id: string): Refusal | null {
     try {
-      const row = this.#asked ?? this.#open();
-      this.#asked = null;
+      const row = this.#requested ?? this.#openRow();
+      this.#requested = null;
       row.begun();
       this.#running.set(id, row);
       if (this.#running.size > maxRunning) this.#forgetOldest();
@@ -122,11 +122,11 @@ export class SessionAccounting implements MessageWatch {
     this.#finish(row, 'client-gone', this.#standIn(row));
   }
 
-  #done({ id, hasFailed, errorCode, used }: ResponseDone): void {
+  #responseDone({ id, hasFailed, errorCode, used }: ResponseDone): void {
     const row = this.#running.get(id);
     if (!row) return;
     this.#running.delete(id);
-    const accounting = used ? this.#priced(used, this.#owner.target.model ?? this.#owner.model) : null;
+    const accounting = used ? this.#accountingOf(used, this.#owner.target.model ?? this.#owner.model) : null;
     const unknown = hasFailed ? nothingUsed : this.#standIn(row);
     const failure = hasFailed ? 'transient' : null;
     this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
@@ -138,7 +138,7 @@ export class SessionAccounting implements MessageWatch {
     const target = { ...this.#owner.target, model: this.#transcribesWith };
     const row = new ResponseRow(this.#owner, 'transcription', target);
     row.begun();
-    const accounting = this.#priced(used, this.#transcribesWith);
+    const accounting = this.#accountingOf(used, this.#transcribesWith);
     this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
   }
 
@@ -146,7 +146,7 @@ export class SessionAccounting implements MessageWatch {
     this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
   }
 
-  #priced({ usage, billed }: EventUsage, model: string | null): Accounting {
+  #accountingOf({ usage, billed }: EventUsage, model: string | null): Accounting {
     return accountingOf(usage, this.#costOf(billed, model));
   }
 

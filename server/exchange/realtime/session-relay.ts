@@ -108,20 +108,20 @@ export class SessionRelay {
     return this.#end ?? { outcome: 'ok', errorCode: null };
   }
 
-  #forward(from: SessionSide, to: SessionSide, look: (message: Buffer) => Refusal | null): void {
-    const written = () => {
+  #forward(from: SessionSide, to: SessionSide, inspect: (message: Buffer) => Refusal | null): void {
+    const onWritten = () => {
       if (from.isHeld && to.socket.bufferedAmount <= maxWaitingBytes / 4) from.release();
     };
     from.socket.on('message', (message, isBinary) => {
       if (!Buffer.isBuffer(message)) return;
       from.bytes += message.length;
       if (this.#end) return;
-      const refusal = look(message);
+      const refusal = inspect(message);
       if (refusal) {
         this.#refuse(refusal);
         return;
       }
-      to.socket.send(message, { binary: isBinary }, written);
+      to.socket.send(message, { binary: isBinary }, onWritten);
       if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
     });
   }

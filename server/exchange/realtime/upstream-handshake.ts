@@ -34,7 +34,7 @@ export class UpstreamHandshake {
     try {
       this.#connection = await Promise.race([connecting, this.#aborted.promise]);
     } catch (error) {
-      connecting.then((late) => late.destroy()).catch(() => {});
+      connecting.then((socket) => socket.destroy()).catch(() => {});
       throw error;
     }
     this.#onSending();

@@ -79,9 +79,9 @@ function partOf({ status, headers }: FileResponse): FilePart | null {
   if (status === 200) {
     return headers['accept-ranges'] === 'bytes' ? { first: 0, last: bytes - 1, totalBytes: bytes } : null;
   }
-  const stated = status === 206 && contentRange.exec(String(headers['content-range']));
-  if (!stated) return null;
-  const [first, last, totalBytes] = [Number(stated[1]), Number(stated[2]), Number(stated[3])];
+  const range = status === 206 && contentRange.exec(String(headers['content-range']));
+  if (!range) return null;
+  const [first, last, totalBytes] = [Number(range[1]), Number(range[2]), Number(range[3])];
   return last - first + 1 === bytes ? { first, last, totalBytes } : null;
 }
 

@@ -45,28 +45,28 @@ export class SplicedEventsReader implements ResponseReader {
   constructor(options: SpliceOptions) {
     this.#options = options;
     this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
-      filter: (event, whole) => this.#splice(event, whole),
+      filter: (event, isWhole) => this.#splice(event, isWhole),
       maxHeldBytes: maxTextEventBytes,
     });
   }
 
   read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
-    if (this.#error) this.#finish(this.#refused(this.#error));
+    if (this.#error) this.#finish(this.#refusalOf(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
-    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
-    return this.#taken();
+    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#takeSteps(), ...this.fail(unreadableEvents())];
+    return this.#takeSteps();
   }
 
   end(): Steps {
     const rest = this.#gate.takeRest();
     const last = rest.length > 0 ? this.#splice(rest, true) : null;
     if (last) this.#send(last);
-    if (this.#error) this.#finish(this.#refused(this.#error));
+    if (this.#error) this.#finish(this.#refusalOf(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
     else if (!this.#isPassing) this.#finish(damagedBy('ended the stream before it said anything new'));
     else this.#finish(this.isComplete() ? { kind: 'complete' } : this.#broken(endedEarly()));
-    return this.#taken();
+    return this.#takeSteps();
   }
 
   fail(error: TransportError): Steps {
@@ -87,7 +87,7 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#options.splice.upstreamId;
   }
 
-  #taken(): Steps {
+  #takeSteps(): Steps {
     const steps = this.#steps;
     this.#steps = [];
     return steps;
@@ -106,9 +106,9 @@ export class SplicedEventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  #splice(bytes: Buffer, whole: boolean): Buffer | null {
+  #splice(bytes: Buffer, isWhole: boolean): Buffer | null {
     if (this.#error || this.#isDifferent || this.#droppedEvents >= maxDroppedEvents) return null;
-    if (!whole) {
+    if (!isWhole) {
       this.#isDifferent = true;
       return null;
     }
@@ -143,7 +143,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   /** Its error names a response that the client does not know, so the event itself is never passed on. */
-  #refused(error: ErrorEvent): Step {
+  #refusalOf(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
     const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);

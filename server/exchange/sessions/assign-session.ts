@@ -19,21 +19,21 @@ interface Asked {
 }
 
 /** Marks the request with its session, if it has one. Throws GatewayError `session_stopped` or `session_budget_spent`. */
-export function assignSession(book: SessionTracker, { request, snapshot, trace }: Arrived, asked: Asked): void {
+export function assignSession(tracker: SessionTracker, { request, snapshot, trace }: Arrived, facts: Asked): void {
   const { sessions: grouped, sessionBudget } = snapshot.settings;
   if (grouped === 'off' || request.method !== 'POST') return;
-  const { route, keyId, body } = asked;
-  const mark = book.markFor({
+  const { route, keyId, body } = facts;
+  const mark = tracker.markFor({
     requestId: trace.id,
     startedAt: trace.startedAt,
     keyId,
     headers: request.headers,
     body,
-    presented: trace.presented,
+    presentedKeys: trace.presentedKeys,
     previousResponseId: body.fields.previousResponseId,
     isByConversation: grouped === 'all',
     format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
   });
   trace.session = mark;
-  book.check(mark, sessionBudget);
+  tracker.check(mark, sessionBudget);
 }

@@ -29,15 +29,15 @@ export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
   readonly #spent = new LruMap<Spent>(maxRemembered);
   /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
-  readonly #ended = new Map<string, RequestRecord[]>();
-  #reached: (notice: SessionBudgetReached) => void = () => {};
+  readonly #endedRecords = new Map<string, RequestRecord[]>();
+  #onReached: (notice: SessionBudgetReached) => void = () => {};
 
   constructor(ports: SessionSpendingPorts) {
     this.#ports = ports;
   }
 
   onReached(listener: (notice: SessionBudgetReached) => void): void {
-    this.#reached = listener;
+    this.#onReached = listener;
   }
 
   /**
@@ -57,25 +57,25 @@ export class SessionSpending {
   /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
   finished(record: RequestRecord, budget: SessionBudget): void {
     const { session, costUsd, keyId, client } = record;
-    if (session !== null) this.#ended.get(session.id)?.push(record);
+    if (session !== null) this.#endedRecords.get(session.id)?.push(record);
     const spent = session === null ? undefined : this.#spent.get(session.id);
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
-    const reached = highestReached(spent.usd, budget);
-    if (!reached || reached.amountUsd <= spent.reportedUsd) return;
-    spent.reportedUsd = reached.amountUsd;
-    this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
+    const reachedShare = highestReached(spent.usd, budget);
+    if (!reachedShare || reachedShare.amountUsd <= spent.reportedUsd) return;
+    spent.reportedUsd = reachedShare.amountUsd;
+    this.#onReached({ ...reachedShare, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
   /** Its amount is read from the ledger again when next needed. */
   forget(sessionId: string): void {
     this.#spent.delete(sessionId);
-    this.#ended.delete(sessionId);
+    this.#endedRecords.delete(sessionId);
   }
 
   /** Null if it cannot be read, or is still being read; the session's requests are served until then. */
   #read(sessionId: string, budget: SessionBudget): Spent | null {
-    if (this.#ended.has(sessionId)) return null;
+    if (this.#endedRecords.has(sessionId)) return null;
     const usd = this.#ports.budgetUsedUsd(sessionId);
     if (usd instanceof Promise) void this.#readLater(sessionId, usd, budget);
     return usd === null || usd instanceof Promise ? null : this.#begin(sessionId, usd, budget);
@@ -83,11 +83,11 @@ export class SessionSpending {
 
   async #readLater(sessionId: string, reading: Promise<number | null>, budget: SessionBudget): Promise<void> {
     const staleAtMs = performance.now() + staleAfterMs;
-    const before = this.#spent.get(sessionId);
-    if (!before) return this.#beginLater(sessionId, reading, { budget, staleAtMs });
-    before.staleAtMs = staleAtMs;
+    const spent = this.#spent.get(sessionId);
+    if (!spent) return this.#beginLater(sessionId, reading, { budget, staleAtMs });
+    spent.staleAtMs = staleAtMs;
     // Requests of this replica may have ended meanwhile.
-    before.usd = Math.max(before.usd, (await reading) ?? 0);
+    spent.usd = Math.max(spent.usd, (await reading) ?? 0);
   }
 
   async #beginLater(
@@ -95,15 +95,15 @@ export class SessionSpending {
     reading: Promise<number | null>,
     { budget, staleAtMs }: { budget: SessionBudget; staleAtMs: number },
   ): Promise<void> {
-    const ended: RequestRecord[] = [];
-    this.#ended.set(sessionId, ended);
+    const endedRecords: RequestRecord[] = [];
+    this.#endedRecords.set(sessionId, endedRecords);
     const usd = await reading;
     // The session was forgotten in the meantime and starts again.
-    if (this.#ended.get(sessionId) !== ended) return;
-    this.#ended.delete(sessionId);
+    if (this.#endedRecords.get(sessionId) !== endedRecords) return;
+    this.#endedRecords.delete(sessionId);
     if (usd === null) return;
     this.#begin(sessionId, usd, budget).staleAtMs = staleAtMs;
-    for (const record of ended) this.finished(record, budget);
+    for (const record of endedRecords) this.finished(record, budget);
   }
 
   #begin(sessionId: string, usd: number, budget: SessionBudget): Spent {

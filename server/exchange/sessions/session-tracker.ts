@@ -29,7 +29,7 @@ export interface SessionQuestion {
   headers: HeaderFields;
   body: RequestView;
   /** The keys that the client sent, which must not be stored. */
-  presented: readonly string[];
+  presentedKeys: readonly string[];
   /** The response that it continues. */
   previousResponseId: string | null;
   /** Conversations form sessions, too, even if the client names none. */
@@ -94,8 +94,8 @@ export class SessionTracker {
       session: null,
       hasEnded: false,
     };
-    const named = sessionInHeaders(question.headers) ?? this.#sessionNamedIn(question);
-    if (named) mark.session = sessionFor(question, named);
+    const clientSession = sessionInHeaders(question.headers) ?? this.#sessionNamedIn(question);
+    if (clientSession) mark.session = sessionFor(question, clientSession);
     else if (question.format) this.#bySequence(question, mark);
     return mark;
   }
@@ -129,8 +129,8 @@ export class SessionTracker {
   };
 
   #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): ClientSession | null {
-    const own = format?.sessionOf?.(body) ?? conversationIn(body);
-    if (own !== null) return { name: own, isForPeople: false, thread: null };
+    const sessionName = format?.sessionOf?.(body) ?? conversationIn(body);
+    if (sessionName !== null) return { name: sessionName, isForPeople: false, thread: null };
     if (previousResponseId !== null && this.#responses.has(`${keyId}\n${previousResponseId}`)) return null;
     const cacheKey = cacheKeyIn(body);
     return cacheKey === null ? null : { name: cacheKey, isForPeople: false, thread: null };
@@ -140,16 +140,16 @@ export class SessionTracker {
   #bySequence(question: SessionQuestion, mark: SessionMark): void {
     const { body, keyId, previousResponseId, isByConversation } = question;
     if (previousResponseId !== null) {
-      const before = this.#responses.get(`${keyId}\n${previousResponseId}`);
-      if (!before) return;
-      this.#join(before, {
+      const previous = this.#responses.get(`${keyId}\n${previousResponseId}`);
+      if (!previous) return;
+      this.#join(previous, {
         id: idOf(keyId, `response\n${previousResponseId}`),
         name: null,
         thread: null,
         step: 'prompt',
         tools: noTools,
       });
-      mark.session = before.session && { ...before.session, ...turnOf(question) };
+      mark.session = previous.session && { ...previous.session, ...turnOf(question) };
       return;
     }
     const digest = isByConversation ? openingDigest(body) : null;
@@ -158,11 +158,11 @@ export class SessionTracker {
 
   #byOpening(question: SessionQuestion, mark: SessionMark, digest: string): void {
     const { body, keyId } = question;
-    const place = `${keyId}\n${digest}`;
+    const key = `${keyId}\n${digest}`;
     const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
-    const opening = this.#openings.get(place);
+    const opening = this.#openings.get(key);
     if (!opening) {
-      this.#openings.set(place, { first: mark, step: messages > 0 ? turnStepOf(body) : 'prompt', messages });
+      this.#openings.set(key, { first: mark, step: messages > 0 ? turnStepOf(body) : 'prompt', messages });
       return;
     }
     const thread = digest.slice(0, threadLength);
@@ -188,21 +188,24 @@ function stoppedRefusal(id: string): GatewayError {
   );
 }
 
-function sessionFor(question: SessionQuestion, { name: given, isForPeople, thread }: ClientSession): RequestSession {
-  const { keyId, body, format, presented } = question;
-  const id = idOf(keyId, given);
-  const name = isForPeople ? notedText(given, presented, maxNameLength) : null;
+function sessionFor(
+  question: SessionQuestion,
+  { name: clientName, isForPeople, thread }: ClientSession,
+): RequestSession {
+  const { keyId, body, format, presentedKeys } = question;
+  const id = idOf(keyId, clientName);
+  const name = isForPeople ? notedText(clientName, presentedKeys, maxNameLength) : null;
   if (!format) return { id, name, thread: null, step: null, tools: noTools };
-  const own = thread === null ? openingDigest(body) : digestOf(thread);
-  return { id, name, thread: own?.slice(0, threadLength) ?? null, ...turnOf(question) };
+  const threadDigest = thread === null ? openingDigest(body) : digestOf(thread);
+  return { id, name, thread: threadDigest?.slice(0, threadLength) ?? null, ...turnOf(question) };
 }
 
-function turnOf({ body, presented }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {
+function turnOf({ body, presentedKeys }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {
   const step = turnStepOf(body);
   if (step !== 'tools') return { step, tools: noTools };
   const tools = toolResultsOf(body).map((result) => ({
     ...result,
-    name: result.name && notedText(result.name, presented, maxNameLength),
+    name: result.name && notedText(result.name, presentedKeys, maxNameLength),
   }));
   return { step, tools };
 }

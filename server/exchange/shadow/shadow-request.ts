@@ -77,7 +77,7 @@ export class ShadowRequest {
     const { call, plan, request, trace, shadow, reserved } = prepared;
     this.#ports = ports;
     this.#prepared = prepared;
-    this.#trace = new RequestTrace(request.method ?? 'POST', trace.presented);
+    this.#trace = new RequestTrace(request.method ?? 'POST', trace.presentedKeys);
     this.#trace.take(call.match);
     this.#trace.model = plan.model;
     this.#trace.stream = call.body.fields.stream;
@@ -93,15 +93,15 @@ export class ShadowRequest {
 
   /**
    * `original`: the client's request.
-   * @param captured what the client sent and received; null if that is not kept
+   * @param clientCapture what the client sent and received; null if that is not kept
    */
-  begin(original: RequestRecord, captured: Captured | null): void {
+  begin(original: RequestRecord, clientCapture: Captured | null): void {
     this.#trace.shadow = { of: shadowedRequestOf(original), groupId: this.#prepared.group.id };
-    if (captured !== null) this.#trace.captured = 'shadow';
+    if (clientCapture !== null) this.#trace.captured = 'shadow';
     this.#ports.started(this.#trace.started, this.#prepared.reserved);
     // Not before the client's own request is recorded.
     setImmediate(() => {
-      this.#run(captured)
+      this.#run(clientCapture)
         .catch(this.#ports.reportError)
         .finally(() => this.#ended.resolve());
     });
@@ -112,11 +112,11 @@ export class ShadowRequest {
     this.#attempts?.clientLeft();
   }
 
-  async #run(captured: Captured | null): Promise<void> {
+  async #run(clientCapture: Captured | null): Promise<void> {
     const { request, settings } = this.#prepared;
     const { maxBytes } = settings.capture;
-    const { presented } = this.#trace;
-    const capture = captured && new ExchangeCapture({ maxBytes, request, presented });
+    const { presentedKeys } = this.#trace;
+    const capture = clientCapture && new ExchangeCapture({ maxBytes, request, presentedKeys });
     let body: RequestBody | undefined;
     try {
       body = await this.#ports.readBody(this.#prepared.bytes, this.#trace.stream);
@@ -126,7 +126,7 @@ export class ShadowRequest {
       if (error instanceof GatewayError) this.#trace.refused(error, error.kind.status);
       else this.#ports.reportError(error);
     }
-    this.#record(body, captured, capture?.exchange(this.#trace) ?? null);
+    this.#record(body, clientCapture, capture?.exchange(this.#trace) ?? null);
     body?.dispose();
   }
 
@@ -147,23 +147,23 @@ export class ShadowRequest {
       ...call,
       group: { ...group, policy },
       body,
-      held: uncounted,
+      memory: uncounted,
     });
     await this.#attempts.run();
   }
 
-  #record(body: RequestBody | undefined, captured: Captured | null, own: Captured | null): void {
+  #record(body: RequestBody | undefined, clientCapture: Captured | null, ownCapture: Captured | null): void {
     const { call, request, reserved } = this.#prepared;
     const { prices, limiter, finished, capture } = this.#ports;
     const accounting = accountFor(this.#trace, body, { prices, reserved: reserved.usage, unfetchable: null });
     const { wire } = call.match.route;
-    const isComparable = captured && own && isWireName(wire.name) && this.#trace.response.outcome === 'ok';
-    const sameAnswer = isComparable ? isSameAnswer(wire.name, captured.response, own.response) : null;
+    const isComparable = clientCapture && ownCapture && isWireName(wire.name) && this.#trace.response.outcome === 'ok';
+    const sameAnswer = isComparable ? isSameAnswer(wire.name, clientCapture.response, ownCapture.response) : null;
     const record: RequestRecord = { ...this.#trace.record(request, accounting), sameAnswer };
     finished(record);
     // It counts only towards its group's limit for shadows, not towards limits of keys.
     limiter.finished({ ...record, keyId: null, groupId: null });
-    if (own) capture(record.id, own);
+    if (ownCapture) capture(record.id, ownCapture);
   }
 }
 

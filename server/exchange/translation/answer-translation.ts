@@ -48,7 +48,7 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #moment: AnswerInputs;
-  #stream: { events: TranslatedEvents; gate: EventGate; known: TextFastPath } | undefined;
+  #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
   #storing: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export class AnswerTranslation {
   /** Null if the client's stream consists of server-sent events. */
   #repacking: Repacking | null;
   /** The translation that began the client's stream; this one itself, unless it continues another. */
-  #begun: AnswerTranslation = this;
+  #first: AnswerTranslation = this;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -76,17 +76,17 @@ export class AnswerTranslation {
     return events !== undefined && !events.isOver && events.textSoFar !== null;
   }
 
-  /** Continues the client's stream of `broken`. Call before the first bytes. */
-  continue(broken: AnswerTranslation): void {
-    const { events } = broken.#open();
+  /** Continues the client's stream of `brokenTranslation`. Call before the first bytes. */
+  continue(brokenTranslation: AnswerTranslation): void {
+    const { events } = brokenTranslation.#open();
     this.#open().events.continue(events);
-    this.#repacking = broken.#repacking;
-    this.#begun = broken.#begun;
+    this.#repacking = brokenTranslation.#repacking;
+    this.#first = brokenTranslation.#first;
   }
 
   /** The client has the beginning of the answer from another attempt. */
   get isRest(): boolean {
-    return this.#begun !== this;
+    return this.#first !== this;
   }
 
   /** The answer contradicts what the client has of another attempt. */
@@ -99,8 +99,8 @@ export class AnswerTranslation {
     const { api, stream, requestId, request } = this.#options;
     const ofWhole = request instanceof TranslatedMedia ? request.contentType : 'application/json';
     const type = stream ? stream.framing.contentType : ofWhole;
-    const described = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
-    return { ...headers, ...described, [api.requestIdHeader]: requestId };
+    const bodyHeaders = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
+    return { ...headers, ...bodyHeaders, [api.requestIdHeader]: requestId };
   }
 
   /** Headers that tell the client what the translation changed or dropped. */
@@ -118,7 +118,7 @@ export class AnswerTranslation {
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    const translated = this.#taken();
+    const translated = this.#takeTranslated();
     return this.#repacking ? this.#repacking.push(translated) : translated;
   }
 
@@ -132,7 +132,7 @@ export class AnswerTranslation {
     this.#keepWhole(events);
     if (events.isDifferent) return nothing;
     if (!events.isOver) this.#translated += events.fail(incomplete).toString();
-    return this.#ended(this.#taken());
+    return this.#repacked(this.#takeTranslated());
   }
 
   /** The error that ended the client's stream; null if the stream is complete. */
@@ -150,7 +150,7 @@ export class AnswerTranslation {
       const { events } = this.#open();
       const translated = request.wholeAsEvents(bytes, this.#moment, events);
       this.#keepWhole(events);
-      return translated ? this.#ended(translated) : noContent;
+      return translated ? this.#repacked(translated) : noContent;
     }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
@@ -165,7 +165,7 @@ export class AnswerTranslation {
   #keepWhole({ isOver, whole, reasoning }: TranslatedEvents): void {
     if (!isOver || this.#isKept) return;
     this.#isKept = true;
-    const { keep, keepReasoning } = this.#begun.#options;
+    const { keep, keepReasoning } = this.#first.#options;
     if (whole) this.#noteStoring(keep?.(writeJson(whole)));
     if (reasoning) keepReasoning?.(reasoning);
   }
@@ -184,56 +184,56 @@ export class AnswerTranslation {
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */
   errorEvent(error: ErrorBody): string {
     const { events } = this.#open();
-    return events.isOver ? '' : this.#ended(events.fail(error)).toString();
+    return events.isOver ? '' : this.#repacked(events.fail(error)).toString();
   }
 
   /** The response for the client in case no other attempt succeeds. */
-  failureResponse(failed: FailureResponse): FailureResponse {
-    if (failed.kind === 'error') return failed;
+  failureResponse(failureResponse: FailureResponse): FailureResponse {
+    if (failureResponse.kind === 'error') return failureResponse;
     const { translator, api, requestId } = this.#options;
-    const { status, body, error } = translator.error(failed.answer.status, failed.answer.body);
+    const { status, body, error } = translator.error(failureResponse.answer.status, failureResponse.answer.body);
     const headers = {
-      ...failed.answer.headers,
+      ...failureResponse.answer.headers,
       'content-type': api.errorType,
       'content-length': String(body.length),
       'content-encoding': undefined,
       [api.requestIdHeader]: requestId,
     };
-    const described = {
+    const describedError = {
       ...error,
       code: error.code ?? '',
       param: null,
-      retryAfterMs: failed.answer.error?.retryAfterMs ?? null,
+      retryAfterMs: failureResponse.answer.error?.retryAfterMs ?? null,
     };
     // An event of the upstream's stream means nothing to the client.
-    const { event: _, ...answer } = failed.answer;
-    return { kind: 'answer', answer: { ...answer, status, headers, body, error: described } };
+    const { event: _, ...answer } = failureResponse.answer;
+    return { kind: 'answer', answer: { ...answer, status, headers, body, error: describedError } };
   }
 
   /** Returns the last events in the client's framing, with the end of the stream. */
-  #ended(events: Buffer): Buffer {
+  #repacked(events: Buffer): Buffer {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate; known: TextFastPath } {
+  #open(): { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     if (this.#stream) return this.#stream;
     const events = request.events(this.#moment);
-    const known = new TextFastPath(events);
+    const fastPath = new TextFastPath(events);
     const filter = (event: Buffer) => this.#translate(event);
-    const gate = this.#framing.openGate(() => {}, { filter, known, maxHeldBytes: maxStreamedEventBytes });
-    this.#stream = { events, gate, known };
+    const gate = this.#framing.openGate(() => {}, { filter, known: fastPath, maxHeldBytes: maxStreamedEventBytes });
+    this.#stream = { events, gate, fastPath: fastPath };
     return this.#stream;
   }
 
   #translate(bytes: Buffer): null {
-    const { events, known } = this.#open();
+    const { events, fastPath } = this.#open();
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
     if (event) {
       this.#takeUsage();
-      this.#translated += known.takeTranslated() + events.write(event);
-      known.learn(bytes);
+      this.#translated += fastPath.takeTranslated() + events.write(event);
+      fastPath.learn(bytes);
     }
     if (events.isOver) this.#keepWhole(events);
     return null;
@@ -241,14 +241,14 @@ export class AnswerTranslation {
 
   /** Reads the usage from events that were translated without being parsed. */
   #takeUsage(): void {
-    const { events, known } = this.#open();
-    const counting = known.takeCounting();
+    const { events, fastPath } = this.#open();
+    const counting = fastPath.takeCounting();
     const event = counting && this.#framing.readEvent(counting);
     if (event) events.takeUsage(event);
   }
 
-  #taken(): Buffer {
-    const translated = this.#translated + (this.#stream?.known.takeTranslated() ?? '');
+  #takeTranslated(): Buffer {
+    const translated = this.#translated + (this.#stream?.fastPath.takeTranslated() ?? '');
     this.#translated = '';
     return translated === '' ? nothing : Buffer.from(translated);
   }
@@ -257,11 +257,11 @@ export class AnswerTranslation {
 /** The model has answered, so a retry would cost as much and fail in the same way. */
 function finalRefusal(error: AnswerError): FinalRefusal {
   const body = Buffer.from(JSON.stringify({ error }));
-  const translated = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  const translatedError = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
   return {
     kind: 'answer',
     failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: translated },
+    answer: { status: 400, headers: {}, body, error: translatedError },
   };
 }
 

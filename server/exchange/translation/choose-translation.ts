@@ -44,12 +44,12 @@ interface RequestFacts {
 }
 
 /** Null if the target accepts the request unchanged, or if the request cannot be translated. */
-export function chooseTranslation(target: Target, asked: RequestFacts, registry: Registry): TranslationRoute | null {
-  const { route, body, isStream } = asked;
+export function chooseTranslation(target: Target, facts: RequestFacts, registry: Registry): TranslationRoute | null {
+  const { route, body, isStream } = facts;
   const client = route.wire.name;
-  if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...asked, client }, registry);
-  if (isMediaWireName(client)) return mediaTranslation(target, { ...asked, client }, registry);
-  if (isWireName(client) && route.writeTokenCount) return countTranslation(target, asked, registry);
+  if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...facts, client }, registry);
+  if (isMediaWireName(client)) return mediaTranslation(target, { ...facts, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countTranslation(target, facts, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
@@ -73,10 +73,14 @@ function countTranslation(
 
 /**
  * The wire on which the target can be asked to count tokens for a client of another API or for a model in a cloud; null if it cannot.
- * @param named the client's name for the model
+ * @param modelName the client's name for the model
  */
-export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
-  const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
+export function countingWireOf(
+  target: Target,
+  client: ConversationWire,
+  modelName: string | null,
+): CountingWire | null {
+  const hosted = target.provider.dialect.hosted?.(target.model ?? modelName ?? '');
   if (hosted?.countsTokens === false) return null;
   // Responses counts also for the models that are asked on the chat route.
   const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
@@ -90,13 +94,13 @@ function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
 
 function embeddingsTranslation(
   { provider, model }: Target,
-  asked: RequestFacts & { client: EmbeddingsWireName },
+  facts: RequestFacts & { client: EmbeddingsWireName },
   registry: Registry,
 ): TranslationRoute | null {
-  const embeddingsWire = embeddingsWireOf({ provider, model }, asked.model);
-  const { client, route: clientRoute } = asked;
+  const embeddingsWire = embeddingsWireOf({ provider, model }, facts.model);
+  const { client, route: clientRoute } = facts;
   // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
-  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
+  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== facts.model;
   if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
   const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
@@ -104,8 +108,8 @@ function embeddingsTranslation(
 }
 
 /** Null if the target makes no embeddings. */
-function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, named: string | null): string | null {
-  return dialect.hosted ? dialect.hosted(model ?? named ?? '').embeddingsWire : dialect.embeddingsWire;
+function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, modelName: string | null): string | null {
+  return dialect.hosted ? dialect.hosted(model ?? modelName ?? '').embeddingsWire : dialect.embeddingsWire;
 }
 
 function mediaTranslation(
@@ -119,25 +123,25 @@ function mediaTranslation(
 }
 
 /** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
-function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
-  const hosted = dialect.hosted?.(model ?? named ?? '');
+function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, modelName: string | null) {
+  const hosted = dialect.hosted?.(model ?? modelName ?? '');
   if (hosted?.imagesWire) return client === 'openai-images' ? hosted.imagesWire : null;
   const isHosted = hosted?.wire === 'gemini-generate';
   const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
-  return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
+  return isGemini ? mediaUpstreamWire(client, model ?? modelName) : null;
 }
 
 /**
  * Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself.
- * @param named the client's name for the model
+ * @param modelName the client's name for the model
  */
-export function isServedBy(target: Target, route: Route, named: string | null): boolean {
+export function isServedBy(target: Target, route: Route, modelName: string | null): boolean {
   const { dialect } = target.provider;
   const { name } = route.wire;
   // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
-  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, named) !== null;
-  if (isMediaWireName(name)) return mediaWireOf(target, name, named) !== null;
+  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, modelName) !== null;
+  if (isMediaWireName(name)) return mediaWireOf(target, name, modelName) !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 

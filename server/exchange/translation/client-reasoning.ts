@@ -23,22 +23,22 @@ export class ClientReasoning {
   restored(conversation: Conversation): Conversation {
     const calls = conversation.wire === 'openai-chat' ? callsWithoutReasoning(conversation) : [];
     if (calls.length === 0) return conversation;
-    const found = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
-      const kept = read(text);
-      return kept ? [[callId, kept] as const] : [];
+    const entries = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
+      const reasoning = read(text);
+      return reasoning ? [[callId, reasoning] as const] : [];
     });
-    return withKeptReasoning(conversation, new Map(found));
+    return withKeptReasoning(conversation, new Map(entries));
   }
 
   /** Where the newest reasoning was made that is stored for the calls of these results, newest first. */
   originOf(resultIds: readonly string[]): Origin | null {
-    const found = resultIds.length === 0 ? null : this.#store.find(this.#keyId, resultIds);
-    const newest = resultIds.map((callId) => found?.get(callId)).find((text) => text !== undefined);
+    const textsByCall = resultIds.length === 0 ? null : this.#store.find(this.#keyId, resultIds);
+    const newest = resultIds.map((callId) => textsByCall?.get(callId)).find((text) => text !== undefined);
     return newest === undefined ? null : bindingOrigin(read(newest)?.seals.at(-1)?.seal);
   }
 
-  keep({ callId, ...kept }: KeptReasoning): void {
-    this.#store.keep(this.#keyId, callId, JSON.stringify(kept));
+  keep({ callId, ...reasoning }: KeptReasoning): void {
+    this.#store.keep(this.#keyId, callId, JSON.stringify(reasoning));
   }
 }
 

@@ -70,27 +70,27 @@ type Translated = AnswerOptions['request'];
 
 export class RequestTranslation {
   readonly #call: OutgoingCall;
-  readonly #wanted: Wanted;
+  readonly #options: Wanted;
   readonly #translator: TranslationRoute['translator'];
   readonly #requestFor: (target: TranslationTarget) => Translated;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
-  constructor(call: OutgoingCall, { route, translator }: TranslationRoute, wanted: Wanted) {
+  constructor(call: OutgoingCall, { route, translator }: TranslationRoute, options: Wanted) {
     this.#call = call;
-    this.#wanted = wanted;
+    this.#options = options;
     this.#translator = translator;
     const { match, body } = call;
-    const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
+    const fromPath = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
-    const { reasoning } = wanted;
+    const { reasoning } = options;
     this.#requestFor =
       translator instanceof MediaTranslator
-        ? translator.open(wanted.form ?? wanted.body)
+        ? translator.open(options.form ?? options.body)
         : translator.open(
-            wanted.body,
-            named,
+            options.body,
+            fromPath,
             (conversation) => reasoning.restored(conversation),
             droppedBetas(call.headers['anthropic-beta']),
           );
@@ -122,10 +122,10 @@ export class RequestTranslation {
       ...more,
       refusesStreamUsage: !provider.askUsage,
     });
-    const refusal = this.#wanted.refusesLosses ? refusalOf(request.losses) : null;
+    const refusal = this.#options.refusesLosses ? refusalOf(request.losses) : null;
     if (refusal) throw refusal;
     const { body } = request;
-    this.#call.held.add(body.length);
+    this.#call.memory.add(body.length);
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
@@ -142,17 +142,17 @@ export class RequestTranslation {
       api: match.api,
       upstream: this.route,
       stream: body.fields.stream ? match.route.stream : null,
-      requestId: this.#wanted.requestId,
+      requestId: this.#options.requestId,
       ...(this.#isResponse && this.#response()),
       ...(match.route.wire.name === 'openai-chat' && {
-        keepReasoning: (reasoning) => this.#wanted.reasoning.keep(reasoning),
+        keepReasoning: (reasoning) => this.#options.reasoning.keep(reasoning),
       }),
     });
   }
 
   /** The response's id for the client, and where it is stored. */
   #response(): Pick<AnswerOptions, 'identity' | 'keep'> {
-    const { keptResponses } = this.#wanted;
+    const { keptResponses } = this.#options;
     const { body, group } = this.#call;
     const input = body.raw('input')?.bytes.toString() ?? '[]';
     const isKept = body.fields.store && keptResponses.mayKeep({ response: '', input });
@@ -171,9 +171,9 @@ const foreignHeader = pattern(
 );
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
-  const passing: Record<string, string> = {};
-  for (const name in headers) if (!foreignHeader.test(name)) passing[name] = headers[name] ?? '';
-  passing.accept = isStream ? 'text/event-stream' : 'application/json';
-  passing['content-type'] = 'application/json';
-  return passing;
+  const passedHeaders: Record<string, string> = {};
+  for (const name in headers) if (!foreignHeader.test(name)) passedHeaders[name] = headers[name] ?? '';
+  passedHeaders.accept = isStream ? 'text/event-stream' : 'application/json';
+  passedHeaders['content-type'] = 'application/json';
+  return passedHeaders;
 }

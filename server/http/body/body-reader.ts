@@ -18,19 +18,19 @@ export class BodyReader extends Readable {
   }
 
   override _read(): void {
-    const piece = Buffer.allocUnsafeSlow(pieceBytes);
+    const chunk = Buffer.allocUnsafeSlow(pieceBytes);
     let filled = 0;
-    while (filled < piece.length) {
+    while (filled < chunk.length) {
       const [segment] = this.#segments;
       if (!segment) break;
-      const copied = segment.copy(piece, filled, this.#at);
+      const copied = segment.copy(chunk, filled, this.#at);
       filled += copied;
       this.#at += copied;
       if (this.#at < segment.length) continue;
       this.#segments.shift();
       this.#at = 0;
     }
-    this.push(filled > 0 ? piece.subarray(0, filled) : null);
+    this.push(filled > 0 ? chunk.subarray(0, filled) : null);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

@@ -46,8 +46,8 @@ class ContinuationBody implements RequestBody {
   }
 }
 
-export async function continueFrom(kept: KeptResponse, body: RequestBody): Promise<RequestBody> {
-  const history = body.captured && withHistory(body.captured, kept);
+export async function continueFrom(keptResponse: KeptResponse, body: RequestBody): Promise<RequestBody> {
+  const history = body.captured && withHistory(body.captured, keptResponse);
   if (!history) return body;
-  return new ContinuationBody(await readJsonBody(history.sealed, null), history.plain, kept.id);
+  return new ContinuationBody(await readJsonBody(history.sealed, null), history.plain, keptResponse.id);
 }

@@ -50,18 +50,18 @@ export class FormGuard {
   take(chunk: Buffer): readonly Buffer[] {
     const chunkStart = this.#takenBytes;
     this.#takenBytes += chunk.length;
-    const shown: Buffer[] = [];
+    const parserChunks: Buffer[] = [];
     let from = 0;
     for (const delimiter of this.#scan.push(chunk)) {
       const valueStart = delimiter.valueStart - chunkStart;
       // The parser lacks the delimiter that ends a file, which may have begun in an earlier chunk.
-      if (this.#isInFile) shown.push(lineBreakBytes, delimiter.bytes);
-      else shown.push(chunk.subarray(from, valueStart));
+      if (this.#isInFile) parserChunks.push(lineBreakBytes, delimiter.bytes);
+      else parserChunks.push(chunk.subarray(from, valueStart));
       from = valueStart;
       this.#check(delimiter);
     }
-    if (!this.#isInFile && from < chunk.length) shown.push(chunk.subarray(from));
-    return shown;
+    if (!this.#isInFile && from < chunk.length) parserChunks.push(chunk.subarray(from));
+    return parserChunks;
   }
 
   /** Must be called with each part that the parser reports, in order. Returns whether it matches the part found here. */
@@ -88,7 +88,7 @@ export class FormGuard {
     if (!/^form-data[ \t]*(?:;|$)/i.test(disposition)) throw ambiguousForm('a part is not called form-data');
     const { values, rest } = uniqueParameters(disposition);
     const extended = [...values.keys()].find((name) => name.startsWith('name*'));
-    if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shown(extended)}"`);
+    if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shortened(extended)}"`);
     const name = values.get('name') ?? '';
     const field = decidingField(name);
     // The npm package form-data escapes quotes in file names only since 4.0.6. The parser skips such a part.
@@ -103,7 +103,7 @@ export class FormGuard {
 
   #checkDeciding(field: string, name: string, { lines, disposition }: PartHeaders): void {
     const refusal = (message: string) => new GatewayError('invalid_value', message, { param: field });
-    if (name !== field) throw refusal(`The form field '${field}' must be called just that, not "${shown(name)}".`);
+    if (name !== field) throw refusal(`The form field '${field}' must be called just that, not "${shortened(name)}".`);
     if (this.#decided.has(field)) throw refusal(`The form names '${field}' twice. Send it once.`);
     this.#decided.add(field);
     if (disposition.has('filename') || disposition.has('filename*')) {
@@ -117,8 +117,8 @@ export class FormGuard {
   }
 }
 
-export function ambiguousForm(why: string): GatewayError {
-  return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${why}.`);
+export function ambiguousForm(reason: string): GatewayError {
+  return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${reason}.`);
 }
 
 function readHeaders(block: string): Map<string, string> {
@@ -154,10 +154,10 @@ function isFilename(values: Map<string, string>, rest: string): boolean {
 
 function uniqueParameters(header: string): ReturnType<typeof headerParameters> {
   const parameters = headerParameters(header);
-  if (parameters.repeated !== null) throw ambiguousForm(`a part names "${shown(parameters.repeated)}" twice`);
+  if (parameters.repeated !== null) throw ambiguousForm(`a part names "${shortened(parameters.repeated)}" twice`);
   return parameters;
 }
 
-function shown(name: string): string {
+function shortened(name: string): string {
   return name.slice(0, maxShownLength);
 }

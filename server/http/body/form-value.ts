@@ -20,8 +20,8 @@ export async function formValue(body: MultipartBody): Promise<FormValue> {
     if (last !== undefined) value[plainName(name)] = last;
   }
   for (const { field, file } of await filesIn(body)) {
-    const before = value[plainName(field)];
-    value[plainName(field)] = Array.isArray(before) ? [...before, file] : [file];
+    const earlier = value[plainName(field)];
+    value[plainName(field)] = Array.isArray(earlier) ? [...earlier, file] : [file];
   }
   return value;
 }
@@ -30,17 +30,17 @@ const plainName = (name: string) => (name.endsWith('[]') ? name.slice(0, -2) : n
 
 async function filesIn(body: MultipartBody): Promise<{ field: string; file: UploadedFile }[]> {
   const bytes = await wholeOf(body);
-  const found: { field: string; file: UploadedFile }[] = [];
-  let open: { field: string; name: string; mediaType: string; start: number } | null = null;
+  const files: { field: string; file: UploadedFile }[] = [];
+  let openFile: { field: string; name: string; mediaType: string; start: number } | null = null;
   for await (const { at, kind, headers, valueStart } of delimiters(body, 0)) {
     if (kind === 'stray') continue;
-    if (open !== null) {
-      const { field, start, ...file } = open;
-      found.push({ field, file: { ...file, data: bytes.subarray(start, at) } });
+    if (openFile !== null) {
+      const { field, start, ...file } = openFile;
+      files.push({ field, file: { ...file, data: bytes.subarray(start, at) } });
     }
-    open = fileOf(headers, valueStart);
+    openFile = fileOf(headers, valueStart);
   }
-  return found;
+  return files;
 }
 
 /** Null for a part that is no file. */
@@ -57,9 +57,9 @@ function headerOf(headers: string, name: string): string {
 }
 
 async function wholeOf({ spool }: MultipartBody): Promise<Buffer> {
-  const opened = spool.whole().open();
-  if (Buffer.isBuffer(opened)) return opened;
+  const content = spool.whole().open();
+  if (Buffer.isBuffer(content)) return content;
   const chunks: Buffer[] = [];
-  for await (const chunk of opened) chunks.push(chunk);
+  for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
 }

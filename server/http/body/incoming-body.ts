@@ -77,8 +77,8 @@ export class FormBody implements RequestBody {
   }
 
   async sendable(model: string | null): Promise<PreparedBody> {
-    const changed = model !== null && model !== this.fields.model;
-    const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
+    const isChanged = model !== null && model !== this.fields.model;
+    const body = isChanged ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
   }
 

@@ -27,7 +27,7 @@ const quote = 0x22;
  */
 export function readJsonBody(bytes: Buffer, isStream: boolean | null): JsonBody | Promise<JsonBody> {
   const peek = peekLongJson(bytes, names);
-  if (peek instanceof Promise) return peek.then((found) => new JsonBody(bytes, found, isStream));
+  if (peek instanceof Promise) return peek.then((peeked) => new JsonBody(bytes, peeked, isStream));
   return new JsonBody(bytes, peek, isStream);
 }
 
@@ -91,7 +91,7 @@ export class JsonBody implements RequestBody {
     const bytes = () => joinBytes(pieces);
     if (this.#isLong) {
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      const beginning = (most: number) => beginningOf(pieces, most);
+      const beginning = (maxBytes: number) => beginningOf(pieces, maxBytes);
       return { length, open: () => this.#send(pieces), bytes, beginning, usageAsked };
     }
     const whole = pieces.length === 1 ? this.#bytes : Buffer.concat(pieces);
@@ -153,16 +153,16 @@ export class JsonBody implements RequestBody {
   }
 }
 
-/** The first `most` bytes. */
-function beginningOf(pieces: readonly Buffer[], most: number): Buffer {
-  const taken: Buffer[] = [];
-  let left = most;
+/** The first `maxBytes` bytes. */
+function beginningOf(pieces: readonly Buffer[], maxBytes: number): Buffer {
+  const beginning: Buffer[] = [];
+  let room = maxBytes;
   for (const piece of pieces) {
-    if (left <= 0) break;
-    taken.push(piece.subarray(0, left));
-    left -= piece.length;
+    if (room <= 0) break;
+    beginning.push(piece.subarray(0, room));
+    room -= piece.length;
   }
-  return Buffer.concat(taken);
+  return Buffer.concat(beginning);
 }
 
 const nullBytes = Buffer.from('null');

@@ -85,6 +85,6 @@ export async function* delimiters({ spool, boundary }: MultipartBody, from: numb
 }
 
 function chunksOf(spool: Spool, start: number): AsyncIterable<Buffer> | Iterable<Buffer> {
-  const opened = spool.assemble([{ start, end: spool.size }]).open();
-  return Buffer.isBuffer(opened) ? [opened] : opened;
+  const content = spool.assemble([{ start, end: spool.size }]).open();
+  return Buffer.isBuffer(content) ? [content] : content;
 }

@@ -17,7 +17,7 @@ interface MultipartOptions extends SpoolOptions {
   /** Limit of the whole body. */
   maxBytes: number;
   /** Called with the length of each text kept in memory. */
-  kept?(bytes: number): void;
+  onTextKept?(bytes: number): void;
 }
 
 interface MultipartFile {
@@ -65,7 +65,7 @@ interface Watch {
   fields: MultipartBody['fields'];
   guard: FormGuard;
   fail: Fail;
-  kept: MultipartOptions['kept'];
+  onTextKept: MultipartOptions['onTextKept'];
 }
 
 /**
@@ -84,8 +84,8 @@ export async function receiveMultipart(
   const { 'content-length': announced } = request.headers;
   const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
   try {
-    const found = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
-    return { kind: 'multipart', spool, contentType, boundary, ...found, size: spool.size };
+    const parts = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
+    return { kind: 'multipart', spool, contentType, boundary, ...parts, size: spool.size };
   } catch (error) {
     await spool.dispose();
     throw error;
@@ -117,7 +117,7 @@ function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
 
 function readParts(request: Request, response: Response, { spool, guard, options }: Reading): Promise<Found> {
   return new Promise((resolve, reject) => {
-    const found: Found = { fields: Object.create(null), files: [] };
+    const parts: Found = { fields: Object.create(null), files: [] };
     let intake: UploadIntake | undefined;
     // multer reports errors only at the end of the body; here every fault rejects at once, and the rest is discarded.
     const giveUp = (error: unknown) => {
@@ -127,34 +127,34 @@ function readParts(request: Request, response: Response, { spool, guard, options
     };
     const fail: Fail = (error) => giveUp(request.readableAborted ? new ClientGone() : refusal(error));
     const settings: StreamingOptions = {
-      storage: namingStorage(found.files),
+      storage: namingStorage(parts.files),
       limits: { parts: maxParts, fieldSize: maxFieldBytes },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        const { maxBytes, kept } = options;
-        watchParser(parser, { fields: found.fields, guard, fail, kept });
+        const { maxBytes, onTextKept } = options;
+        watchParser(parser, { fields: parts.fields, guard, fail, onTextKept });
         intake = new UploadIntake(request, { guard, spool, parser, maxBytes, fail: giveUp });
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
       // multer calls back at once without an error if it does not understand the content type.
       if (error !== undefined || !intake?.isComplete) fail(error ?? new Error('Its content type cannot be read'));
-      else if (guard.isThrough) resolve(found);
+      else if (guard.isThrough) resolve(parts);
       else fail(otherParts());
     });
   });
 }
 
 /** Collects text fields by their flat names (multer nests them), and reports faults at once. */
-function watchParser(parser: Writable, { fields, guard, fail, kept }: Watch): void {
+function watchParser(parser: Writable, { fields, guard, fail, onTextKept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
     if (textLength > maxTextLength) return fail(tooLarge('All text together', maxTextLength));
-    kept?.(value.length);
-    const before = fields[name];
-    fields[name] = before === undefined ? value : [before, value].flat();
+    onTextKept?.(value.length);
+    const earlier = fields[name];
+    fields[name] = earlier === undefined ? value : [earlier, value].flat();
   };
   parser.on('error', fail);
   parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${maxParts} parts are taken.`)));

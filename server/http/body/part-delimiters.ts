@@ -25,11 +25,11 @@ const nothing = Buffer.alloc(0);
 /** Scans a body chunk by chunk; buffers only possible beginnings of delimiters and headers. */
 export class DelimiterScan {
   readonly #needle: Buffer;
-  #held: Buffer = nothing;
+  #unscanned: Buffer = nothing;
   /** Offset of the first buffered byte, else of the next chunk. */
   #offset: number;
   /** The two bytes before it. */
-  #before: readonly [number, number];
+  #bytesBefore: readonly [number, number];
   #hasFirst: boolean;
   #isOver = false;
 
@@ -39,30 +39,30 @@ export class DelimiterScan {
     this.#offset = from;
     this.#hasFirst = from > 0;
     // The very first delimiter needs no line break, so one is assumed before it.
-    this.#before = from === 0 ? [carriageReturn, lineFeed] : [0, 0];
+    this.#bytesBefore = from === 0 ? [carriageReturn, lineFeed] : [0, 0];
   }
 
   /** The delimiters completed by this chunk; none after the final one. */
   push(chunk: Buffer): Delimiter[] {
-    const found: Delimiter[] = [];
-    if (this.#isOver) return found;
-    const window = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
-    let done = 0;
+    const delimiters: Delimiter[] = [];
+    if (this.#isOver) return delimiters;
+    const window = this.#unscanned.length > 0 ? Buffer.concat([this.#unscanned, chunk]) : chunk;
+    let searchedTo = 0;
     let at = window.indexOf(this.#needle);
     while (at !== -1) {
       const delimiter = this.#read(window, at);
       if (delimiter === 'incomplete') break;
-      done = at + this.#needle.length;
+      searchedTo = at + this.#needle.length;
       if (delimiter) {
-        found.push(delimiter);
-        done = delimiter.valueStart - this.#offset;
+        delimiters.push(delimiter);
+        searchedTo = delimiter.valueStart - this.#offset;
         this.#hasFirst = true;
         this.#isOver = delimiter.kind === 'last';
       }
-      at = this.#isOver ? -1 : window.indexOf(this.#needle, done);
+      at = this.#isOver ? -1 : window.indexOf(this.#needle, searchedTo);
     }
-    this.#hold(window, at === -1 ? this.#beginningFrom(window, done) : at);
-    return found;
+    this.#hold(window, at === -1 ? this.#beginningFrom(window, searchedTo) : at);
+    return delimiters;
   }
 
   /** The delimiter at the boundary found at `at`; null if no parser takes it for one. */
@@ -104,13 +104,13 @@ export class DelimiterScan {
   }
 
   #hold(window: Buffer, from: number): void {
-    this.#before = [this.#byteAt(window, from - 2), this.#byteAt(window, from - 1)];
+    this.#bytesBefore = [this.#byteAt(window, from - 2), this.#byteAt(window, from - 1)];
     // Copied, since the chunk's memory is freed by its last reader.
-    this.#held = from < window.length ? Buffer.from(window.subarray(from)) : nothing;
+    this.#unscanned = from < window.length ? Buffer.from(window.subarray(from)) : nothing;
     this.#offset += from;
   }
 
   #byteAt(window: Buffer, index: number): number {
-    return window[index] ?? this.#before[index + 2] ?? 0;
+    return window[index] ?? this.#bytesBefore[index + 2] ?? 0;
   }
 }

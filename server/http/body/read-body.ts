@@ -22,7 +22,7 @@ interface ReadOptions {
   maxBytes: number;
   account: BodyAccount;
   /** Receives the beginning of a body that broke off or is too long, before its memory is freed. */
-  broken?: ((start: Buffer) => void) | undefined;
+  onBroken?: ((start: Buffer) => void) | undefined;
 }
 
 /** Sends `100 Continue`, if the client waits for it. Must be called before a body is read. */
@@ -37,7 +37,7 @@ export function sendContinue({ headers, httpVersion }: IncomingMessage, response
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBytes, account, broken }: ReadOptions,
+  { maxBytes, account, onBroken }: ReadOptions,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes, announced);
@@ -46,7 +46,7 @@ export function readBody(
     sendContinue(request, response);
     const isLengthKnown = request.headers['transfer-encoding'] === undefined;
     const body = isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account);
-    return readInto(body, request, { maxBytes, broken });
+    return readInto(body, request, { maxBytes, onBroken });
   };
   return turn ? turn.then(gather) : gather();
 }
@@ -66,7 +66,7 @@ interface Gathering {
 function readInto(
   body: Gathering,
   request: IncomingMessage,
-  { maxBytes, broken }: Pick<ReadOptions, 'maxBytes' | 'broken'>,
+  { maxBytes, onBroken }: Pick<ReadOptions, 'maxBytes' | 'onBroken'>,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -77,7 +77,7 @@ function readInto(
       if (isOver) return;
       isOver = true;
       request.off('data', onData);
-      broken?.(body.soFar());
+      onBroken?.(body.soFar());
       body.discard();
       reject(error);
     };

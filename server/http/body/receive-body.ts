@@ -68,8 +68,10 @@ async function receiveForm(
       false,
     );
     if (turn) await turn;
-    const kept = (bytes: number) => account.add(bytes);
-    return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes, kept }));
+    const onTextKept = (bytes: number) => account.add(bytes);
+    return new FormBody(
+      await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept }),
+    );
   } finally {
     stopWatch();
   }
@@ -83,8 +85,8 @@ async function receiveJson(
   const stopWatch = watchUpload(request);
   let bytes: Buffer;
   try {
-    const broken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
-    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, broken });
+    const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
+    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
   } finally {
     stopWatch();
   }
@@ -101,6 +103,6 @@ async function receiveJson(
   }
 }
 
-function wrongType({ label }: RouteMatch, wanted: string): GatewayError {
-  return new GatewayError('unsupported_media_type', `Unsupported content type: ${label} takes ${wanted}.`);
+function wrongType({ label }: RouteMatch, expected: string): GatewayError {
+  return new GatewayError('unsupported_media_type', `Unsupported content type: ${label} takes ${expected}.`);
 }

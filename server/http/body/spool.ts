@@ -32,8 +32,8 @@ export class Spool {
   readonly #memoryBytes: number;
   readonly #readers = new Set<Readable>();
   /** One buffer for the whole upload, so that chunks need not be kept. */
-  #held: Buffer;
-  #heldBytes = 0;
+  #buffer: Buffer;
+  #bufferedBytes = 0;
   #file: FileHandle | undefined;
   #isInFile = false;
   #size = 0;
@@ -43,7 +43,7 @@ export class Spool {
   constructor({ folder, expectedBytes = spoolMemoryBytes, memoryBytes = spoolMemoryBytes }: SpoolOptions) {
     this.#path = path.join(folder, `${randomUUID()}${fileSuffix}`);
     this.#memoryBytes = memoryBytes;
-    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), spoolMemoryBytes));
+    this.#buffer = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), spoolMemoryBytes));
     spoolCounts.spools++;
   }
 
@@ -55,12 +55,12 @@ export class Spool {
   /** Takes a chunk, which may be reused after `done`. The next call must wait for `done`. */
   write(chunk: Buffer, done: (error?: Error) => void): void {
     this.#size += chunk.length;
-    const hasRoom = this.#heldBytes + chunk.length <= this.#held.length;
+    const hasRoom = this.#bufferedBytes + chunk.length <= this.#buffer.length;
     const isFileDue = !this.#isInFile && this.#size > this.#memoryBytes;
     if (this.#disposal) {
       done(new Error('The upload was abandoned.'));
     } else if (hasRoom && !isFileDue) {
-      this.#hold(chunk, 0);
+      this.#fillBuffer(chunk, 0);
       done();
     } else {
       this.#writing = this.#spill(chunk);
@@ -103,10 +103,10 @@ export class Spool {
   }
 
   /** Buffers as much of the chunk from `from` on as there is room for; returns the number of bytes. */
-  #hold(chunk: Buffer, from: number): number {
-    const taken = chunk.copy(this.#held, this.#heldBytes, from);
-    this.#heldBytes += taken;
-    return taken;
+  #fillBuffer(chunk: Buffer, from: number): number {
+    const copied = chunk.copy(this.#buffer, this.#bufferedBytes, from);
+    this.#bufferedBytes += copied;
+    return copied;
   }
 
   async #spill(chunk: Buffer): Promise<void> {
@@ -115,18 +115,18 @@ export class Spool {
       spoolCounts.files++;
       this.#file = await open(this.#path, 'wx', 0o600);
     }
-    for (let at = this.#hold(chunk, 0); at < chunk.length; at += this.#hold(chunk, at)) await this.#flush();
+    for (let at = this.#fillBuffer(chunk, 0); at < chunk.length; at += this.#fillBuffer(chunk, at)) await this.#flush();
   }
 
   async #flush(): Promise<void> {
-    await this.#file?.appendFile(this.#held.subarray(0, this.#heldBytes));
-    this.#heldBytes = 0;
+    await this.#file?.appendFile(this.#buffer.subarray(0, this.#bufferedBytes));
+    this.#bufferedBytes = 0;
   }
 
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    this.#held = nothing;
+    this.#buffer = nothing;
     await file?.close();
   }
 
@@ -135,7 +135,7 @@ export class Spool {
     const readers = [...this.#readers].map((reader) => finished(reader.destroy()));
     await Promise.allSettled(readers);
     await this.#writing.catch(() => undefined); // Told to `done` already.
-    this.#held = nothing;
+    this.#buffer = nothing;
     if (!this.#isInFile) return;
     await this.#closeFile().catch(() => undefined);
     await rm(this.#path, { force: true }).catch(() => undefined);
@@ -143,9 +143,10 @@ export class Spool {
   }
 
   #join(segments: readonly (ByteRange | Buffer)[]): Buffer {
-    const bytes = this.#held;
-    const [only] = segments;
-    if (segments.length === 1 && only && !Buffer.isBuffer(only)) return bytes.subarray(only.start, only.end);
+    const bytes = this.#buffer;
+    const [segment] = segments;
+    if (segments.length === 1 && segment && !Buffer.isBuffer(segment))
+      return bytes.subarray(segment.start, segment.end);
     return Buffer.concat(segments.map((part) => (Buffer.isBuffer(part) ? part : bytes.subarray(part.start, part.end))));
   }
 

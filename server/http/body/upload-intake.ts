@@ -58,18 +58,18 @@ export class UploadIntake {
   readonly #onData = (chunk: Buffer) => {
     const { guard, spool, maxBytes, fail } = this.#options;
     if (spool.size + chunk.length > maxBytes) return fail(tooLarge('The request body', maxBytes));
-    let shown: readonly Buffer[];
+    let parserChunks: readonly Buffer[];
     try {
-      shown = guard.take(chunk);
+      parserChunks = guard.take(chunk);
     } catch (error) {
       return fail(error);
     }
-    this.#keep(chunk, shown.length > 0);
-    for (const piece of shown) this.#parse(piece);
+    this.#spoolChunk(chunk, parserChunks.length > 0);
+    for (const chunk of parserChunks) this.#parse(chunk);
   };
 
   /** A slow disk slows the client down instead of filling the memory. */
-  #keep(chunk: Buffer, isShown: boolean): void {
+  #spoolChunk(chunk: Buffer, isShown: boolean): void {
     let isAtOnce = true;
     let isDone = false;
     this.#options.spool.write(chunk, (error) => {
@@ -83,9 +83,9 @@ export class UploadIntake {
     if (!isDone) this.#wait();
   }
 
-  #parse(piece: Buffer): void {
+  #parse(chunk: Buffer): void {
     const { parser } = this.#options;
-    if (this.#isStopped || parser.write(piece) || parser.writableLength === 0) return;
+    if (this.#isStopped || parser.write(chunk) || parser.writableLength === 0) return;
     this.#wait();
     parser.once('drain', this.#clear);
   }
@@ -105,6 +105,6 @@ export class UploadIntake {
   };
 }
 
-export function tooLarge(what: string, maxBytes: number): GatewayError {
-  return new GatewayError('too_large', `${what} is larger than the limit of ${maxBytes} bytes.`);
+export function tooLarge(subject: string, maxBytes: number): GatewayError {
+  return new GatewayError('too_large', `${subject} is larger than the limit of ${maxBytes} bytes.`);
 }

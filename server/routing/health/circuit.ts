@@ -115,29 +115,30 @@ export class Circuit {
     return true;
   }
 
-  failed(how: CircuitFailure, nowMs: number): void {
+  failed(circuitFailure: CircuitFailure, nowMs: number): void {
     this.#inARow++;
     if (this.#isRemote) this.#sinceMs = nowMs;
     this.#isRemote = false;
     const wasTried = this.#trialUntilMs !== 0;
     this.#trialUntilMs = 0;
-    const toldMs = cooldownMsOf(how);
+    const statedMs = cooldownMsOf(circuitFailure);
     if (this.#untilMs > nowMs && !wasTried) {
       // Requests already running fail together and count once, but a `Retry-After` prolongs the cooldown.
-      if (toldMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + toldMs);
+      if (statedMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + statedMs);
       return;
     }
     const isOnTrial = this.#untilMs !== 0 || this.#goodInARow < provenAfter;
-    if (isOnTrial || toldMs !== null || this.#inARow >= how.rule.afterInARow) this.coolDown(how, nowMs);
+    if (isOnTrial || statedMs !== null || this.#inARow >= circuitFailure.rule.afterInARow)
+      this.coolDown(circuitFailure, nowMs);
   }
 
-  coolDown(how: CircuitFailure, nowMs: number): void {
-    const { rule, failure } = how;
+  coolDown(circuitFailure: CircuitFailure, nowMs: number): void {
+    const { rule, failure } = circuitFailure;
     if (this.#untilMs === 0) this.#sinceMs = nowMs;
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > calmMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
     if (guessMs < rule.longestMs) this.#level++;
-    this.#untilMs = nowMs + (cooldownMsOf(how) ?? guessMs);
+    this.#untilMs = nowMs + (cooldownMsOf(circuitFailure) ?? guessMs);
     this.#failure = failure;
     this.#goodInARow = 0;
   }

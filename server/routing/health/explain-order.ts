@@ -32,7 +32,7 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
   const ordered = coolingLast(anyNameLast(strategies[strategy](targets, facts)), health, clocks.bookMs);
   return ordered.map((target) => {
     const { provider, model } = target;
-    const judged = provider.credentials.map(({ id }) => ({
+    const credentials = provider.credentials.map(({ id }) => ({
       id,
       ...viewCooldown(judgeCredentialAt(health.provider(provider.id), model, id), clocks),
     }));
@@ -42,7 +42,7 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
       health: viewCooldown(judgeTarget(health, provider, model), clocks),
       firstByteMs: measured === null ? null : Math.round(measured),
       priceUsd: typicalPrice(target),
-      credentials: judged.filter(({ state }) => state !== 'ok'),
+      credentials: credentials.filter(({ state }) => state !== 'ok'),
     };
     return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };
   });

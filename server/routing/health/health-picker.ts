@@ -87,22 +87,22 @@ export class HealthPicker implements Picker {
 
   /** Cached for each request, since it parses the body. */
   #conversationOf(request: PickRequest): string | null {
-    let found = this.#conversations.get(request);
-    if (found === undefined) {
-      found = request.conversation();
-      this.#conversations.set(request, found);
+    let conversation = this.#conversations.get(request);
+    if (conversation === undefined) {
+      conversation = request.conversation();
+      this.#conversations.set(request, conversation);
     }
-    return found;
+    return conversation;
   }
 
   /** Cached for each request, since it scans the body. */
   #originOf(request: PickRequest): ReasoningOrigin | null {
-    let found = this.#origins.get(request);
-    if (found === undefined) {
-      found = request.reasoningOrigin();
-      this.#origins.set(request, found);
+    let origin = this.#origins.get(request);
+    if (origin === undefined) {
+      origin = request.reasoningOrigin();
+      this.#origins.set(request, origin);
     }
-    return found;
+    return origin;
   }
 
   /** First the account that can read the conversation's reasoning, then the strategy's order. */
@@ -117,16 +117,16 @@ export class HealthPicker implements Picker {
     if (credentials.length < 2) return credentials;
     const { strategy } = request.policy;
     const isBound = strategy === 'sticky' || (strategy === 'round-robin' && provider.dialect.bindsReasoning);
-    const same = isBound ? this.#conversationOf(request) : null;
-    if (same === null && strategy === 'round-robin') {
+    const conversation = isBound ? this.#conversationOf(request) : null;
+    if (conversation === null && strategy === 'round-robin') {
       const last = this.#lastUsed.get(provider);
       const turn = credentials.findIndex(({ id }) => id === last) + 1;
       return [...credentials.slice(turn), ...credentials.slice(0, turn)];
     }
-    if (same === null) return credentials;
+    if (conversation === null) return credentials;
     const drawn = credentials.map((credential) => ({
       credential,
-      draw: drawFor(same, `${provider.id}#${credential.id}`),
+      draw: drawFor(conversation, `${provider.id}#${credential.id}`),
     }));
     return drawn.sort((a, b) => b.draw - a.draw).map(({ credential }) => credential);
   }
@@ -152,9 +152,9 @@ function madeBy({ provider, model }: Target, origin: ReasoningOrigin): boolean {
   return provider.id === origin.provider && (model === null || model === origin.model);
 }
 
-function firstOf<T>(ordered: readonly T[], isFirst: (one: T) => boolean): readonly T[] {
+function firstOf<T>(ordered: readonly T[], isFirst: (item: T) => boolean): readonly T[] {
   const first = ordered.find(isFirst);
-  return first === undefined || first === ordered[0] ? ordered : [first, ...ordered.filter((one) => one !== first)];
+  return first === undefined || first === ordered[0] ? ordered : [first, ...ordered.filter((item) => item !== first)];
 }
 
 const without: readonly null[] = [null];

@@ -24,9 +24,9 @@ export interface Cooldown {
 /** Shares changes of health with other replicas. Calls return without waiting. */
 export interface HealthSharing {
   /** An upstream's own answer has begun or prolonged a cooldown. */
-  cooled(place: CoolingPlace, cooldown: Cooldown): void;
+  cooled(coolingPlace: CoolingPlace, cooldown: Cooldown): void;
   /** The target or credential answers again. */
-  answered(place: CoolingPlace): void;
+  answered(coolingPlace: CoolingPlace): void;
   /** A person has reset a provider, or one credential. */
   reset(providerId: string, credentialId?: string): void;
 }

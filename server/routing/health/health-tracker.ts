@@ -32,7 +32,7 @@ export class HealthTracker {
   readonly #ports: HealthPorts;
   readonly #providers = new Map<string, ProviderHealth>();
   #followed: ReadonlyMap<string, CompiledProvider> = new Map();
-  #changed: HealthListener = () => {};
+  #onChanged: HealthListener = () => {};
   #sharing: HealthSharing | null = null;
 
   constructor(ports: HealthPorts) {
@@ -45,7 +45,7 @@ export class HealthTracker {
 
   /** Replaces the listener. */
   onChange(listener: HealthListener): void {
-    this.#changed = listener;
+    this.#onChanged = listener;
   }
 
   /** From now on, changes are shared with other replicas. */
@@ -107,10 +107,10 @@ export class HealthTracker {
     const ofTarget = health?.targets.get(model);
     if (!health || !ofTarget || (health.credentials.size === 0 && ofTarget.isTrusted)) return;
     const credential = credentialId ?? noCredential;
-    const tried = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
-    if (tried.length === 0) return;
-    for (const circuit of tried) this.#succeed(circuit, { health, target, ofTarget, credential });
-    this.#changed(provider.id, true);
+    const openCircuits = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
+    if (openCircuits.length === 0) return;
+    for (const circuit of openCircuits) this.#succeed(circuit, { health, target, ofTarget, credential });
+    this.#onChanged(provider.id, true);
   }
 
   report(report: AttemptReport): void {
@@ -118,23 +118,23 @@ export class HealthTracker {
     const health = this.#of(target.provider.id);
     const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
     if (failure === null) this.#succeeded(health, report);
-    else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
+    else if (rule) this.#countFailure(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
     else {
-      const known = health.targets.get(target.model);
-      for (const circuit of health.troubles(known, report.credentialId ?? noCredential)) circuit.ended();
+      const targetHealth = health.targets.get(target.model);
+      for (const circuit of health.troubles(targetHealth, report.credentialId ?? noCredential)) circuit.ended();
     }
   }
 
   /**
    * Applies a cooldown of another replica, unless there is one of this replica, or a success here since that one began.
    */
-  applyRemoteCooldown(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
-    const health = this.#of(place.provider.id);
-    const ofTarget = health.target(place.model);
+  applyRemoteCooldown(coolingPlace: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+    const health = this.#of(coolingPlace.provider.id);
+    const ofTarget = health.target(coolingPlace.model);
     const nowMs = this.#ports.nowMs();
     if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
-    const circuit = circuitFor(place.subject, health, ofTarget, place.credential);
-    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
+    const circuit = circuitFor(coolingPlace.subject, health, ofTarget, coolingPlace.credential);
+    if (circuit.openRemotely(failure, nowMs + forMs)) this.#onChanged(coolingPlace.provider.id, true);
   }
 
   /** Applies that another replica saw an answer. */
@@ -144,7 +144,7 @@ export class HealthTracker {
     if (!health || !ofTarget) return;
     if (!circuitFor(subject, health, ofTarget, credential).closeRemotely()) return;
     health.forgetTrusted(ofTarget, credential);
-    this.#changed(provider.id, true);
+    this.#onChanged(provider.id, true);
   }
 
   /** Forgets the state of a provider, or of one credential, here and at other replicas. */
@@ -159,14 +159,14 @@ export class HealthTracker {
     if (!health) return;
     if (credentialId === undefined) this.#providers.delete(providerId);
     else health.forgetCredential(credentialId);
-    this.#changed(providerId, true);
+    this.#onChanged(providerId, true);
   }
 
   /** After a change of network, earlier failures say nothing about targets; refused credentials stay refused. */
   networkChanged(): void {
     for (const [id, { targets }] of this.#providers) {
       targets.clear();
-      this.#changed(id, true);
+      this.#onChanged(id, true);
     }
   }
 
@@ -181,8 +181,8 @@ export class HealthTracker {
   }
 
   #of(providerId: string): ProviderHealth {
-    const known = this.#providers.get(providerId);
-    if (known) return known;
+    const existing = this.#providers.get(providerId);
+    if (existing) return existing;
     const health = new ProviderHealth();
     this.#providers.set(providerId, health);
     return health;
@@ -200,7 +200,7 @@ export class HealthTracker {
         this.#succeed(circuit, { health, target, ofTarget, credential });
       health.forgetTrusted(ofTarget, credential);
     }
-    this.#changed(target.provider.id, isTroubled);
+    this.#onChanged(target.provider.id, isTroubled);
   }
 
   #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
@@ -217,22 +217,31 @@ export class HealthTracker {
     this.#sharing?.answered({ provider, model, subject, credential });
   }
 
-  #failed(health: ProviderHealth, { target, credentialId, isAnswer }: AttemptReport, how: CircuitFailure): void {
+  #countFailure(
+    health: ProviderHealth,
+    { target, credentialId, isAnswer }: AttemptReport,
+    circuitFailure: CircuitFailure,
+  ): void {
     const nowMs = this.#ports.nowMs();
     const ofTarget = health.target(target.model);
     const credential = credentialId ?? noCredential;
-    const failed = circuitFor(how.rule.subject, health, ofTarget, credential);
-    const before = failed.untilMs;
-    failed.failed(how, nowMs);
-    for (const other of health.troubles(ofTarget, credential)) if (other !== failed) other.ended();
-    if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
-    this.#changed(target.provider.id, true);
-    if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
+    const circuit = circuitFor(circuitFailure.rule.subject, health, ofTarget, credential);
+    const untilBeforeMs = circuit.untilMs;
+    circuit.failed(circuitFailure, nowMs);
+    for (const other of health.troubles(ofTarget, credential)) if (other !== circuit) other.ended();
+    if (circuit === ofTarget.circuit) coolDownIfBad(ofTarget, circuitFailure, nowMs);
+    this.#onChanged(target.provider.id, true);
+    if (!this.#sharing || !isAnswer || circuit.untilMs === untilBeforeMs) return;
     // Many requests that fail together may each prolong it a little.
-    if (failed.untilMs < Math.max(before, nowMs) + worthSharingMs) return;
-    const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
-    const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };
-    this.#sharing.cooled(place, { failure: how.failure, ...cooldown });
+    if (circuit.untilMs < Math.max(untilBeforeMs, nowMs) + worthSharingMs) return;
+    const coolingPlace = {
+      provider: target.provider,
+      model: target.model,
+      subject: circuitFailure.rule.subject,
+      credential,
+    };
+    const cooldown = { sinceAgoMs: nowMs - circuit.sinceMs, forMs: circuit.untilMs - nowMs };
+    this.#sharing.cooled(coolingPlace, { failure: circuitFailure.failure, ...cooldown });
   }
 }
 
@@ -260,8 +269,8 @@ function subjectOf(circuit: Circuit, health: ProviderHealth, target: TargetHealt
   return [...health.credentials.values()].includes(circuit) ? 'credential' : 'credential-at-target';
 }
 
-function coolDownIfBad({ calls, circuit }: TargetHealth, how: CircuitFailure, nowMs: number): void {
+function coolDownIfBad({ calls, circuit }: TargetHealth, circuitFailure: CircuitFailure, nowMs: number): void {
   calls.count(true, nowMs);
   const isBad = calls.calls(nowMs) >= enoughCalls && calls.errorRate >= badErrorRate;
-  if (isBad && circuit.isClosed) circuit.coolDown(how, nowMs);
+  if (isBad && circuit.isClosed) circuit.coolDown(circuitFailure, nowMs);
 }

@@ -49,8 +49,8 @@ export function judgeCredential(health: ProviderHealth | undefined, credentialId
 }
 
 /** The target's own state or that of its best credential, whichever is worse. */
-export function judgeTarget(book: HealthTracker, provider: CompiledProvider, model: string | null): Judgement {
-  const health = book.provider(provider.id);
+export function judgeTarget(tracker: HealthTracker, provider: CompiledProvider, model: string | null): Judgement {
+  const health = tracker.provider(provider.id);
   if (!health) return well;
   const ids = provider.credentials.length === 0 ? [noCredential] : provider.credentials.map(({ id }) => id);
   const best = bestOf(ids.map((id) => judgeCredentialAt(health, model, id)));

@@ -23,22 +23,22 @@ export class LatencyExploration {
   /** Fastest first, except when another target is due for a measurement. */
   order(targets: readonly Target[], healthOf: (target: Target) => TargetHealth, nowMs: number): readonly Target[] {
     this.#requests++;
-    const all = targets.map((target) => ({ target, health: healthOf(target) }));
-    const known = all.filter(({ health }) => health.firstByteMs.value !== null);
-    const unknown = all.filter(({ health }) => health.firstByteMs.value === null);
-    const chosen =
-      unknown.find(({ health }) => nowMs >= health.measureAgainAtMs) ??
-      (this.#requests >= requestsBetween ? stalest(known, nowMs) : undefined);
-    const ordered = [...known, ...unknown];
-    if (!chosen) return ordered.map(({ target }) => target);
+    const measurements = targets.map((target) => ({ target, health: healthOf(target) }));
+    const measured = measurements.filter(({ health }) => health.firstByteMs.value !== null);
+    const unmeasured = measurements.filter(({ health }) => health.firstByteMs.value === null);
+    const explored =
+      unmeasured.find(({ health }) => nowMs >= health.measureAgainAtMs) ??
+      (this.#requests >= requestsBetween ? stalest(measured, nowMs) : undefined);
+    const ordered = [...measured, ...unmeasured];
+    if (!explored) return ordered.map(({ target }) => target);
     this.#requests = 0;
-    chosen.health.measureAgainAtMs = nowMs + firstMeasureEveryMs;
-    return [chosen, ...ordered.filter((each) => each !== chosen)].map(({ target }) => target);
+    explored.health.measureAgainAtMs = nowMs + firstMeasureEveryMs;
+    return [explored, ...ordered.filter((each) => each !== explored)].map(({ target }) => target);
   }
 }
 
 /** Without the first, which every request measures. */
-function stalest(known: readonly Measured[], nowMs: number): Measured | undefined {
-  const [oldest] = known.slice(1).toSorted((a, b) => a.health.firstByteMs.atMs - b.health.firstByteMs.atMs);
+function stalest(measured: readonly Measured[], nowMs: number): Measured | undefined {
+  const [oldest] = measured.slice(1).toSorted((a, b) => a.health.firstByteMs.atMs - b.health.firstByteMs.atMs);
   return oldest && nowMs - oldest.health.firstByteMs.atMs > staleMs ? oldest : undefined;
 }

@@ -12,23 +12,23 @@ type Providers = ReadonlyMap<string, CompiledProvider>;
 
 /** Finds the providers and credentials whose health is obsolete after a change of the configuration. */
 export function findObsoleteHealth(before: Providers, after: Providers): ObsoleteHealth {
-  const found: ObsoleteHealth = { providers: [], credentials: [] };
-  for (const [providerId, old] of before) {
-    const now = after.get(providerId);
-    if (!now || placeOf(now) !== placeOf(old)) {
-      found.providers.push(providerId);
+  const obsolete: ObsoleteHealth = { providers: [], credentials: [] };
+  for (const [providerId, previous] of before) {
+    const current = after.get(providerId);
+    if (!current || endpointKeyOf(current) !== endpointKeyOf(previous)) {
+      obsolete.providers.push(providerId);
       continue;
     }
-    for (const credential of old.credentials) {
-      const kept = now.credentials.find(({ id }) => id === credential.id);
-      if (!kept || secretsOf(kept) !== secretsOf(credential))
-        found.credentials.push({ providerId, credentialId: credential.id });
+    for (const credential of previous.credentials) {
+      const remaining = current.credentials.find(({ id }) => id === credential.id);
+      if (!remaining || secretsOf(remaining) !== secretsOf(credential))
+        obsolete.credentials.push({ providerId, credentialId: credential.id });
     }
     // It needed no credential, or was refused without one.
-    if (old.credentials.length === 0 && now.credentials.length > 0)
-      found.credentials.push({ providerId, credentialId: '' });
+    if (previous.credentials.length === 0 && current.credentials.length > 0)
+      obsolete.credentials.push({ providerId, credentialId: '' });
   }
-  return found;
+  return obsolete;
 }
 
 /** To compare. */
@@ -36,6 +36,6 @@ function secretsOf({ headers, signing }: UpstreamCredential): string {
   return JSON.stringify([headers, signing?.secrets]);
 }
 
-export function placeOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
+export function endpointKeyOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
   return JSON.stringify([endpoint, dialect.id, headers, proxy, unusable]);
 }

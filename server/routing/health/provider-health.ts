@@ -16,15 +16,15 @@ class RecentCalls {
   #atMs = 0;
 
   count(isFailure: boolean, nowMs: number): void {
-    const kept = this.#kept(nowMs);
-    this.#calls = this.#calls * kept + 1;
-    this.#failures = this.#failures * kept + (isFailure ? 1 : 0);
+    const weight = this.#weightOfPast(nowMs);
+    this.#calls = this.#calls * weight + 1;
+    this.#failures = this.#failures * weight + (isFailure ? 1 : 0);
     this.#atMs = nowMs;
   }
 
   /** Weighted by age, so not an integer. */
   calls(nowMs: number): number {
-    return this.#calls * this.#kept(nowMs);
+    return this.#calls * this.#weightOfPast(nowMs);
   }
 
   /** 0 to 1. */
@@ -37,7 +37,7 @@ class RecentCalls {
     this.#failures = 0;
   }
 
-  #kept(nowMs: number): number {
+  #weightOfPast(nowMs: number): number {
     const ageMs = nowMs - this.#atMs;
     return ageMs <= 0 ? 1 : 2 ** (-ageMs / halfLifeMs);
   }
@@ -90,8 +90,8 @@ export class ProviderHealth {
 
   /** Created on first use; beyond `maxTargets` it replaces a healthy one. */
   target(model: string | null): TargetHealth {
-    const known = this.targets.get(model);
-    if (known) return known;
+    const existing = this.targets.get(model);
+    if (existing) return existing;
     if (this.targets.size >= maxTargets) this.targets.delete(this.#leastWanted());
     const target = new TargetHealth();
     this.targets.set(model, target);
@@ -147,8 +147,8 @@ export class ProviderHealth {
 
 /** Created on first use. */
 export function circuitOf(circuits: Map<string, Circuit>, id: string): Circuit {
-  const known = circuits.get(id);
-  if (known) return known;
+  const existing = circuits.get(id);
+  if (existing) return existing;
   const circuit = new Circuit();
   circuits.set(id, circuit);
   return circuit;

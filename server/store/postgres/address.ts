@@ -18,14 +18,14 @@ const isReference = (text: string) => text.startsWith('env:') || text.startsWith
  * Accepts `postgres://…`, `env:NAME` or `file:PATH`; the password in the URL may be such a reference too. Rejects with
  * a GatewayError `invalid_value` that never contains a password.
  */
-export async function resolveAddress(given: string, env: Env): Promise<string> {
-  const url = isReference(given) ? (await resolve(given, env)).trim() : given;
+export async function resolveAddress(givenAddress: string, env: Env): Promise<string> {
+  const url = isReference(givenAddress) ? (await resolve(givenAddress, env)).trim() : givenAddress;
   readAddress(url);
-  const read = new URL(url);
-  const password = decoded(read.password);
+  const parsed = new URL(url);
+  const password = decoded(parsed.password);
   if (!isReference(password)) return withVerifiedTls(url);
-  read.password = encodeURIComponent(await resolve(password, env));
-  return withVerifiedTls(read.href);
+  parsed.password = encodeURIComponent(await resolve(password, env));
+  return withVerifiedTls(parsed.href);
 }
 
 /** pg treats these modes as `verify-full` and prints a six-line warning about it at each start. */
@@ -43,22 +43,22 @@ async function resolve(reference: string, env: Env): Promise<string> {
 
 /** Throws a GatewayError `invalid_value` that does not contain the URL if it is not a PostgreSQL URL. */
 export function readAddress(url: string): Address {
-  const read = URL.parse(url);
-  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusable();
-  const user = decoded(read.username);
-  decoded(read.password);
-  return { host: decoded(read.host) || 'localhost', user, database: decoded(read.pathname.slice(1)) || user };
+  const parsed = URL.parse(url);
+  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) throw unusableAddress();
+  const user = decoded(parsed.username);
+  decoded(parsed.password);
+  return { host: decoded(parsed.host) || 'localhost', user, database: decoded(parsed.pathname.slice(1)) || user };
 }
 
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw unusable();
+    throw unusableAddress();
   }
 }
 
-function unusable(): GatewayError {
+function unusableAddress(): GatewayError {
   return new GatewayError(
     'invalid_value',
     'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, and "%", "@", ":" and "/" in a password as %25, %40, %3A and %2F.',

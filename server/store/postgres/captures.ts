@@ -26,9 +26,9 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     const { request, response } = exchange;
     const day = captureDay(capture, nowMs);
     const attempts = bodiesToStore(exchange);
-    const words = indexedText({ request: request.body, response: response.body }, attempts);
-    const about = JSON.stringify(withoutBodies(exchange));
-    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, withPairs(words));
+    const text = indexedText({ request: request.body, response: response.body }, attempts);
+    const metadata = JSON.stringify(withoutBodies(exchange));
+    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, metadata, withPairs(text));
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
     // Extracting the words takes milliseconds.

@@ -47,8 +47,8 @@ export class ConfigRows {
   }
 
   /** Resolves with false if the revision is not the next one. */
-  async insert(revision: number, stored: StoredRevision): Promise<boolean> {
-    const [config, patch] = bodiesOf(stored);
+  async insert(revision: number, storedRevision: StoredRevision): Promise<boolean> {
+    const [config, patch] = bodiesOf(storedRevision);
     let isMade = false;
     try {
       // Outside a transaction, a stalled server could execute the statement later, after the commit was refused.
@@ -73,14 +73,14 @@ export class ConfigRows {
   /** The newest revision, not validated yet. null if nothing is stored. */
   async newest(): Promise<{ revision: number; value: unknown } | null> {
     const { rows } = await this.#postgres.ask(wholeSql);
-    const [base, ...later] = rows;
+    const [base, ...patches] = rows;
     if (!base) return null;
     let value: unknown = JSON.parse(text(base.config) ?? 'null');
-    for (const row of later) {
+    for (const row of patches) {
       const patch: unknown = JSON.parse(text(row.patch) ?? 'null');
       value = isObject(value) ? applyPatch(value, patch) : null;
     }
-    return { revision: number((later.at(-1) ?? base).revision) ?? 0, value };
+    return { revision: number((patches.at(-1) ?? base).revision) ?? 0, value };
   }
 
   /**
@@ -99,20 +99,20 @@ export class ConfigRows {
   }
 }
 
-function bodiesOf(stored: StoredRevision): [config: string | null, patch: string | null] {
-  return 'config' in stored
-    ? [JSON.stringify(withoutDefaults(stored.config)), null]
-    : [null, JSON.stringify(withoutDefaults(stored.patch))];
+function bodiesOf(storedRevision: StoredRevision): [config: string | null, patch: string | null] {
+  return 'config' in storedRevision
+    ? [JSON.stringify(withoutDefaults(storedRevision.config)), null]
+    : [null, JSON.stringify(withoutDefaults(storedRevision.patch))];
 }
 
 /** Serializes to JSON in slices, so that requests can run in between. */
 async function writtenInSlices(config: Config): Promise<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(config)) {
-    const written = Array.isArray(value)
+    const serialized = Array.isArray(value)
       ? await listInSlices(name, value)
       : JSON.stringify(memberWithoutDefaults(name, value));
-    members.push(`${JSON.stringify(name)}:${written}`);
+    members.push(`${JSON.stringify(name)}:${serialized}`);
   }
   return `{${members.join()}}`;
 }

@@ -95,10 +95,10 @@ class PostgresConfigStore implements ConfigStore {
 
   async #commit(change: NextConfig, expectedRevision: number | undefined): Promise<ConfigRevision> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const { config: before, revision } = this.#current;
+      const { config: current, revision } = this.#current;
       if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionPassed();
-      const config = validateChange(typeof change === 'function' ? change(before) : change, before);
-      if (await this.#insert(this.#stored(config), revision + 1)) return this.#committed(config, revision + 1);
+      const config = validateChange(typeof change === 'function' ? change(current) : change, current);
+      if (await this.#insert(this.#storedRevision(config), revision + 1)) return this.#committed(config, revision + 1);
       // Another replica committed first.
       await this.#follow(() => {
         throw revisionPassed();
@@ -108,7 +108,7 @@ class PostgresConfigStore implements ConfigStore {
   }
 
   /** In full, or as the difference from the current configuration. */
-  #stored(config: Config): StoredRevision {
+  #storedRevision(config: Config): StoredRevision {
     const { providers, aliases, groups, keys } = config;
     const entries = providers.length + aliases.length + groups.length + keys.length;
     if (entries <= entriesStoredWhole || !this.#isOfThisVersion) return { config };
@@ -117,9 +117,9 @@ class PostgresConfigStore implements ConfigStore {
   }
 
   /** Resolves with false if the revision is not the next one. */
-  async #insert(stored: StoredRevision, revision: number): Promise<boolean> {
+  async #insert(storedRevision: StoredRevision, revision: number): Promise<boolean> {
     try {
-      return await this.#rows.insert(revision, stored);
+      return await this.#rows.insert(revision, storedRevision);
     } catch (error) {
       if (isUniqueViolation(error)) return false;
       throw isTemporary(error) ? unreachable(error) : error;
@@ -143,17 +143,17 @@ class PostgresConfigStore implements ConfigStore {
     }
   }
 
-  /** Makes the newest revision current. `refused` is called if this version cannot use it. */
-  async #follow(refused: (problem: string) => void): Promise<void> {
+  /** Makes the newest revision current. `onRefused` is called if this version cannot use it. */
+  async #follow(onRefused: (problem: string) => void): Promise<void> {
     const { config, revision } = this.#current;
     const changes = await this.#rows.changesSince(revision);
     if (changes?.length === 0) return;
     const next = changes && withChanges(config, changes);
     if (next) this.#put(next, revision + changes.length);
-    else await this.#readNewest(refused);
+    else await this.#readNewest(onRefused);
   }
 
-  async #readNewest(refused: (problem: string) => void): Promise<void> {
+  async #readNewest(onRefused: (problem: string) => void): Promise<void> {
     const newest = await this.#rows.newest();
     if (!newest || newest.revision <= this.#current.revision) return;
     const { revision, value } = newest;
@@ -162,7 +162,7 @@ class PostgresConfigStore implements ConfigStore {
       this.#isOfThisVersion = isObject(value) && value.version === configVersion;
       this.#put(checked.config, revision);
     } else if (revision !== this.#unusable) {
-      refused(checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
+      onRefused(checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
       this.#unusable = revision;
     }
   }

@@ -20,11 +20,11 @@ interface Examined {
 
 /** Never rejects. */
 export async function examineDatabase(
-  given: string,
+  givenAddress: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Examined> {
   try {
-    const url = await resolveAddress(given, env);
+    const url = await resolveAddress(givenAddress, env);
     const address = readAddress(url);
     const postgres = new Postgres({ url, connections: 1, failed() {} });
     try {
@@ -44,19 +44,20 @@ async function examine(postgres: Postgres): Promise<Examined> {
   const askedMs = performance.now();
   const { rows } = await postgres.ask(aboutSql, Date.now());
   const tookMs = performance.now() - askedMs;
-  const about = rows[0] ?? {};
-  if (about.is_read_only) return { ok: false, message: 'it is read-only; name the primary server, not a standby' };
-  const clockOffMs = number(about.clock_off_ms) ?? 0;
+  const databaseFacts = rows[0] ?? {};
+  if (databaseFacts.is_read_only)
+    return { ok: false, message: 'it is read-only; name the primary server, not a standby' };
+  const clockOffMs = number(databaseFacts.clock_off_ms) ?? 0;
   if (clockOffMs > mostClockOffMs) {
     const seconds = Math.round(clockOffMs / 1_000);
     return { ok: false, message: `its clock and this machine's are ${seconds} s apart; set them by NTP` };
   }
-  const { state, ok } = about.has_tables ? await examineTables(postgres) : { state: 'no tables yet', ok: true };
+  const { state, ok } = databaseFacts.has_tables ? await examineTables(postgres) : { state: 'no tables yet', ok: true };
   const facts = [
-    `PostgreSQL ${text(about.version)}`,
+    `PostgreSQL ${text(databaseFacts.version)}`,
     `answers in ${tookMs.toFixed(1)} ms`,
-    `${text(about.size)}`,
-    `${number(about.connections)} connections`,
+    `${text(databaseFacts.size)}`,
+    `${number(databaseFacts.connections)} connections`,
     state,
   ];
   return { ok, message: facts.join(', ') };

@@ -16,25 +16,25 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQues
   const pieces = steps.map(
     (
       step,
-      place,
-    ) => `(SELECT ${place} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step)}) AS requests
-      FROM requests WHERE ${within(step)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+      stepIndex,
+    ) => `(SELECT ${stepIndex} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step)}) AS requests
+      FROM requests WHERE ${inStep(step)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
       ORDER BY started_at DESC LIMIT ${samplesPerStep})`,
   );
   const { rows } = pieces.length === 0 ? { rows: [] } : await postgres.ask(pieces.join(' UNION ALL '));
-  const byPlace = Map.groupBy(rows, ({ place }) => number(place) ?? 0);
-  const found = new FirstByteSteps(by, names);
-  for (const [place, { startMs }] of steps.entries()) {
-    const sampled = byPlace.get(place) ?? [];
+  const rowsByStep = Map.groupBy(rows, ({ place }) => number(place) ?? 0);
+  const firstByteSteps = new FirstByteSteps(by, names);
+  for (const [stepIndex, { startMs }] of steps.entries()) {
+    const sampled = rowsByStep.get(stepIndex) ?? [];
     const weight = (number(sampled[0]?.requests) ?? 0) / sampled.length;
     const samples = sampled.map((row) => ({
       valueMs: number(row.first_byte_ms) ?? 0,
       name: text(row.name) ?? '',
       weight,
     }));
-    found.add(startMs, samples);
+    firstByteSteps.add(startMs, samples);
   }
-  return found.view;
+  return firstByteSteps.view;
 }
 
 interface Step {
@@ -62,10 +62,10 @@ function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQu
  * The numbers are part of the statement instead of parameters. Only then does PostgreSQL know how few rows match, and
  * reads just those.
  */
-const within = ({ sinceMs, untilMs }: Step) =>
+const inStep = ({ sinceMs, untilMs }: Step) =>
   `day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)} AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
 
 /** The number of requests that the samples of a step represent. */
-const countInRequests = (step: Step) => `SELECT count(*) FROM requests WHERE ${within(step)}`;
+const countInRequests = (step: Step) => `SELECT count(*) FROM requests WHERE ${inStep(step)}`;
 const countInSums = ({ sinceMs, untilMs }: Step) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
   AND quarter >= ${Math.floor(sinceMs / quarterMs)} AND quarter < ${Math.ceil(untilMs / quarterMs)}`;

@@ -23,13 +23,13 @@ export class RequestTally {
   #before = { requests: 0, costUsd: 0 };
   #after = { requests: 0, costUsd: 0 };
 
-  async add(postgres: Postgres, placed: readonly PlacedRow[]): Promise<void> {
-    const { rows } = await postgres.ask(arrivedSql, ...columnsOf(placed.map(({ row, day }) => [day, row.id])));
+  async add(postgres: Postgres, placedRows: readonly PlacedRow[]): Promise<void> {
+    const { rows } = await postgres.ask(arrivedSql, ...columnsOf(placedRows.map(({ row, day }) => [day, row.id])));
     this.#after = {
       requests: this.#after.requests + (number(rows[0]?.requests) ?? 0),
       costUsd: this.#after.costUsd + (number(rows[0]?.cost_usd) ?? 0),
     };
-    for (const { row } of placed) {
+    for (const { row } of placedRows) {
       this.#before.requests += 1;
       if ('costUsd' in row) this.#before.costUsd += row.costUsd ?? 0;
     }
@@ -81,8 +81,8 @@ const questions: readonly Question[] = [
   question('captures', 'SELECT count(DISTINCT id) AS sum FROM captures', 'SELECT count(*) AS sum FROM captures'),
 ];
 
-function question(what: string, sqlite: string, postgres: string): Question {
-  return { what, from: 'ledger', sqlite, postgres };
+function question(subject: string, sqlite: string, postgres: string): Question {
+  return { what: subject, from: 'ledger', sqlite, postgres };
 }
 
 export async function compareSums(
@@ -91,14 +91,14 @@ export async function compareSums(
   tally: RequestTally,
 ): Promise<Compared[]> {
   const compared = [...tally.compared];
-  for (const { what, from, sqlite, postgres: sql } of questions) {
+  for (const { what: subject, from, sqlite, postgres: sql } of questions) {
     const { rows } = await postgres.ask(sql);
-    compared.push(compare(what, number(files[from].prepare(sqlite).get()?.sum) ?? 0, number(rows[0]?.sum) ?? 0));
+    compared.push(compare(subject, number(files[from].prepare(sqlite).get()?.sum) ?? 0, number(rows[0]?.sum) ?? 0));
   }
   return compared;
 }
 
 /** Floating-point sums differ slightly because the values are added in another order. */
-function compare(what: string, before: number, after: number): Compared {
-  return { what, before, after, isSame: Math.abs(before - after) <= 1e-9 * Math.max(1, Math.abs(before)) };
+function compare(subject: string, before: number, after: number): Compared {
+  return { what: subject, before, after, isSame: Math.abs(before - after) <= 1e-9 * Math.max(1, Math.abs(before)) };
 }

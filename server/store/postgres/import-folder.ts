@@ -43,44 +43,47 @@ export interface Imported {
 export async function importFolder(options: Options): Promise<Imported> {
   const { dataDir, address, env, key, log, progress } = options;
   const config = await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
-  const shared = await openSharedStore({ address, env, key, log });
+  const sharedStore = await openSharedStore({ address, env, key, log });
   try {
-    checkConfig(config, shared.config);
-    const copied = await copySecrets(options, shared);
-    if (shared.config.isFirstRun && !config.isFirstRun) await shared.config.commit(config.current.config);
+    checkConfig(config, sharedStore.config);
+    const copiedSecrets = await copySecrets(options, sharedStore);
+    if (sharedStore.config.isFirstRun && !config.isFirstRun) await sharedStore.config.commit(config.current.config);
     // Migrates the files, and marks the requests that an earlier process left unfinished.
     await openLocalStore({ dataDir, log, settings: () => config.current.config.settings }).close();
     const ledger = openSqlite(join(dataDir, 'ledger.sqlite'));
     const responses = openSqlite(join(dataDir, 'responses.sqlite'), keptResponseMigrations);
     try {
-      return { ...copied, compared: await importFiles({ ledger, responses }, { postgres: shared.postgres, progress }) };
+      return {
+        ...copiedSecrets,
+        compared: await importFiles({ ledger, responses }, { postgres: sharedStore.postgres, progress }),
+      };
     } finally {
       ledger.close();
       responses.close();
     }
   } finally {
-    await shared.close();
+    await sharedStore.close();
   }
 }
 
 /** An equal configuration exists if an import is repeated. */
-function checkConfig(own: ConfigStore, shared: ConfigStore): void {
-  if (own.isFirstRun || shared.isFirstRun || isDeepStrictEqual(own.current.config, shared.current.config)) return;
+function checkConfig(local: ConfigStore, shared: ConfigStore): void {
+  if (local.isFirstRun || shared.isFirstRun || isDeepStrictEqual(local.current.config, shared.current.config)) return;
   throw new GatewayError(
     'conflict',
     'The database holds another configuration already. Nothing was copied. Name a new database.',
   );
 }
 
-async function copySecrets({ dataDir, key, secrets: prefer }: Options, shared: SharedStore) {
+async function copySecrets({ dataDir, key, secrets: prefer }: Options, sharedStore: SharedStore) {
   const isByPassphrase = await needsPassphrase(dataDir);
   const passphrase = isByPassphrase ? key.passphrase : undefined;
   const { store } = await openSecretStore({ dataDir, passphrase, prefer });
-  const to = await shared.openSecrets();
+  const to = await sharedStore.openSecrets();
   const names = await store.list();
   if (key.passphrase === undefined && key.keyFile === undefined) {
-    const left = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;
-    return { secrets: 0, notices: names.length === 0 ? [] : [left] };
+    const notice = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;
+    return { secrets: 0, notices: names.length === 0 ? [] : [notice] };
   }
   return { secrets: await copyAll(names, store, to), notices: [] };
 }
@@ -95,6 +98,6 @@ async function copyAll(names: readonly string[], from: SecretStore, to: SecretSt
 
 /** If a key file lies beside the secrets, opening them with a passphrase would change them. */
 async function needsPassphrase(dataDir: string): Promise<boolean> {
-  const written = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
-  return written.includes('"from":"passphrase"');
+  const content = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
+  return content.includes('"from":"passphrase"');
 }

@@ -54,13 +54,13 @@ async function copyRequests(
   const next = ledger.prepare(`SELECT * FROM requests WHERE seq > ? ORDER BY seq LIMIT ${rowsPerPiece}`);
   let copied = 0;
   for (let rows = next.all(-1); rows.length > 0; rows = next.all(Number(rows.at(-1)?.seq))) {
-    const placed = rows.flatMap((row) => placeOf(row, nowMs));
-    await partitions.ensure(placed.map(({ day }) => day));
+    const placements = rows.flatMap((row) => placeRow(row, nowMs));
+    await partitions.ensure(placements.map(({ day }) => day));
     await postgres.transaction(async (queries) => {
-      await queries.ask(writeRequestsSql, ...requestColumns(placed, noReplica));
-      await names.add(queries, placed);
+      await queries.ask(writeRequestsSql, ...requestColumns(placements, noReplica));
+      await names.add(queries, placements);
     });
-    await tally.add(postgres, placed);
+    await tally.add(postgres, placements);
     copied += rows.length;
     progress(copied);
   }
@@ -68,11 +68,11 @@ async function copyRequests(
 }
 
 /** Empty for a running request. There are none once the process has ended. */
-function placeOf(row: Row, nowMs: number): PlacedRow[] {
+function placeRow(row: Row, nowMs: number): PlacedRow[] {
   const { outcome, totalMs, ...request } = toLedgerRow(row);
   if (outcome === null) return [];
-  const ended: EndedRow = { ...request, outcome, totalMs: totalMs ?? 0 };
-  return [{ row: ended, day: partitionDay(request.startedAt, nowMs, mostDaysBack) }];
+  const endedRow: EndedRow = { ...request, outcome, totalMs: totalMs ?? 0 };
+  return [{ row: endedRow, day: partitionDay(request.startedAt, nowMs, mostDaysBack) }];
 }
 
 async function copyCaptures(ledger: Database, postgres: Postgres, nowMs: number): Promise<void> {
@@ -81,11 +81,11 @@ async function copyCaptures(ledger: Database, postgres: Postgres, nowMs: number)
     `SELECT seq, id, captured_at FROM captures WHERE seq > ? ORDER BY seq LIMIT ${capturesPerPiece}`,
   );
   for (let rows = next.all(-1); rows.length > 0; rows = next.all(Number(rows.at(-1)?.seq))) {
-    const known = await postgres.ask(
+    const stored = await postgres.ask(
       'SELECT id FROM captures WHERE id = ANY($1)',
       ...columnsOf(rows.map(({ id }) => [String(id)])),
     );
-    const isKnown = new Set(known.rows.map(({ id }) => id));
+    const isKnown = new Set(stored.rows.map(({ id }) => id));
     const captures = rows.flatMap(({ id, captured_at }) => {
       const exchange = isKnown.has(String(id)) ? null : readCapture(ledger, String(id));
       return exchange === null ? [] : [{ id: String(id), capturedAt: Number(captured_at), exchange }];

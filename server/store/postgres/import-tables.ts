@@ -24,17 +24,17 @@ interface Copied {
   rowsPerPiece: number;
 }
 
-const added = sumColumns.map((column) => `sum(${column})`).join(', ');
-const same = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
+const sums = sumColumns.map((column) => `sum(${column})`).join(', ');
+const selectAll = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
 
 /** Includes days that were rolled up and days that were not. */
-const daysSql = `SELECT dimension, quarter / ${quartersPerDay} AS day, name, ${importedPart} AS part, ${added} FROM usage_cells GROUP BY 1, 2, 3`;
+const daysSql = `SELECT dimension, quarter / ${quartersPerDay} AS day, name, ${importedPart} AS part, ${sums} FROM usage_cells GROUP BY 1, 2, 3`;
 
 const tables: readonly Copied[] = [
-  copied('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
-  { ...copied('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
-  copied('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
-  copied('key_uses', keyUseTypes, ['key_id'], 1_000),
+  copiedTable('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
+  { ...copiedTable('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
+  copiedTable('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
+  copiedTable('key_uses', keyUseTypes, ['key_id'], 1_000),
   {
     table: 'usage_quarters',
     from: 'ledger',
@@ -61,8 +61,8 @@ const tables: readonly Copied[] = [
   },
 ];
 
-function copied(table: string, columns: Copied['columns'], key: readonly string[], rowsPerPiece: number): Copied {
-  const select = `${same(columns, table)} ORDER BY ${key.join(', ')}`;
+function copiedTable(table: string, columns: Copied['columns'], key: readonly string[], rowsPerPiece: number): Copied {
+  const select = `${selectAll(columns, table)} ORDER BY ${key.join(', ')}`;
   return { table, from: 'ledger', select, columns, key, rowsPerPiece };
 }
 
@@ -96,17 +96,17 @@ const sessionsSql = `INSERT INTO sessions (${Object.keys(sessions).join(', ')}, 
   ON CONFLICT (id) DO NOTHING`;
 
 async function copySessions(postgres: Postgres, ledger: Database): Promise<void> {
-  const all = ledger.prepare(`${same(sessions, 'sessions')} ORDER BY id`);
-  for (const rows of pieces(all, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
+  const selectSessions = ledger.prepare(`${selectAll(sessions, 'sessions')} ORDER BY id`);
+  for (const rows of pieces(selectSessions, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
 }
 
 /** The values of all rows, in pieces of at most `rowsPerPiece` rows. */
 function* pieces(statement: Statement, rowsPerPiece: number): Generator<SqlValue[][]> {
-  let piece: SqlValue[][] = [];
+  let batch: SqlValue[][] = [];
   for (const row of statement.iterate()) {
-    if (piece.push(Object.values(row)) < rowsPerPiece) continue;
-    yield piece;
-    piece = [];
+    if (batch.push(Object.values(row)) < rowsPerPiece) continue;
+    yield batch;
+    batch = [];
   }
-  if (piece.length > 0) yield piece;
+  if (batch.length > 0) yield batch;
 }

@@ -12,7 +12,7 @@ import { LruMap } from '../../lru-map.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { columnsOf, removeWritten } from './columns.ts';
 import { explained } from './failures.ts';
-import { FoundJobs, placeOf } from './found-jobs.ts';
+import { FoundJobs, keyOf } from './found-jobs.ts';
 import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, pageSql, sweepSql, upsertJobsSql } from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
@@ -72,49 +72,49 @@ export class PostgresJobStore implements JobStore {
   }
 
   rememberNew(job: Job): MaybePromise<void> {
-    const place = placeOf(job);
-    if (this.#memory.get(place) || this.#pending.has(place)) return;
-    this.#new.set(place, { job, lastUsedAt: this.#now() });
+    const key = keyOf(job);
+    if (this.#memory.get(key) || this.#pending.has(key)) return;
+    this.#new.set(key, { job, lastUsedAt: this.#now() });
     this.#dropOldest(this.#new);
     this.#writing.due();
     return this.#writing.flushSoon();
   }
 
   lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs> {
-    const near = ids.flatMap((id) => this.#nearBy(id, groupId));
-    if (!ids.every((id) => near.some(({ job }) => job.id === id))) return this.#ask(ids, near);
-    const mayBeBilled = near.some(({ job }) => job.owed && !this.#pending.has(placeOf(job)));
+    const nearbyJobs = ids.flatMap((id) => this.#nearBy(id, groupId));
+    if (!ids.every((id) => nearbyJobs.some(({ job }) => job.id === id))) return this.#ask(ids, nearbyJobs);
+    const mayBeBilled = nearbyJobs.some(({ job }) => job.owed && !this.#pending.has(keyOf(job)));
     // Billing twice is better than not finding the job.
-    return mayBeBilled ? this.#ask(ids, []).catch(() => this.#found(near)) : this.#found(near);
+    return mayBeBilled ? this.#ask(ids, []).catch(() => this.#foundJobs(nearbyJobs)) : this.#foundJobs(nearbyJobs);
   }
 
-  async #ask(ids: readonly string[], near: readonly KeptJob[]): Promise<KnownJobs> {
+  async #ask(ids: readonly string[], nearbyJobs: readonly KeptJob[]): Promise<KnownJobs> {
     const { postgres } = this.#options;
     const { rows } = await explained(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids), cannotLookUp);
-    const stored = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(placeOf(job)));
-    const waiting = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
-    return this.#found([...near, ...stored, ...waiting]);
+    const storedJobs = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(keyOf(job)));
+    const waitingJobs = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
+    return this.#foundJobs([...nearbyJobs, ...storedJobs, ...waitingJobs]);
   }
 
-  #found(kept: readonly KeptJob[]): KnownJobs {
-    return new FoundJobs(kept, (used) => this.#noteUse(used));
+  #foundJobs(keptJobs: readonly KeptJob[]): KnownJobs {
+    return new FoundJobs(keptJobs, (keptJob) => this.#noteUse(keptJob));
   }
 
   #nearBy(id: string, groupId: string): KeptJob[] {
     return jobKinds.flatMap((kind) => {
-      const place = placeOf({ kind, id, groupId });
-      return this.#memory.get(place) ?? this.#pending.get(place) ?? [];
+      const key = keyOf({ kind, id, groupId });
+      return this.#memory.get(key) ?? this.#pending.get(key) ?? [];
     });
   }
 
   /** Written at most once a day, so that polling a video does not write each time. */
-  #noteUse(found: KeptJob): void {
+  #noteUse(keptJob: KeptJob): void {
     const nowMs = this.#now();
-    const known = this.#memory.get(placeOf(found.job));
+    const latest = this.#memory.get(keyOf(keptJob.job));
     // This replica may have settled it since it was read.
-    const { job, lastUsedAt } = known && !known.job.owed ? known : found;
+    const { job, lastUsedAt } = latest && !latest.job.owed ? latest : keptJob;
     if (nowMs - lastUsedAt >= dayMs) this.#keep({ job, lastUsedAt: nowMs });
-    else this.#memory.set(placeOf(job), { job, lastUsedAt });
+    else this.#memory.set(keyOf(job), { job, lastUsedAt });
   }
 
   async list(kind: JobKind, groupId: string, page: JobPage): Promise<JobList> {
@@ -126,11 +126,11 @@ export class PostgresJobStore implements JobStore {
   }
 
   forget(kind: JobKind, id: string, groupId: string): void {
-    const place = placeOf({ kind, id, groupId });
-    this.#memory.delete(place);
-    this.#pending.delete(place);
-    this.#new.delete(place);
-    this.#forgotten.set(place, { kind, groupId, id });
+    const key = keyOf({ kind, id, groupId });
+    this.#memory.delete(key);
+    this.#pending.delete(key);
+    this.#new.delete(key);
+    this.#forgotten.set(key, { kind, groupId, id });
     this.#dropOldest(this.#forgotten);
     this.#writing.due();
   }
@@ -139,23 +139,23 @@ export class PostgresJobStore implements JobStore {
     await this.flush();
     const { rows } = await this.#options.postgres.ask(owingSql);
     // New or settled jobs may not be written yet.
-    const known = [...rows.flatMap((row) => toKept(row) ?? []), ...this.#pending.values()];
-    const owing = [...new Map(known.map((kept) => [placeOf(kept.job), kept])).values()].filter(
-      ({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed,
+    const candidates = [...rows.flatMap((row) => toKept(row) ?? []), ...this.#pending.values()];
+    const owingJobs = [...new Map(candidates.map((keptJob) => [keyOf(keptJob.job), keptJob])).values()].filter(
+      ({ job }) => (this.#memory.get(keyOf(job))?.job ?? job).owed,
     );
-    for (const kept of owing) this.#memory.set(placeOf(kept.job), kept);
-    return owing.map(({ job }) => job);
+    for (const keptJob of owingJobs) this.#memory.set(keyOf(keptJob.job), keptJob);
+    return owingJobs.map(({ job }) => job);
   }
 
   /** If several replicas settle a job, the ledger books only the first. */
-  settle(named: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
-    const place = placeOf(named);
-    const job = (this.#memory.get(place) ?? this.#pending.get(place))?.job;
+  settle(jobName: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
+    const key = keyOf(jobName);
+    const job = (this.#memory.get(key) ?? this.#pending.get(key))?.job;
     if (!job?.owed) return undefined;
     const { owed: _, ...settled } = job;
-    const kept = { job: settled, lastUsedAt: this.#now() };
-    this.#memory.set(place, kept);
-    if (this.#pending.has(place)) this.#pending.set(place, kept);
+    const keptJob = { job: settled, lastUsedAt: this.#now() };
+    this.#memory.set(key, keptJob);
+    if (this.#pending.has(key)) this.#pending.set(key, keptJob);
     return job;
   }
 
@@ -179,34 +179,34 @@ export class PostgresJobStore implements JobStore {
     await this.#writing.close();
   }
 
-  #keep(kept: KeptJob): void {
-    const place = placeOf(kept.job);
-    this.#memory.set(place, kept);
-    this.#new.delete(place);
-    this.#pending.delete(place);
-    this.#pending.set(place, kept);
+  #keep(keptJob: KeptJob): void {
+    const key = keyOf(keptJob.job);
+    this.#memory.set(key, keptJob);
+    this.#new.delete(key);
+    this.#pending.delete(key);
+    this.#pending.set(key, keptJob);
     this.#dropOldest(this.#pending);
     this.#writing.due();
   }
 
-  #dropOldest(waiting: Map<string, unknown>): void {
-    const [oldest] = waiting.keys();
-    if (waiting.size > maxPending && oldest !== undefined) waiting.delete(oldest);
+  #dropOldest(entries: Map<string, unknown>): void {
+    const [oldest] = entries.keys();
+    if (entries.size > maxPending && oldest !== undefined) entries.delete(oldest);
   }
 
   async #write(): Promise<void> {
     const pending = new Map(this.#pending);
-    const made = new Map(this.#new);
+    const newJobs = new Map(this.#new);
     const forgotten = new Map(this.#forgotten);
     await this.#options.postgres.transaction(async (queries) => {
-      const gone = [...forgotten.values()];
-      if (gone.length > 0)
-        await queries.ask(deleteJobsSql, ...columnsOf(gone.map((each) => [each.kind, each.groupId, each.id])));
+      const deletedJobs = [...forgotten.values()];
+      if (deletedJobs.length > 0)
+        await queries.ask(deleteJobsSql, ...columnsOf(deletedJobs.map((each) => [each.kind, each.groupId, each.id])));
       if (pending.size > 0) await queries.ask(upsertJobsSql, ...jobColumns([...pending.values()]));
-      if (made.size > 0) await queries.ask(insertNewJobsSql, ...jobColumns([...made.values()]));
+      if (newJobs.size > 0) await queries.ask(insertNewJobsSql, ...jobColumns([...newJobs.values()]));
     });
     removeWritten(this.#pending, pending);
-    removeWritten(this.#new, made);
+    removeWritten(this.#new, newJobs);
     removeWritten(this.#forgotten, forgotten);
   }
 }

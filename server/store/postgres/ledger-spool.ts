@@ -64,12 +64,12 @@ export class LedgerSpool {
     try {
       for (const name of (await readdir(folder)).sort()) {
         if (name.includes(temporaryInfix)) await rm(join(folder, name));
-        const [, place, id = '', rows] = namePattern.exec(name) ?? [];
-        if (place === undefined) continue;
+        const [, number, id = '', rows] = namePattern.exec(name) ?? [];
+        if (number === undefined) continue;
         const path = join(folder, name.slice(0, -'.rows'.length));
         const [rowBytes, captureBytes] = await Promise.all([sizeOf(`${path}.rows`), sizeOf(`${path}.captures`)]);
         entries.push({ id, path, rows: Number(rows), rowBytes, captureBytes });
-        position = Number(place);
+        position = Number(number);
       }
     } catch (error) {
       if (systemErrorCode(error) !== 'ENOENT')

@@ -74,21 +74,21 @@ export class LedgerWriter {
 
   async #write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
     const nowMs = this.#now();
-    const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
-    await this.#partitions.ensure(placed.map(({ day }) => day));
+    const placedRows = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
+    await this.#partitions.ensure(placedRows.map(({ day }) => day));
     for (const each of this.#capturePartitions)
       await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
     await this.#options.postgres.transaction(async (queries) => {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
       if (count === 0) return;
       await writeCaptures(queries, captures, nowMs);
-      await this.#writeRows(queries, placed, replica);
+      await this.#writeRows(queries, placedRows, replica);
       for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
     });
   }
 
-  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<void> {
-    const rows = await bookJobs(queries, placed);
+  async #writeRows(queries: Queries, placedRows: readonly PlacedRow[], replica: string): Promise<void> {
+    const rows = await bookJobs(queries, placedRows);
     if (rows.length === 0) return;
     const seqs = await record(queries, rows, replica);
     const unrecorded = rows.filter(({ row }) => isFinished(row) && !seqs.has(row.id));
@@ -117,36 +117,37 @@ export class LedgerWriter {
 /** Resolves with the `seq` of each request whose beginning or end this recorded. */
 async function record(queries: Queries, rows: readonly PlacedRow[], replica: string): Promise<Map<string, number>> {
   if (rows.length === 0) return new Map();
-  const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
-  return new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
+  const { rows: recordedRows } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
+  return new Map(recordedRows.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
 }
 
 /** Leaves out the usage of jobs that another replica has already booked. */
-async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise<PlacedRow[]> {
-  const booking = placed.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
-  if (booking.length === 0) return [...placed];
-  const named = columnsOf(booking.map(({ kind, groupId, id }) => [kind, groupId, id]).sort(byText));
-  const { rows } = await queries.ask(bookSql, ...named);
-  await queries.ask(settleSql, ...named);
-  const isBooked = new Set(rows.map((row) => placeOf(String(row.kind), String(row.group_id), String(row.id))));
-  return placed.flatMap(({ row, day }) => {
-    const books = isFinished(row) ? row.books : undefined;
-    if (!isFinished(row) || !books || isBooked.has(placeOf(books.kind, books.groupId, books.id))) return [{ row, day }];
+async function bookJobs(queries: Queries, placedRows: readonly PlacedRow[]): Promise<PlacedRow[]> {
+  const booking = placedRows.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
+  if (booking.length === 0) return [...placedRows];
+  const jobColumns = columnsOf(booking.map(({ kind, groupId, id }) => [kind, groupId, id]).sort(byText));
+  const { rows } = await queries.ask(bookSql, ...jobColumns);
+  await queries.ask(settleSql, ...jobColumns);
+  const isBooked = new Set(rows.map((row) => keyOf(String(row.kind), String(row.group_id), String(row.id))));
+  return placedRows.flatMap(({ row, day }) => {
+    const bookedJob = isFinished(row) ? row.books : undefined;
+    if (!isFinished(row) || !bookedJob || isBooked.has(keyOf(bookedJob.kind, bookedJob.groupId, bookedJob.id)))
+      return [{ row, day }];
     // A row without attempts contains nothing but the bill.
     return row.attempts.length === 0 ? [] : [{ row: withoutUsage(row), day }];
   });
 }
 
-const placeOf = (kind: string, groupId: string, id: string) => `${kind}\n${groupId}\n${id}`;
+const keyOf = (kind: string, groupId: string, id: string) => `${kind}\n${groupId}\n${id}`;
 
 function withoutUsage(row: EndedRow): EndedRow {
-  const none = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
-  return { ...row, ...none, attempts: row.attempts.map((attempt) => ({ ...attempt, ...none })) };
+  const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
+  return { ...row, ...noUsage, attempts: row.attempts.map((attempt) => ({ ...attempt, ...noUsage })) };
 }
 
-async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Promise<void> {
+async function writeKeyUses(queries: Queries, placedRows: readonly PlacedRow[]): Promise<void> {
   const uses = new Map<string, number>();
-  for (const { row } of placed) {
+  for (const { row } of placedRows) {
     if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
   }
   if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses]));

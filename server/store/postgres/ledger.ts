@@ -59,61 +59,61 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   const { postgres, reading, spoolFolder, log, settings } = options;
   const replica = { postgres, log, replica: randomUUID(), part: randomInt(parts) };
   const spool = spoolFolder === null ? null : await LedgerSpool.open({ ...replica, folder: spoolFolder });
-  const waiting = new WaitingBatches({ writer: new LedgerWriter(replica), spool, log });
+  const waitingBatches = new WaitingBatches({ writer: new LedgerWriter(replica), spool, log });
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
-  const stopped = new StoppedSessions(options);
+  const stoppedSessions = new StoppedSessions(options);
   const keyUses = new KeyUses(reading, log);
   const sweeps = new Sweeps({ postgres, log, settings });
   const flush = async () => {
-    await Promise.all([waiting.flush(), refusals.flush()]);
+    await Promise.all([waitingBatches.flush(), refusals.flush()]);
   };
-  await Promise.all([replicas.start(), stopped.open(), refusals.read(), keyUses.read()]);
+  await Promise.all([replicas.start(), stoppedSessions.open(), refusals.read(), keyUses.read()]);
   return {
     ...createPostgresQueries({ postgres: reading, flush, lastUsed: () => keyUses.lastUsed }),
-    ...recordingIn(waiting, keyUses),
+    ...recordingIn(waitingBatches, keyUses),
     history: new PostgresUsageHistory(reading),
     refusals,
     budgets: noBudgetSums,
-    sessionStates: sessionStatesIn({ stopped, waiting, reading, log }),
+    sessionStates: sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }),
     flush,
-    health: () => ({ ...waiting.health, budgetsError: null, replaced: null }),
+    health: () => ({ ...waitingBatches.health, budgetsError: null, replaced: null }),
     sweep: () => sweeps.sweep(),
     async close() {
       keyUses.close();
-      await waiting.close();
+      await waitingBatches.close();
       await settleWithin(closeMs, Promise.all([sweeps.close(), refusals.close(), replicas.close()]));
     },
   };
 }
 
-function recordingIn(waiting: WaitingBatches, keyUses: KeyUses): Recording {
+function recordingIn(waitingBatches: WaitingBatches, keyUses: KeyUses): Recording {
   return {
     started(row, reserved) {
       keyUses.note(row.keyId, row.startedAt);
-      waiting.add(reserved ? { ...row, reserved } : row);
+      waitingBatches.add(reserved ? { ...row, reserved } : row);
     },
-    finished(row, books) {
+    finished(row, bookedJob) {
       keyUses.note(row.keyId, row.startedAt);
-      waiting.add(books ? { ...row, books } : row);
+      waitingBatches.add(bookedJob ? { ...row, books: bookedJob } : row);
     },
-    joined: (joined) => waiting.join(joined),
-    capture: (id, exchange) => waiting.addCapture({ id, capturedAt: Date.now(), exchange }),
+    joined: (joinedRequest) => waitingBatches.join(joinedRequest),
+    capture: (id, exchange) => waitingBatches.addCapture({ id, capturedAt: Date.now(), exchange }),
   };
 }
 
 interface SessionPorts extends Pick<Options, 'reading' | 'log'> {
-  stopped: StoppedSessions;
-  waiting: WaitingBatches;
+  stoppedSessions: StoppedSessions;
+  waitingBatches: WaitingBatches;
 }
 
-function sessionStatesIn({ stopped, waiting, reading, log }: SessionPorts): SessionStates {
+function sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }: SessionPorts): SessionStates {
   return {
     async setStopped(id, stoppedAt) {
-      await waiting.flush();
-      return explained(() => stopped.set(id, stoppedAt), unreadable);
+      await waitingBatches.flush();
+      return explained(() => stoppedSessions.set(id, stoppedAt), unreadable);
     },
-    stopped: () => [...stopped.ids],
+    stopped: () => [...stoppedSessions.ids],
     async budgetUsedUsd(id) {
       try {
         return await readBudgetUsedUsd(reading, id);
@@ -122,6 +122,6 @@ function sessionStatesIn({ stopped, waiting, reading, log }: SessionPorts): Sess
         return null;
       }
     },
-    onChange: (listener) => stopped.onChange(listener),
+    onChange: (listener) => stoppedSessions.onChange(listener),
   };
 }

@@ -32,8 +32,8 @@ function searchedWords(words: readonly string[]): string[] {
 }
 
 function pairAt(words: readonly string[], index: number): string | null {
-  const [one = '', other = ''] = [words[index], words[index + 1]];
-  return isWordCharacter(one) && isWordCharacter(other) ? one + other : null;
+  const [word = '', next = ''] = [words[index], words[index + 1]];
+  return isWordCharacter(word) && isWordCharacter(next) ? word + next : null;
 }
 
 /** The words without punctuation. */

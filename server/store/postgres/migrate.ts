@@ -26,11 +26,11 @@ export async function migrate(postgres: Postgres, migrations: readonly Migration
 }
 
 /** The number of migrations already applied. */
-async function readVersion(queries: Queries, known: number): Promise<number> {
+async function readVersion(queries: Queries, newestVersion: number): Promise<number> {
   const { rows } = await queries.ask(
     'SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_program), 0) AS oldest FROM schema_migrations',
   );
-  if ((number(rows[0]?.oldest) ?? 0) > known) {
+  if ((number(rows[0]?.oldest) ?? 0) > newestVersion) {
     throw new GatewayError(
       'internal',
       'A newer Sluice has changed the database, and this version cannot use it. Update Sluice.',

@@ -23,18 +23,18 @@ type Known = Record<NameDimension, Set<Name>>;
 /** Allocates nothing for names that are already known. */
 export class NamesWriter {
   /** What this replica has recorded, by day. */
-  readonly #known = new Map<number, Known>();
-  #found: [NameDimension, string, number][] = [];
+  readonly #namesByDay = new Map<number, Known>();
+  #newNames: [NameDimension, string, number][] = [];
 
   /** After a failure, nothing of the batch is recorded, and the database may have been replaced. */
   forget(): void {
-    this.#known.clear();
+    this.#namesByDay.clear();
   }
 
   async add(queries: Queries, rows: readonly PlacedRow[]): Promise<void> {
-    this.#found = [];
+    this.#newNames = [];
     for (const { row, day } of rows) this.#addRow(row, day);
-    if (this.#found.length > 0) await queries.ask(insertSql, ...columnsOf(this.#found));
+    if (this.#newNames.length > 0) await queries.ask(insertSql, ...columnsOf(this.#newNames));
   }
 
   #addRow(row: PlacedRow['row'], day: number): void {
@@ -53,21 +53,21 @@ export class NamesWriter {
 
   #note(dimension: NameDimension, name: Name, day: number): void {
     if (name === null || name === undefined) return;
-    const known = this.#knownOf(day)[dimension];
-    if (known.has(name)) return;
-    if (known.size >= mostKnown) known.clear();
-    known.add(name);
-    this.#found.push([dimension, String(name), day]);
+    const recorded = this.#namesOf(day)[dimension];
+    if (recorded.has(name)) return;
+    if (recorded.size >= mostKnown) recorded.clear();
+    recorded.add(name);
+    this.#newNames.push([dimension, String(name), day]);
   }
 
-  #knownOf(day: number): Known {
-    let known = this.#known.get(day);
-    if (known === undefined) {
-      known = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known;
-      this.#known.set(day, known);
-      const [oldest] = this.#known.keys();
-      if (this.#known.size > mostDays && oldest !== undefined) this.#known.delete(oldest);
+  #namesOf(day: number): Known {
+    let names = this.#namesByDay.get(day);
+    if (names === undefined) {
+      names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known;
+      this.#namesByDay.set(day, names);
+      const [oldest] = this.#namesByDay.keys();
+      if (this.#namesByDay.size > mostDays && oldest !== undefined) this.#namesByDay.delete(oldest);
     }
-    return known;
+    return names;
   }
 }

@@ -90,8 +90,8 @@ export class Notices {
     this.#reconnecting = setTimeout(() => void this.#connect(), waitMs).unref();
   }
 
-  #tell(told: string): void {
-    for (const { topic, listener } of this.#listeners) if (topic === told) listener();
+  #tell(publishedTopic: string): void {
+    for (const { topic, listener } of this.#listeners) if (topic === publishedTopic) listener();
   }
 
   #tellAll(): void {

@@ -31,8 +31,8 @@ export interface OpenDatabase {
 /** Rejects with a GatewayError that says what to do if the database cannot be used. */
 export async function openDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
   const address = readAddress(url);
-  const failed = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
-  const migrating = new Postgres({ url, failed, connections: 1, statementMs: migrationMs });
+  const connectionLost = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
+  const migrating = new Postgres({ url, failed: connectionLost, connections: 1, statementMs: migrationMs });
   try {
     await migrate(migrating);
   } catch (error) {
@@ -40,7 +40,7 @@ export async function openDatabase({ url, log, statementMs }: Options): Promise<
   } finally {
     await migrating.close();
   }
-  const options = { url, failed, ...(statementMs !== undefined && { statementMs }) };
+  const options = { url, failed: connectionLost, ...(statementMs !== undefined && { statementMs }) };
   const postgres = new Postgres(options);
   const reading = new Postgres(options);
   const notices = new Notices({ url, log });

@@ -33,8 +33,8 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
     spoolFolder,
     log,
     settings: () => {
-      const { ledger: kept, capture } = settings();
-      return { ...kept, captureRetentionDays: capture.retentionDays };
+      const { ledger, capture } = settings();
+      return { ...ledger, captureRetentionDays: capture.retentionDays };
     },
   });
   return {
@@ -48,8 +48,8 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
       await Promise.all([ledger.close(), settleWithin(closeMs, others)]);
       const { spooled } = ledger.health();
       if (spooled > 0) {
-        const waiting = `${counted(spooled, 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;
-        notice?.(`The database cannot be written: ${waiting} for the next start on this data folder.`);
+        const unwritten = `${counted(spooled, 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;
+        notice?.(`The database cannot be written: ${unwritten} for the next start on this data folder.`);
       }
     },
   };

@@ -42,14 +42,14 @@ export interface SharedStore {
  * Rejects with a GatewayError if the database or its configuration cannot be used. Its message is one line that says
  * what to do.
  */
-export async function openSharedStore({ address: given, env, key, log, notice }: Options): Promise<SharedStore> {
-  const url = await resolveAddress(given, env);
+export async function openSharedStore({ address: givenAddress, env, key, log, notice }: Options): Promise<SharedStore> {
+  const url = await resolveAddress(givenAddress, env);
   const address = readAddress(url);
   const database = await openDatabase({ url, log });
   const { postgres, notices } = database;
-  const opening = async <T>(open: () => Promise<T>): Promise<T> => {
+  const opening = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await open();
+      return await work();
     } catch (error) {
       throw startProblem(error, address);
     }

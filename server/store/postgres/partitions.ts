@@ -28,7 +28,7 @@ export class Partitions {
   readonly #postgres: Postgres;
   readonly #table: string;
   /** Days whose partition exists. Only old partitions are dropped. */
-  readonly #known = new Set<number>();
+  readonly #existing = new Set<number>();
 
   constructor(postgres: Postgres, table: string) {
     this.#postgres = postgres;
@@ -37,15 +37,15 @@ export class Partitions {
 
   /** Called after a failure, because the database may have been replaced, for example by a backup. */
   forget(): void {
-    this.#known.clear();
+    this.#existing.clear();
   }
 
   /** Creates the missing partitions. */
   async ensure(days: Iterable<number>): Promise<void> {
     for (const day of new Set(days)) {
-      if (this.#known.has(day)) continue;
+      if (this.#existing.has(day)) continue;
       await this.#make(day);
-      this.#known.add(day);
+      this.#existing.add(day);
     }
   }
 

@@ -28,8 +28,8 @@ const findSql = (condition: string) =>
 const endSql = (condition: string) =>
   `WITH ended AS (DELETE FROM accesses WHERE ${condition} RETURNING id) SELECT pg_notify('${channel}', 'people') FROM ended`;
 
-const auditSql = (more: string) =>
-  `SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ${more} ORDER BY seq DESC LIMIT $2`;
+const auditSql = (condition: string) =>
+  `SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ${condition} ORDER BY seq DESC LIMIT $2`;
 
 const toFound = (row: Row) => ({
   access: readAccess(row),

@@ -116,17 +116,17 @@ export class Postgres implements Queries {
   }
 
   async #transact<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
-    let broken: Error | undefined;
+    let rollbackError: Error | undefined;
     try {
       const result = await work(queriesOf(client));
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      broken = await rollBack(client, error);
+      rollbackError = await rollBack(client, error);
       throw error;
     } finally {
       // A connection that cannot roll back is not reused.
-      client.release(broken);
+      client.release(rollbackError);
     }
   }
 

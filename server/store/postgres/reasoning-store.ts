@@ -58,9 +58,9 @@ export class PostgresReasoningStore implements ReasoningStore {
 
   keep(keyId: string, callId: string, reasoning: string): void {
     if (reasoning.length > maxEntryLength) return;
-    const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
-    this.#memory.set(kept);
-    this.#pending.set(entryKeyOf(kept), kept);
+    const keptReasoning = { keyId, callId, keptAtMs: this.#now(), reasoning };
+    this.#memory.set(keptReasoning);
+    this.#pending.set(entryKeyOf(keptReasoning), keptReasoning);
     const [oldest] = this.#pending.keys();
     if (this.#pending.size > maxPending && oldest !== undefined) this.#pending.delete(oldest);
     this.#writing.due();
@@ -85,12 +85,12 @@ export class PostgresReasoningStore implements ReasoningStore {
 
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string> {
     const afterMs = this.#now() - dayMs;
-    const found = new Map<string, string>();
+    const reasoningByCall = new Map<string, string>();
     for (const callId of callIds) {
-      const kept = this.#memory.get(keyId, callId);
-      if (kept && kept.keptAtMs > afterMs) found.set(callId, kept.reasoning);
+      const keptReasoning = this.#memory.get(keyId, callId);
+      if (keptReasoning && keptReasoning.keptAtMs > afterMs) reasoningByCall.set(callId, keptReasoning.reasoning);
     }
-    return found;
+    return reasoningByCall;
   }
 
   flush(): Promise<void> {
@@ -105,7 +105,12 @@ export class PostgresReasoningStore implements ReasoningStore {
   async #write(): Promise<void> {
     const pending = new Map(this.#pending);
     if (pending.size === 0) return;
-    const rows = [...pending.values()].map((kept) => [kept.keyId, kept.callId, kept.keptAtMs, kept.reasoning]);
+    const rows = [...pending.values()].map((keptReasoning) => [
+      keptReasoning.keyId,
+      keptReasoning.callId,
+      keptReasoning.keptAtMs,
+      keptReasoning.reasoning,
+    ]);
     await this.#options.postgres.ask(upsertSql, ...columnsOf(rows));
     removeWritten(this.#pending, pending);
   }

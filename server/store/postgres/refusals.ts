@@ -94,20 +94,20 @@ export class PostgresRefusals implements Refusals {
   }
 
   async #write(): Promise<void> {
-    const taken = this.#counts.take();
-    if (taken.length === 0) return;
-    const rows = taken
+    const minutes = this.#counts.take();
+    if (minutes.length === 0) return;
+    const rows = minutes
       .map(({ minute, reason, requests, lastAt, lastClient }) => [minute, reason, requests, lastAt, lastClient])
       .sort(
-        ([one, reason], [other, otherReason]) =>
-          Number(one) - Number(other) || (String(reason) < String(otherReason) ? -1 : 1),
+        ([minute, reason], [otherMinute, otherReason]) =>
+          Number(minute) - Number(otherMinute) || (String(reason) < String(otherReason) ? -1 : 1),
       );
     try {
       // Outside a transaction, a stalled server could still execute it after it was given up, and it would be counted
       // twice.
       await this.#options.postgres.transaction((queries) => queries.ask(upsertSql, ...columnsOf(rows)));
     } catch (error) {
-      this.#counts.putBack(taken);
+      this.#counts.putBack(minutes);
       throw error;
     }
     await this.#options.postgres.ask(trimSql);

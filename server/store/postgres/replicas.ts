@@ -105,9 +105,9 @@ export class Replicas {
     const sums = new UsageSums();
     const sessions = new SessionUses();
     for (const row of rows.map(toLedgerRow)) {
-      const ended = { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const;
-      sums.add(ended);
-      sessions.add(row.seq, ended);
+      const endedRow = { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const;
+      sums.add(endedRow);
+      sessions.add(row.seq, endedRow);
     }
     const days = [...new Set(rows.map(({ day }) => Number(day)))].sort((one, other) => one - other);
     await queries.ask(namesSql, ...columnsOf(days.map((day) => [day])));

@@ -35,8 +35,8 @@ const searched = ['model', 'provider', 'client', 'error'] as const;
 export async function select(postgres: Postgres, filter: RequestConditions): Promise<Selection> {
   const { keyId, groupId, model, provider, client, capability, status, search, sinceMs, untilMs } = filter;
   const selecting = new Selecting();
-  const named = { key: keyId, group: groupId, model, provider, client, capability, outcome: namedOutcome(filter) };
-  for (const [dimension, name] of Object.entries(named)) {
+  const wanted = { key: keyId, group: groupId, model, provider, client, capability, outcome: namedOutcome(filter) };
+  for (const [dimension, name] of Object.entries(wanted)) {
     if (name !== undefined) selecting.named(dimension as NameDimension, Array.isArray(name) ? name : [name]);
   }
   if (filter.within) selecting.within(filter.within);
@@ -71,9 +71,9 @@ class Selecting {
    * occurs are read.
    */
   named(dimension: NameDimension, names: readonly string[]): void {
-    const place = this.#value(names);
-    this.add(this.#has(dimension, place));
-    const days = `SELECT day FROM request_names WHERE dimension = ${this.#value(dimension)} AND name = ANY(${place})`;
+    const placeholder = this.#value(names);
+    this.add(this.#has(dimension, placeholder));
+    const days = `SELECT day FROM request_names WHERE dimension = ${this.#value(dimension)} AND name = ANY(${placeholder})`;
     this.add(`day = ANY(ARRAY(${days}))`);
   }
 
@@ -99,21 +99,24 @@ class Selecting {
 
   /** Searches ids, names, errors and captured bodies. */
   async search(postgres: Postgres, text: string): Promise<void> {
-    const found: string[] = [];
-    if (timesOfId(text)) found.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
+    const alternatives: string[] = [];
+    if (timesOfId(text)) alternatives.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
     const words = matchedWords(text);
     if (words !== null) {
-      found.push(`errors @@ to_tsquery('simple', ${this.#value(words)})`, ...(await this.#captured(postgres, words)));
+      alternatives.push(
+        `errors @@ to_tsquery('simple', ${this.#value(words)})`,
+        ...(await this.#conditionsOfCaptures(postgres, words)),
+      );
     }
     for (const dimension of searched) {
       const names = (await recordedNames(postgres, dimension)).filter((name) => containsText(name, text));
-      if (names.length > 0) found.push(this.#has(dimension, this.#value(names)));
+      if (names.length > 0) alternatives.push(this.#has(dimension, this.#value(names)));
     }
-    this.add(found.length === 0 ? 'false' : `(${found.join(' OR ')})`);
+    this.add(alternatives.length === 0 ? 'false' : `(${alternatives.join(' OR ')})`);
   }
 
   /** A request begins on the day of its capture or on the day before. */
-  async #captured(postgres: Postgres, words: string): Promise<string[]> {
+  async #conditionsOfCaptures(postgres: Postgres, words: string): Promise<string[]> {
     const { rows } = await postgres.ask(capturedSql, words);
     if (rows.length === 0) return [];
     const days = new Set(rows.flatMap(({ day }) => [Number(day), Number(day) - 1]));
@@ -121,8 +124,8 @@ class Selecting {
     return [`(day = ANY(${this.#value([...days])}) AND id = ANY(${ids}))`];
   }
 
-  #has(dimension: NameDimension, place: string): string {
-    return `(${(columns[dimension] ?? []).map((column) => `${column} = ANY(${place})`).join(' OR ')})`;
+  #has(dimension: NameDimension, placeholder: string): string {
+    return `(${(columns[dimension] ?? []).map((column) => `${column} = ANY(${placeholder})`).join(' OR ')})`;
   }
 
   /** Returns the placeholder of the parameter, such as `$1`. */

@@ -26,8 +26,8 @@ const sortColumns: Readonly<Record<SortColumn, string>> = {
 };
 
 export async function listRequests(postgres: Postgres, filter: RequestFilter): Promise<RequestPage> {
-  const { limit: wanted = 100, before, sort, ...conditions } = filter;
-  const limit = Math.min(Math.max(wanted, 1), 1_000);
+  const { limit: requestedLimit = 100, before, sort, ...conditions } = filter;
+  const limit = Math.min(Math.max(requestedLimit, 1), 1_000);
   if (sort) return sortRequests(postgres, conditions, { ...sort, limit });
   const { sql, values } = await select(postgres, conditions);
   const earlier = before === undefined ? '' : `${sql === '' ? 'WHERE' : 'AND'} seq < ${Math.floor(before)}`;
@@ -61,14 +61,14 @@ async function sortRequests(
 /** null if there is no such request. */
 export async function getRequest(postgres: Postgres, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
-  const near = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
-  if (near) {
-    const found = await postgres.ask(
+  const nearbyDays = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
+  if (nearbyDays) {
+    const answer = await postgres.ask(
       'SELECT * FROM requests WHERE day BETWEEN $1 AND $2 AND id = $3 LIMIT 1',
-      ...near,
+      ...nearbyDays,
       id,
     );
-    if (found.rows[0]) return toLedgerRow(found.rows[0]);
+    if (answer.rows[0]) return toLedgerRow(answer.rows[0]);
   }
   const { rows } = await postgres.ask('SELECT * FROM requests WHERE id = $1 LIMIT 1', id);
   return rows[0] ? toLedgerRow(rows[0]) : null;

@@ -39,17 +39,17 @@ const types: Readonly<Record<string, string>> = {
   same_answer: 'smallint',
 };
 
-const finished = finishedColumns.split(', ');
+const finishedNames = finishedColumns.split(', ');
 const reserved = reservedColumns.split(', ');
-const columns = ['day', 'replica', 'errors', ...startedColumns.split(', '), ...finished];
-const given = columns.map((column) =>
+const columns = ['day', 'replica', 'errors', ...startedColumns.split(', '), ...finishedNames];
+const givenValues = columns.map((column) =>
   column === 'errors' ? "to_tsvector('simple', given.errors)" : `given.${column}`,
 );
 
 /** Returns the `id`, `seq` and `outcome` of each request whose beginning or end is new. */
 export const writeRequestsSql = `INSERT INTO requests (${columns.join(', ')})
-  SELECT ${given.join(', ')} FROM ${unnest(Object.fromEntries(columns.map((column) => [column, types[column] ?? 'text'])))}
-  ON CONFLICT (day, id) DO UPDATE SET ${replaced(['errors', ...finished])}
+  SELECT ${givenValues.join(', ')} FROM ${unnest(Object.fromEntries(columns.map((column) => [column, types[column] ?? 'text'])))}
+  ON CONFLICT (day, id) DO UPDATE SET ${replaced(['errors', ...finishedNames])}
   WHERE requests.outcome IS NULL AND excluded.outcome IS NOT NULL
   RETURNING id, seq, outcome`;
 
@@ -71,5 +71,5 @@ function wordsOf(row: BegunRow | EndedRow): string | null {
 function endOf(row: BegunRow | EndedRow): SqlValue[] {
   if (isFinished(row)) return finishedValues(row);
   const values = reservedValues(row);
-  return finished.map((column) => values[reserved.indexOf(column)] ?? null);
+  return finishedNames.map((column) => values[reserved.indexOf(column)] ?? null);
 }

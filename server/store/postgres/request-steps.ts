@@ -6,7 +6,7 @@ import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
 import { sumColumns, usageColumns } from '../../ledger/sums.ts';
 
-const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /**
  * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups
@@ -22,13 +22,14 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
         AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer
         AND ($6::text[] IS NULL OR key_id = ANY($6) OR group_id = ANY($7::text[]))
     )
-    SELECT slot AS step, name, ${summed} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
+    SELECT slot AS step, name, ${summedColumns} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
     WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
 }
 
 /** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
-  const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
+  const condition =
+    by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
   const unpriced = `coalesce((CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
     ELSE json_array_length(attempts) > 1
@@ -36,9 +37,9 @@ function requestsSql(by: UsageDimension): string {
   const amount = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
   return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone') AND fault IS NULL)::integer AS errors,
       (outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
-      ${usageColumns.map(([name, column]) => `CASE WHEN ${whole} THEN ${amount(name)} ELSE 0 END AS ${column}`).join(', ')},
-      CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${whole} THEN ${unpriced} ELSE 0 END AS unpriced_requests
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN ${amount(name)} ELSE 0 END AS ${column}`).join(', ')},
+      CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${condition} THEN ${unpriced} ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
 

@@ -66,22 +66,22 @@ export class PostgresResponseStore implements ResponseStore {
 
   keep(response: Omit<KeptResponse, 'createdAt'>): MaybePromise<void> {
     if (!this.mayKeep(response)) return;
-    this.#pending.set(placeOf(response), { ...response, createdAt: this.#now() });
+    this.#pending.set(keyOf(response), { ...response, createdAt: this.#now() });
     this.#writing.due();
     return this.#writing.flushSoon();
   }
 
   async find(id: string, groupId: string): Promise<KeptResponse | undefined> {
-    const place = placeOf({ id, groupId });
-    if (this.#forgotten.has(place)) return undefined;
-    const kept = this.#pending.get(place) ?? (await this.#read(id, groupId));
-    return kept && kept.createdAt >= this.#now() - this.#retentionMs() ? kept : undefined;
+    const key = keyOf({ id, groupId });
+    if (this.#forgotten.has(key)) return undefined;
+    const keptResponse = this.#pending.get(key) ?? (await this.#read(id, groupId));
+    return keptResponse && keptResponse.createdAt >= this.#now() - this.#retentionMs() ? keptResponse : undefined;
   }
 
   forget(id: string, groupId: string): Promise<void> {
-    const named = { id, groupId };
-    this.#pending.delete(placeOf(named));
-    this.#forgotten.set(placeOf(named), named);
+    const responseName = { id, groupId };
+    this.#pending.delete(keyOf(responseName));
+    this.#forgotten.set(keyOf(responseName), responseName);
     this.#writing.due();
     return this.#writing.flush();
   }
@@ -104,12 +104,12 @@ export class PostgresResponseStore implements ResponseStore {
 
   async #read(id: string, groupId: string): Promise<KeptResponse | undefined> {
     const select = 'SELECT * FROM kept_responses WHERE group_id = $1 AND id = $2';
-    let kept: KeptResponse | undefined;
+    let keptResponse: KeptResponse | undefined;
     await this.#try('a kept response cannot be read', async () => {
       const { rows } = await this.#options.postgres.ask(select, groupId, id);
-      kept = toKeptResponse(rows[0]);
+      keptResponse = toKeptResponse(rows[0]);
     });
-    return kept;
+    return keptResponse;
   }
 
   /**
@@ -119,39 +119,39 @@ export class PostgresResponseStore implements ResponseStore {
   async #write(): Promise<void> {
     const pending = new Map(this.#pending);
     const forgotten = new Map(this.#forgotten);
-    const done = this.#options.postgres.transaction(async (queries) => {
-      const gone = [...forgotten.values()].map(({ groupId, id }) => [groupId, id]);
-      if (gone.length > 0) await queries.ask(deleteSql, ...columnsOf(gone));
+    const transaction = this.#options.postgres.transaction(async (queries) => {
+      const deletedKeys = [...forgotten.values()].map(({ groupId, id }) => [groupId, id]);
+      if (deletedKeys.length > 0) await queries.ask(deleteSql, ...columnsOf(deletedKeys));
       if (pending.size > 0) await this.#insert(queries, [...pending.values()]);
     });
-    await done.finally(() => removeWritten(this.#pending, pending));
+    await transaction.finally(() => removeWritten(this.#pending, pending));
     removeWritten(this.#forgotten, forgotten);
   }
 
   async #insert(queries: Queries, responses: readonly KeptResponse[]): Promise<void> {
-    const rows = responses.map((kept) => [
-      kept.groupId,
-      kept.id,
-      kept.createdAt,
-      sizeOf(kept),
-      kept.response,
-      kept.input,
+    const rows = responses.map((keptResponse) => [
+      keptResponse.groupId,
+      keptResponse.id,
+      keptResponse.createdAt,
+      sizeOf(keptResponse),
+      keptResponse.response,
+      keptResponse.input,
     ]);
     await queries.ask(upsertSql, ...columnsOf(rows));
     const { bytesPerGroup } = this.#options.settings();
-    for (const groupId of new Set(responses.map((kept) => kept.groupId))) {
+    for (const groupId of new Set(responses.map((keptResponse) => keptResponse.groupId))) {
       await queries.ask(trimSql, groupId, bytesPerGroup);
     }
   }
 
-  async #try(failed: string, work: () => Promise<void>): Promise<void> {
+  async #try(warning: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (!isTemporary(error)) throw error;
-      this.#options.log.warn({ error: messageOf(error) }, failed);
+      this.#options.log.warn({ error: messageOf(error) }, warning);
     }
   }
 }
 
-const placeOf = ({ id, groupId }: Pick<KeptResponse, 'id' | 'groupId'>) => `${groupId}\n${id}`;
+const keyOf = ({ id, groupId }: Pick<KeptResponse, 'id' | 'groupId'>) => `${groupId}\n${id}`;

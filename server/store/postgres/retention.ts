@@ -53,12 +53,14 @@ interface Partition {
  * single connection.
  */
 export async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
-  const old = (await partitionsOf(queries, table)).filter(({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay);
-  if (old.length === 0) return 0;
+  const oldPartitions = (await partitionsOf(queries, table)).filter(
+    ({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay,
+  );
+  if (oldPartitions.length === 0) return 0;
   await queries.ask(`SET lock_timeout = ${lockMs}`);
   let dropped = 0;
   try {
-    for (const partition of old) {
+    for (const partition of oldPartitions) {
       await drop(queries, table, partition);
       dropped += 1;
     }
@@ -90,8 +92,8 @@ async function partitionsOf(queries: Queries, table: string): Promise<Partition[
 
 async function drop(queries: Queries, table: string, { name, state }: Partition): Promise<void> {
   if (state !== 'detached') {
-    const how = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY';
-    await queries.ask(`ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`);
+    const mode = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY';
+    await queries.ask(`ALTER TABLE ${table} DETACH PARTITION ${name} ${mode}`);
   }
   await queries.ask(`DROP TABLE IF EXISTS ${name}`);
 }

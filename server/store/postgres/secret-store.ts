@@ -95,14 +95,14 @@ async function openKey(postgres: Postgres, { passphrase, keyFile }: OutsideKey):
   const stored = await readProof(postgres);
   if (stored) return prove(stored, await keyFor(stored, { passphrase, keyFile }));
   const source = keyFile === undefined ? newPassphraseSource() : ({ from: 'key-file' } as const);
-  const made = await keyOf(source, { passphrase, keyFile });
+  const newKey = await keyOf(source, { passphrase, keyFile });
   await postgres.ask(
     'INSERT INTO secret_key (proof) VALUES ($1) ON CONFLICT DO NOTHING',
-    JSON.stringify(encrypt(provenText, made)),
+    JSON.stringify(encrypt(provenText, newKey)),
   );
   // Another replica may have been first, with its own salt.
   const first = await readProof(postgres);
-  return first ? prove(first, await keyFor(first, { passphrase, keyFile })) : made;
+  return first ? prove(first, await keyFor(first, { passphrase, keyFile })) : newKey;
 }
 
 type Proof = ReturnType<typeof encryptedSecretsSchema.parse>;
@@ -115,9 +115,9 @@ async function readProof(postgres: Postgres): Promise<Proof | null> {
 function keyFor({ key: source }: Proof, outside: OutsideKey): Promise<FileKey> {
   const isGiven = source.from === 'key-file' ? outside.keyFile : outside.passphrase;
   if (isGiven !== undefined) return keyOf(source, outside);
-  const [needed, given] = ['SLUICE_KEY_FILE', 'SLUICE_PASSPHRASE'];
-  const wanted = source.from === 'key-file' ? needed : given;
-  throw new GatewayError('invalid_value', `The secrets in the database are encrypted with ${wanted}: set it.`);
+  const [keyFileVariable, passphraseVariable] = ['SLUICE_KEY_FILE', 'SLUICE_PASSPHRASE'];
+  const variable = source.from === 'key-file' ? keyFileVariable : passphraseVariable;
+  throw new GatewayError('invalid_value', `The secrets in the database are encrypted with ${variable}: set it.`);
 }
 
 async function keyOf(source: FileKey['source'], { passphrase = '', keyFile = '' }: OutsideKey): Promise<FileKey> {
@@ -126,10 +126,10 @@ async function keyOf(source: FileKey['source'], { passphrase = '', keyFile = '' 
 }
 
 async function readKey(path: string): Promise<Buffer> {
-  const written = await readFile(path, 'utf8').catch((error: unknown) => {
+  const content = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new GatewayError('invalid_value', `SLUICE_KEY_FILE: ${path} cannot be read: ${describeFileProblem(error)}.`);
   });
-  const bytes = Buffer.from(written.trim(), 'base64');
+  const bytes = Buffer.from(content.trim(), 'base64');
   if (bytes.length === keyBytes) return bytes;
   throw new GatewayError(
     'invalid_value',
@@ -143,9 +143,9 @@ function prove(proof: Proof, key: FileKey): FileKey {
   } catch {
     // The key is wrong.
   }
-  const what = key.source.from === 'key-file' ? 'SLUICE_KEY_FILE' : 'SLUICE_PASSPHRASE';
+  const variable = key.source.from === 'key-file' ? 'SLUICE_KEY_FILE' : 'SLUICE_PASSPHRASE';
   throw new GatewayError(
     'invalid_value',
-    `${what} is not the one that the secrets in the database are encrypted with. Set the one that the other replicas have.`,
+    `${variable} is not the one that the secrets in the database are encrypted with. Set the one that the other replicas have.`,
   );
 }

@@ -15,15 +15,15 @@ const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_
 const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
 
 export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: wanted = 50, stopAtUsd = null } = filter;
-  const limit = Math.min(Math.max(wanted, 1), 200);
+  const { limit: requestedLimit = 50, stopAtUsd = null } = filter;
+  const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(filter);
   const { rows } = await postgres.ask(`SELECT * FROM sessions ${sql} ORDER BY last_seq DESC LIMIT ${limit}`, ...values);
-  const read = await readRequests(
+  const readBySession = await readRequests(
     postgres,
     rows.map(({ id }) => text(id) ?? ''),
   );
-  const sessions = rows.map((row) => viewOf(row, read.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
+  const sessions = rows.map((row) => viewOf(row, readBySession.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
 }
 
@@ -55,9 +55,9 @@ export async function getSession(
   const { rows } = await postgres.ask('SELECT * FROM sessions WHERE id = $1', id);
   const [row] = rows;
   if (!row) return null;
-  const read = (await readRequests(postgres, [id])).get(id) ?? nothing;
-  const requests = requestsOf(read.requests);
-  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
+  const sessionRead = (await readRequests(postgres, [id])).get(id) ?? nothing;
+  const requests = requestsOf(sessionRead.requests);
+  return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
 /** The part of a session's budget that its written requests have used, in US dollars. */
@@ -73,9 +73,9 @@ async function readRequests(postgres: Postgres, ids: readonly string[]): Promise
   const { rows } = await postgres.ask(readSql, ids);
   const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
   return new Map(
-    [...bySession].map(([id, own]) => {
-      const requests = own.slice(-maxRequests).map(readRequest);
-      return [id, { requests, isComplete: own.length <= maxRequests }];
+    [...bySession].map(([id, rowsOfSession]) => {
+      const requests = rowsOfSession.slice(-maxRequests).map(readRequest);
+      return [id, { requests, isComplete: rowsOfSession.length <= maxRequests }];
     }),
   );
 }

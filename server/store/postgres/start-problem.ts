@@ -9,31 +9,33 @@ import { isTemporary, sqlStateOf } from './failures.ts';
  */
 export function startProblem(error: unknown, { host, user, database }: Address): unknown {
   if (error instanceof GatewayError) return error;
-  const told = (message: string) => new GatewayError('storage_unavailable', message, { cause: error });
+  const unavailable = (message: string) => new GatewayError('storage_unavailable', message, { cause: error });
   switch (sqlStateOf(error)) {
     case '28P01':
     case '28000':
-      return told(`PostgreSQL at ${host} refuses the user "${user}". Check name, password and pg_hba.conf.`);
+      return unavailable(`PostgreSQL at ${host} refuses the user "${user}". Check name, password and pg_hba.conf.`);
     case '3D000':
-      return told(
+      return unavailable(
         `PostgreSQL at ${host} has no database "${database}". Create it: createdb --owner ${user} ${database}`,
       );
     case '42501':
-      return told(
+      return unavailable(
         `The user "${user}" may not make Sluice's tables in the database "${database}" at ${host}. ` +
           `Make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}"`,
       );
     // A table, sequence or index with that name already exists.
     case '42P07':
-      return told(
+      return unavailable(
         `The database "${database}" at ${host} has tables of another program (${messageOf(error)}). ` +
           `Give Sluice a database of its own: createdb --owner ${user} sluice`,
       );
     case '25006':
-      return told(`The database "${database}" at ${host} is read-only. Name the primary server, not a standby.`);
+      return unavailable(`The database "${database}" at ${host} is read-only. Name the primary server, not a standby.`);
     default:
       return isTemporary(error)
-        ? told(`PostgreSQL at ${host} cannot be used now (${messageOf(error)}). Check that it runs and can be reached.`)
+        ? unavailable(
+            `PostgreSQL at ${host} cannot be used now (${messageOf(error)}). Check that it runs and can be reached.`,
+          )
         : error;
   }
 }

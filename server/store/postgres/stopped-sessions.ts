@@ -58,11 +58,11 @@ export class StoppedSessions {
   }
 
   async #readNow(): Promise<void> {
-    const before = this.#ids;
+    const previousIds = this.#ids;
     const { rows } = await this.#options.postgres.ask('SELECT id FROM sessions WHERE stopped_at IS NOT NULL');
     this.#ids = new Set(rows.map(({ id }) => String(id)));
-    for (const id of this.#ids) if (!before.has(id)) this.#tell(id, true);
-    for (const id of before) if (!this.#ids.has(id)) this.#tell(id, false);
+    for (const id of this.#ids) if (!previousIds.has(id)) this.#tell(id, true);
+    for (const id of previousIds) if (!this.#ids.has(id)) this.#tell(id, false);
   }
 
   #tell(id: string, isStopped: boolean): void {

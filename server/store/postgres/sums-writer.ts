@@ -61,6 +61,6 @@ export async function addSums(queries: Queries, sums: UsageSums, ownPart: number
   if (cells.length === 0) return;
   const columns = columnsOf(cells.map((cell) => [cell.dimension, cell.quarter, cell.name, ...sumValues(cell)]));
   // Most kinds of usage are rare, and missing ones count as 0.
-  const sent = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
-  await queries.ask(addSql, ...sent, ownPart);
+  const sparseColumns = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
+  await queries.ask(addSql, ...sparseColumns, ownPart);
 }

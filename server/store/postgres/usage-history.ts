@@ -30,7 +30,7 @@ const dayMs = 86_400_000;
 /** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
-const asked = unnest({
+const rangesTable = unnest({
   place: 'integer',
   dimension: 'text',
   name: 'text',
@@ -43,7 +43,7 @@ const partsOf = (table: string, time: string, first: string, end: string) =>
   `SELECT input_tokens + output_tokens AS tokens, cost_usd, unpriced_requests AS unpriced FROM ${table} AS sums
    WHERE sums.dimension = given.dimension AND sums.name = given.name AND ${time} >= ${first} AND ${time} < ${end}`;
 /** Uses whole days where possible, and quarter-hours before and after them. */
-const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced) AS unpriced FROM ${asked}, LATERAL (
+const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced) AS unpriced FROM ${rangesTable}, LATERAL (
     ${partsOf('usage_quarters', 'quarter', 'first', `least(until, first_day * ${quartersPerDay})`)}
     UNION ALL ${partsOf('usage_days', 'day', 'first_day', 'end_day')}
     UNION ALL ${partsOf('usage_quarters', 'quarter', `end_day * ${quartersPerDay}`, 'until')}
@@ -78,7 +78,7 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
-  atSnapshot<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  atSnapshot<T>(work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T> {
     return this.#postgres.transaction(async (queries) => {
       await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       return work({
@@ -104,23 +104,23 @@ async function readSpent(queries: Queries, questions: readonly SpentQuestion[]):
   const places = [...questions.entries()];
   const bounded = places.filter(([, { range }]) => Number.isFinite(range.startMs));
   const total = places.filter(([, { range }]) => !Number.isFinite(range.startMs));
-  const found: Row[] = [];
+  const allRows: Row[] = [];
   if (bounded.length > 0) {
     const { rows } = await queries.ask(
       spentSql,
-      ...columnsOf(bounded.map(([place, { scope, id, range }]) => [place, scope, id, ...timesOf(range)])),
+      ...columnsOf(bounded.map(([index, { scope, id, range }]) => [index, scope, id, ...timesOf(range)])),
     );
-    found.push(...rows);
+    allRows.push(...rows);
   }
   if (total.length > 0) {
     const { rows } = await queries.ask(
       totalSql,
-      ...columnsOf(total.map(([place, { scope, id }]) => [place, scope, id])),
+      ...columnsOf(total.map(([index, { scope, id }]) => [index, scope, id])),
     );
-    found.push(...rows);
+    allRows.push(...rows);
   }
-  const byPlace = new Map(found.map((row) => [number(row.place), toSpent(row)]));
-  return questions.map((_, place) => byPlace.get(place) ?? nothing);
+  const spentByIndex = new Map(allRows.map((row) => [number(row.place), toSpent(row)]));
+  return questions.map((_, index) => spentByIndex.get(index) ?? nothing);
 }
 
 async function readEnded(queries: Queries, requests: readonly RequestName[]): Promise<Set<string>> {
@@ -132,7 +132,7 @@ async function readEnded(queries: Queries, requests: readonly RequestName[]): Pr
 
 async function readLate(postgres: Postgres, questions: readonly LateQuestion[]): Promise<PastRequest[][]> {
   const sinceMs = Math.min(...questions.map((question) => question.sinceMs));
-  const found = new Map<string, PastRequest[]>();
+  const requestsByOwner = new Map<string, PastRequest[]>();
   for (const scope of ['key', 'group'] as const) {
     const ids = questions.filter((question) => question.scope === scope).map(({ id }) => id);
     if (ids.length === 0) continue;
@@ -140,13 +140,13 @@ async function readLate(postgres: Postgres, questions: readonly LateQuestion[]):
     for (const row of rows) {
       const request = { startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 };
       const name = `${scope} ${row.id}`;
-      const known = found.get(name);
-      if (known) known.push(request);
-      else found.set(name, [request]);
+      const requests = requestsByOwner.get(name);
+      if (requests) requests.push(request);
+      else requestsByOwner.set(name, [request]);
     }
   }
   return questions.map(({ scope, id, sinceMs: since }) =>
-    (found.get(`${scope} ${id}`) ?? []).filter(({ startedAt }) => startedAt >= since),
+    (requestsByOwner.get(`${scope} ${id}`) ?? []).filter(({ startedAt }) => startedAt >= since),
   );
 }
 

@@ -12,7 +12,7 @@ import type { Postgres } from './postgres.ts';
 import { stepsOfRequestsSql } from './request-steps.ts';
 
 const dayMs = 86_400_000;
-const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
 export async function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
@@ -34,7 +34,7 @@ function quartersOf({ sinceMs, untilMs }: UsageQuestion): [from: number, to: num
 async function summarizeDays(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
   const { rows } = await postgres.ask(
-    `SELECT floor((quarter * ${quarterMs}::float8 + $3) / ${dayMs}) AS day, ${summed} FROM usage_quarters
+    `SELECT floor((quarter * ${quarterMs}::float8 + $3) / ${dayMs}) AS day, ${summedColumns} FROM usage_quarters
      WHERE dimension = 'day' AND quarter >= $1 AND quarter < $2 GROUP BY 1 ORDER BY 1`,
     ...quartersOf(question),
     offsetMs,
@@ -47,17 +47,17 @@ async function summarizeNames(postgres: Postgres, question: UsageQuestion): Prom
   const firstDay = Math.ceil(from / quartersPerDay);
   const endDay = Math.max(firstDay, Math.floor(to / quartersPerDay));
   const { by, names } = question;
-  const named = names === undefined ? '' : 'AND name = ANY($2)';
+  const nameCondition = names === undefined ? '' : 'AND name = ANY($2)';
   const select = (table: string, time: string, first: number, end: number) =>
     `SELECT name, ${sumColumns.join(', ')} FROM ${table}
-     WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end} ${named}`;
+     WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end} ${nameCondition}`;
   const parts = [
     select('usage_quarters', 'quarter', from, Math.min(to, firstDay * quartersPerDay)),
     select('usage_days', 'day', firstDay, endDay),
     select('usage_quarters', 'quarter', endDay * quartersPerDay, to),
   ];
   const { rows } = await postgres.ask(
-    `SELECT name, ${summed} FROM (${parts.join(' UNION ALL ')}) AS cells GROUP BY name`,
+    `SELECT name, ${summedColumns} FROM (${parts.join(' UNION ALL ')}) AS cells GROUP BY name`,
     by,
     ...(names === undefined ? [] : [names]),
   );
@@ -91,6 +91,6 @@ async function readSteps(postgres: Postgres, question: UsageOverTimeQuestion): P
 
 const partOf = (within: Within | undefined) => [within?.keyIds ?? null, within?.groupIds ?? null] as const;
 
-const stepsOfQuartersSql = `SELECT floor((quarter * ${quarterMs}::float8 + $1) / $2) AS step, name, ${summed}
+const stepsOfQuartersSql = `SELECT floor((quarter * ${quarterMs}::float8 + $1) / $2) AS step, name, ${summedColumns}
   FROM usage_quarters WHERE dimension = $6 AND quarter >= $4 AND quarter < $5 AND ($3::text[] IS NULL OR name = ANY($3))
   GROUP BY 1, 2 ORDER BY 1`;

@@ -49,14 +49,14 @@ export class WaitingBatches {
   readonly #spilling: LaterWrite;
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
-  #joined: JoinedRequest[] = [];
+  #joinedRequests: JoinedRequest[] = [];
   /** The batch that is being written, or that may or may not have been written. */
   #frozen: Batch | null = null;
   /** When that write began, by the monotonic clock. */
   #frozenAtMs = 0;
   /** The batch that is being moved to disk. */
   #spilled: Batch | null = null;
-  #dropped = 0;
+  #droppedCount = 0;
   /** Young rows are written as well. */
   #isFlushing = false;
   #isClosing = false;
@@ -85,7 +85,7 @@ export class WaitingBatches {
     // Frozen rows are never dropped, because they may already be written.
     while (this.#rows.length > maxWaiting) {
       this.#rows.shift();
-      this.#dropped += 1;
+      this.#droppedCount += 1;
     }
     this.#due();
   }
@@ -96,9 +96,9 @@ export class WaitingBatches {
     this.#due();
   }
 
-  join(joined: JoinedRequest): void {
-    this.#joined.push(joined);
-    if (this.#joined.length > maxWaiting) this.#joined.shift();
+  join(joinedRequest: JoinedRequest): void {
+    this.#joinedRequests.push(joinedRequest);
+    if (this.#joinedRequests.length > maxWaiting) this.#joinedRequests.shift();
     this.#due();
   }
 
@@ -111,7 +111,7 @@ export class WaitingBatches {
     const { spool } = this.#options;
     const spooled = spool?.rows ?? 0;
     const frozen = this.#frozen && !spool?.has(this.#frozen) ? this.#frozen.rows.length : 0;
-    const dropped = this.#dropped + (spool?.lostRows ?? 0);
+    const dropped = this.#droppedCount + (spool?.lostRows ?? 0);
     const spilled = this.#spilled?.rows.length ?? 0;
     return { pending: this.#rows.length + frozen + spilled + spooled, spooled, dropped };
   }
@@ -152,34 +152,34 @@ export class WaitingBatches {
       if (this.#frozen === null) break;
       await this.#writeFrozen(this.#frozen);
     }
-    if (this.#rows.length + this.#joined.length > 0) this.#writing.due();
+    if (this.#rows.length + this.#joinedRequests.length > 0) this.#writing.due();
   }
 
   /** null if no row is due. */
   #freeze(): Batch | null {
     const nowMs = this.#now();
     const rows: (BegunRow | EndedRow)[] = [];
-    const left: (BegunRow | EndedRow)[] = [];
+    const remainingRows: (BegunRow | EndedRow)[] = [];
     const ended = new Set(this.#rows.flatMap((row) => (isFinished(row) ? [row.id] : [])));
     for (const row of this.#rows) {
       // A clock that was set back must not keep rows waiting.
       const isYoung = !isFinished(row) && !ended.has(row.id) && Math.abs(nowMs - row.startedAt) < youngMs;
-      if (rows.length === rowsPerBatch || (isYoung && !this.#isFlushing)) left.push(row);
+      if (rows.length === rowsPerBatch || (isYoung && !this.#isFlushing)) remainingRows.push(row);
       else rows.push(row);
     }
-    this.#rows = left;
+    this.#rows = remainingRows;
     const captures = this.#captures.splice(0, capturesPerBatch);
-    const joined = this.#joinedOtherThan(left);
+    const joined = this.#joinedOtherThan(remainingRows);
     return rows.length + captures.length + joined.length === 0 ? null : { id: randomUUID(), rows, captures, joined };
   }
 
-  /** Removes and returns those whose requests are not in `left`; the others are written later, with their requests. */
-  #joinedOtherThan(left: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
-    if (this.#joined.length === 0) return [];
-    const ids = new Set(left.map(({ id }) => id));
-    const due = this.#joined.filter(({ requestId }) => !ids.has(requestId));
-    this.#joined = this.#joined.filter(({ requestId }) => ids.has(requestId));
-    return due;
+  /** Removes and returns those whose requests are not in `remainingRows`; the others are written later, with their requests. */
+  #joinedOtherThan(remainingRows: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
+    if (this.#joinedRequests.length === 0) return [];
+    const ids = new Set(remainingRows.map(({ id }) => id));
+    const joinedNow = this.#joinedRequests.filter(({ requestId }) => !ids.has(requestId));
+    this.#joinedRequests = this.#joinedRequests.filter(({ requestId }) => ids.has(requestId));
+    return joinedNow;
   }
 
   async #writeFrozen(batch: Batch): Promise<void> {
@@ -191,7 +191,7 @@ export class WaitingBatches {
     } catch (error) {
       if (!failsForEver(error)) throw error;
       lost = error;
-      this.#dropped += batch.rows.length;
+      this.#droppedCount += batch.rows.length;
     }
     // Cleared before the batch is removed, so that it is not moved to disk again.
     this.#frozen = null;
@@ -225,6 +225,6 @@ export class WaitingBatches {
   #putBack({ rows, captures = [], joined = [] }: Batch): void {
     this.#rows.unshift(...rows);
     this.#captures.unshift(...captures);
-    this.#joined.unshift(...joined);
+    this.#joinedRequests.unshift(...joined);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
-import { spell } from '../../../server/cassettes/layout.ts';
+import { formatExchange } from '../../../server/cassettes/layout.ts';
 import { runVerb } from '../cli/run-cli.ts';
 
 let folder: string;
@@ -61,8 +61,8 @@ function recordingsIn(path: string): RecordedExchange[] {
 test('what is exported and imported again is the same', async () => {
   const [from, file, to] = [join(folder, 'from'), join(folder, 'all.har'), join(folder, 'to')];
   mkdirSync(from);
-  writeFileSync(join(from, '0001-chat.json'), spell(chat));
-  writeFileSync(join(from, '0002-speech.json'), spell(speech));
+  writeFileSync(join(from, '0001-chat.json'), formatExchange(chat));
+  writeFileSync(join(from, '0002-speech.json'), formatExchange(speech));
   const exported = await runVerb(['cassette', 'export', from, file]);
   expect(exported).toEqual({ code: 0, stdout: '', stderr: `Exported 2 recordings to ${file}.\n` });
   expect(JSON.parse(readFileSync(file, 'utf8')).log).toMatchObject({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
-import { spell } from '../../../server/cassettes/layout.ts';
+import { formatExchange } from '../../../server/cassettes/layout.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { memoryInUse } from '../../support/memory-in-use.ts';
 import { isSweep } from '../../support/sweep.ts';
@@ -47,7 +47,7 @@ function make(recordings: number): string {
   mkdirSync(folder);
   for (let number = 1; number <= recordings; number++) {
     const name = `${String(number).padStart(4, '0')}-chat-completions-000000.json`;
-    writeFileSync(join(folder, name), spell(recordingOf(number)));
+    writeFileSync(join(folder, name), formatExchange(recordingOf(number)));
   }
   return folder;
 }

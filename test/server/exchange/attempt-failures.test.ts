@@ -32,7 +32,7 @@ describe('whether the upstream itself reported its failure', () => {
 
   test.each<[string, FailureReason]>([
     ['the page of a proxy', failing(502, 'transient', null)],
-    ['a damaged answer', { kind: 'damage', what: 'sent half an answer' }],
+    ['a damaged answer', { kind: 'damage', problem: 'sent half an answer' }],
     ['an answer that goes on otherwise', { kind: 'divergence' }],
   ])('is false for %s', (_name, reason) => {
     expect(failureOf(reason, call).failure.isAnswer ?? false).toBe(false);

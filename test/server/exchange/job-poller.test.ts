@@ -16,7 +16,7 @@ function pollerOver(owing: () => Promise<Job[]>) {
     jobs: { owing },
     bills: {
       hold: (one) => void held.set(one.id, one),
-      get held() {
+      get heldJobs() {
         return [...held.values()];
       },
       release: ({ id }) => void held.delete(id),
@@ -33,10 +33,10 @@ function pollerOver(owing: () => Promise<Job[]>) {
 test('what another replica has billed is no longer reserved here', async () => {
   let owing = [job('one'), job('two')];
   const { poller, held } = pollerOver(async () => owing);
-  await poller.look();
+  await poller.poll();
   expect([...held.keys()]).toEqual(['one', 'two']);
   owing = [job('two')];
-  await poller.look();
+  await poller.poll();
   expect([...held.keys()]).toEqual(['two']);
   owing = [];
   await poller.stop();
@@ -51,7 +51,7 @@ test('a job that is made while the database is asked stays reserved', async () =
         answer = resolve;
       }),
   );
-  const looking = poller.look();
+  const looking = poller.poll();
   held.set('new', job('new'));
   answer([]);
   await looking;
@@ -61,7 +61,7 @@ test('a job that is made while the database is asked stays reserved', async () =
 test('all stays reserved while the database cannot be read', async () => {
   const { poller, held } = pollerOver(() => Promise.reject(new Error('the database is away')));
   held.set('one', job('one'));
-  await poller.look();
+  await poller.poll();
   await poller.stop();
   expect([...held.keys()]).toEqual(['one']);
 });

@@ -45,7 +45,7 @@ function send(stored: StoredAnswer, pace: Pace, tap: ResponseTap | null = null):
     sendStored(client, stored, {
       pace,
       answerer: { provider: 'store', attempts: 0, headers: { 'x-from': 'store' } },
-      gone: gone.signal,
+      clientGone: gone.signal,
     }),
   ];
 }

@@ -20,7 +20,7 @@ test('its own since the last reply counts as often as there are replicas, and wh
     history: { spent: async () => dollars(inLedger), requestsSince: async () => [], async forgetTotal() {} },
     sums: { find: () => null, keep() {} },
     failed() {},
-    held: () => undefined,
+    jobReservations: () => undefined,
   });
   const counts = new DegradedCounts(account, subject, replicas);
   const usd = async () => {

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 function watch() {
   let surroundings = 'at home';
   const changed = vi.fn();
-  const stop = watchNetwork({ changed, look: () => surroundings });
+  const stop = watchNetwork({ changed, readState: () => surroundings });
   return {
     changed,
     stop,
