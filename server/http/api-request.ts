@@ -17,7 +17,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
 import type { Admission, Permit } from './admission.ts';
-import { type AnswerPorts, answerReceived, type ReceivedRequest } from './answer-received.ts';
+import { type AnswerPorts, answerReceived } from './answer-received.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
@@ -125,7 +125,24 @@ class ApiRequest {
     const body = receiving instanceof Promise ? await receiving : receiving;
     this.#exchange.capture?.received(body);
     this.#noteBody(body, memory);
-    await answerReceived(this.#ports, this.#receivedRequest({ match, member, cassette, body, memory }));
+    await answerReceived(this.#ports, {
+      request: this.#request,
+      response: this.#response,
+      location: this.#location,
+      snapshot: this.#snapshot,
+      trace: this.#trace,
+      exchange: this.#exchange,
+      match,
+      member,
+      cassette,
+      body,
+      memory,
+      hasLeft: () => this.#clientGone,
+      replaced: (whole) => {
+        memory.add(whole.size - body.size);
+        this.#noteBody(whole, memory);
+      },
+    });
   }
 
   #checkSender(): void {
@@ -199,25 +216,6 @@ class ApiRequest {
       isHeld,
     };
     return receiveBody(this.#request, this.#response, options);
-  }
-
-  #receivedRequest(
-    received: Pick<ReceivedRequest, 'match' | 'member' | 'cassette' | 'body' | 'memory'>,
-  ): ReceivedRequest {
-    return {
-      ...received,
-      request: this.#request,
-      response: this.#response,
-      location: this.#location,
-      snapshot: this.#snapshot,
-      trace: this.#trace,
-      exchange: this.#exchange,
-      hasLeft: () => this.#clientGone,
-      replaced: (body) => {
-        received.memory.add(body.size - received.body.size);
-        this.#noteBody(body, received.memory);
-      },
-    };
   }
 
   #noteBody(body: RequestBody, account: RequestMemory): void {
