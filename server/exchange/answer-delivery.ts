@@ -1,4 +1,5 @@
 import type { FailureClass } from '../contract/ledger.ts';
+import { damageOf } from '../routing/failure-response.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { lossHeaders } from '../translate/report-losses.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
@@ -104,6 +105,13 @@ export class AnswerDelivery {
     const { client, translation } = this.#options;
     this.#notes.failed('stream-broken', error.message);
     client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
+  }
+
+  /** Ends the response by closing the connection. `what` completes the sentence "Provider … ". */
+  abandon(what: string): void {
+    const error = damageOf(this.#options.target, what);
+    this.#notes.failed('stream-broken', error.message);
+    this.#options.client.breakOff(error, null);
   }
 
   #sendHead(status: number, headers: ResponseHeaders): void {

@@ -14,6 +14,8 @@ export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
+  /** Called for a fault of Sluice's own in reading the answer. */
+  reportError(error: unknown): void;
   /** Claims the answer for this attempt. Once true, it is false for all others. */
   claim(): boolean;
 }

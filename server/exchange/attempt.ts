@@ -14,7 +14,10 @@ import type { AttemptOptions, CallResult } from './attempt-options.ts';
 import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
+import { ContainedAttempt, unreadable } from './contained-attempt.ts';
 import { IncomingResponse } from './incoming-response.ts';
+import { ResponseMemory } from './memory-account.ts';
+import { maxResponseBytes } from './readers/broken-stream.ts';
 import type { FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
 
 export class Attempt {
@@ -29,14 +32,15 @@ export class Attempt {
   #isOver = false;
   #reader: ResponseReader | undefined;
   #bytes = 0;
-  /** Part of the memory account that the response uses. */
-  #heldBytes = 0;
+  readonly #memory: ResponseMemory;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
+    this.#memory = new ResponseMemory(options.memory);
     this.#notes = new AttemptNotes(options.trace.record, options.secrets);
-    this.#timers = new AttemptTimers(options, this.#notes, this);
-    this.#incoming = new IncomingResponse(options, this.#notes, this);
+    const contained = new ContainedAttempt(this, (fault) => this.#broke(fault));
+    this.#timers = new AttemptTimers(options, this.#notes, contained);
+    this.#incoming = new IncomingResponse(options, this.#notes, contained);
     this.#delivery = new AnswerDelivery(options, this.#notes, this.#incoming);
   }
 
@@ -85,12 +89,12 @@ export class Attempt {
     else this.#fail({ kind: 'transport', error });
   }
 
-  /** The response is complete. */
-  finished(): void {
+  /** The response is complete. Returns a promise only if its last bytes have to be decompressed or joined. */
+  finished(): void | Promise<void> {
     if (this.#isOver || !this.#reader) return;
     const steps = this.#reader.end();
-    if (steps instanceof Promise) void steps.then((last) => this.#act(last));
-    else this.#act(steps);
+    if (steps instanceof Promise) return steps.then((last) => this.#act(last));
+    this.#act(steps);
   }
 
   take(chunk: Buffer): void {
@@ -106,20 +110,13 @@ export class Attempt {
 
   #feed(reader: ResponseReader, chunk: Buffer): void {
     this.#act(reader.read(chunk));
-    if (reader.heldBytes !== undefined) this.#countHeld(reader, reader.heldBytes);
+    const isShort = reader.heldBytes !== undefined && !this.#isOver && this.#memory.hold(reader.heldBytes);
+    // If memory is short, a long response passes unexamined instead of being held.
+    if (isShort && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
     // Another reader may have taken over.
     if (!this.#options.trace.hasBegun || this.#isOver || this.#reader !== reader) return;
     this.#options.client.insideEvent = reader.isInsideEvent ?? false;
     this.#timers.expectEnd(reader, chunk);
-  }
-
-  /** If memory is short, a long response passes unexamined instead of being held. */
-  #countHeld(reader: ResponseReader, bytes: number): void {
-    const { memory } = this.#options;
-    if (this.#isOver || bytes === this.#heldBytes) return;
-    memory.add(bytes - this.#heldBytes);
-    this.#heldBytes = bytes;
-    if (memory.isExceeded && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
   }
 
   #act(steps: Steps): void {
@@ -276,6 +273,16 @@ export class Attempt {
     if (choice.kind === 'error') this.#timers.awaitError();
   }
 
+  /** Sluice failed to read the answer, of which the client may have the beginning. */
+  #broke(fault: unknown): void {
+    this.#options.reportError(fault);
+    if (this.#isOver) return;
+    if (this.#options.trace.hasBegun) {
+      this.#delivery.abandon(unreadable);
+      this.#end({ kind: 'answered', failure: 'stream-broken' });
+    } else this.#fail({ kind: 'damage', problem: unreadable });
+  }
+
   #leave(failure: FailureClass | null, reason?: string): void {
     this.#notes.failed(failure, reason);
     this.#end({ kind: 'given-up' });
@@ -285,12 +292,9 @@ export class Attempt {
     this.#isOver = true;
     this.#timers.stop();
     // The client has yet to read an answer, which therefore still uses its memory.
-    if (result.kind !== 'answered') this.#options.memory.add(-this.#heldBytes);
+    if (result.kind !== 'answered') this.#memory.hold(0);
     this.#notes.over();
     this.#settle(result);
     this.#incoming.stop();
   }
 }
-
-/** Longer than any response except a video. */
-const maxResponseBytes = 256 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
@@ -25,10 +26,14 @@ const forwardedHeaders = new Set([
 /** The URL to which Google expects the file's content; uploads to it would bypass Sluice. Source: Google, "Files API". */
 const uploadUrl = 'x-goog-upload-url';
 
-function atHost(host: string, url: string): string {
+/**
+ * The same place at the address that the client called. A proxy in front of Sluice may have ended its TLS; a forged header
+ * misleads only its own sender.
+ */
+function asCalled({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeaders, url: string): string {
   if (!URL.canParse(url)) return url;
   const { pathname, search } = new URL(url);
-  return `http://${host}${pathname.slice(Math.max(0, pathname.lastIndexOf('/upload/')))}${search}`;
+  return `${scheme === 'https' ? scheme : 'http'}://${host}${pathname.slice(Math.max(0, pathname.lastIndexOf('/upload/')))}${search}`;
 }
 
 /** Rate-limit headers, as named by OpenAI, Anthropic, Mistral and others. */
@@ -56,7 +61,11 @@ const relativePath = pattern(/^\/(?:[^/\\]|$)/);
 export function clientHeaders(
   upstream: ResponseHeaders,
   requestId: string,
-  { framing, host, hasOwnLimits = false }: { framing: Framing; host: string; hasOwnLimits?: boolean },
+  {
+    framing,
+    request,
+    hasOwnLimits = false,
+  }: { framing: Framing; request: IncomingHttpHeaders; hasOwnLimits?: boolean },
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-request-id': requestId, 'x-sluice-request-id': requestId };
   for (const name in upstream) {
@@ -64,7 +73,7 @@ export function clientHeaders(
     if (hasOwnLimits && rateLimitPrefix.test(name)) continue;
     if (value !== undefined && (forwardedHeaders.has(name) || forwardedPrefix.test(name))) headers[name] = value;
   }
-  if (headers[uploadUrl] !== undefined) headers[uploadUrl] = atHost(host, String(headers[uploadUrl]));
+  if (headers[uploadUrl] !== undefined) headers[uploadUrl] = asCalled(request, String(headers[uploadUrl]));
   const { location } = upstream;
   if (typeof location === 'string' && relativePath.test(location)) headers.location = location;
   if (isEventStream(upstream, framing)) {

@@ -127,7 +127,7 @@ export class ClientResponse {
     this.#contentType = typeof type === 'string' ? type : '';
     const headersForClient = clientHeaders(headers, requestId, {
       framing,
-      host: response.req.headers.host ?? '',
+      request: response.req.headers,
       hasOwnLimits: hasLimitHeaders(response),
     });
     if (showsAttempts && answerer) {

@@ -16,6 +16,8 @@ export interface UpstreamAttemptsPorts extends PreparationPorts {
   jobs: JobStore;
   picker: Picker;
   loopWatch: LoopWatch;
+  /** Called for internal errors. */
+  reportError(error: unknown): void;
 }
 
 /** One request, whose attempts are made. */

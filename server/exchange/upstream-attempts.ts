@@ -243,6 +243,7 @@ export class UpstreamAttempts {
       },
       timeouts,
       number: this.#options.trace.attempts.length,
+      reportError: this.#options.ports.reportError,
       claim: () => this.#claim(attempt, trace, next, prepared),
       observer: () => this.#observer(next, translation !== null),
     });

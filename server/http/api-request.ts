@@ -255,13 +255,16 @@ class ApiRequest {
     const body = this.#body;
     // A streamed body is complete by now.
     if (body) this.#trace.bytesIn = body.size;
-    this.#exchange.record(body);
-    body?.dispose();
-    loopWatch.end();
-    // The client may take a while to read the response; the body must not stay in memory for that.
-    this.#body = undefined;
-    this.#memory?.add(-this.#bodyBytes);
-    this.#isOver = true;
-    if (this.#response.closed) this.#release();
+    try {
+      this.#exchange.record(body);
+    } finally {
+      body?.dispose();
+      loopWatch.end();
+      // The client may take a while to read the response; the body must not stay in memory for that.
+      this.#body = undefined;
+      this.#memory?.add(-this.#bodyBytes);
+      this.#isOver = true;
+      if (this.#response.closed) this.#release();
+    }
   }
 }

@@ -1,6 +1,4 @@
 /** The control plane over HTTP, for the window in a browser and for the command line. Without CORS: only Sluice's own page has access. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -21,6 +19,7 @@ import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendMetrics } from './metrics-route.ts';
 import type { PeopleAccess } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
+import { sendPieces } from './send-pieces.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
@@ -159,10 +158,7 @@ function sendExport(ports: ControlRoutePorts, format: ExportFormat | 'dataset', 
     const pieces = ports.exportRequests(format, request.query, callerOf(response));
     const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
     response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="${name}"` });
-    await pipeline(Readable.from(pieces), response).catch((error: unknown) => {
-      // The client has disconnected.
-      if (!response.destroyed) throw error;
-    });
+    await sendPieces(pieces, response);
   };
 }
 

@@ -212,7 +212,7 @@ export class SessionCall {
   #acceptedHeaders({ route }: RouteMatch, { headers, next }: OpenSession): Record<string, string> {
     const tells = {
       framing: framingOf(route),
-      host: this.#request.headers.host ?? '',
+      request: this.#request.headers,
       hasOwnLimits: hasLimitHeaders(this.#response),
     };
     const headersToClient = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };

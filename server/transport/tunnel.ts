@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import querystring from 'node:querystring';
 import { TransportError } from './transport-error.ts';
 
 const maxHeadBytes = 16 * 1024;
@@ -23,10 +24,10 @@ export async function openTunnel(socket: Socket, authority: string, proxy: URL):
   }
 }
 
-/** The `proxy-authorization` header for a proxy's URL; null if it contains no credentials. */
+/** The `proxy-authorization` header for a proxy's URL; null if it contains no credentials. A stray `%` is kept. */
 export function proxyAuthorization(proxy: URL): string | null {
   if (!proxy.username) return null;
-  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const pair = `${querystring.unescape(proxy.username)}:${querystring.unescape(proxy.password)}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 

@@ -595,6 +595,7 @@ export const lookAtNone = [
   // The client's body was read before, and `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/prepare-request.ts',
+  'exchange/contained-attempt.ts',
   'exchange/incoming-response.ts',
   'exchange/readers/download-reader.ts',
   'exchange/readers/held-beginning.ts',

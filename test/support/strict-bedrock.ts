@@ -108,16 +108,18 @@ export function frame(event: Json): Buffer {
   return eventFrame('chunk', { bytes, p: 'abcdef' });
 }
 
-export function eventFrame(type: string, payload: Json): Buffer {
+/** @param payload a `Buffer` is sent as it is */
+export function eventFrame(type: string, payload: Json | Buffer): Buffer {
   const headers = {
     ':event-type': string(type),
     ':content-type': string('application/json'),
     ':message-type': string('event'),
   };
-  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify(payload)) }));
+  const body = Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload));
+  return Buffer.from(codec.encode({ headers, body }));
 }
 
-export function exceptionFrame(name: string, said: string): Buffer {
+export function exceptionFrame(name: string, said: unknown): Buffer {
   const headers = { ':exception-type': string(name), ':message-type': string('exception') };
   return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify({ message: said })) }));
 }

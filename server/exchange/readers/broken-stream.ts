@@ -17,6 +17,9 @@ export function brokenBy(error: TransportError): GatewayError {
       );
 }
 
+/** Longer than any response except a video. */
+export const maxResponseBytes = 256 * 1024 * 1024;
+
 /** A stream with more events that clients could not parse is treated as broken. */
 export const maxDroppedEvents = 1_000;
 

@@ -67,9 +67,18 @@ export class FrameUnpacker implements StreamUnpacker {
   /** The event of the frame between `start` and `end`; empty for a frame without content for the client. */
   #eventOf(all: ComparedBytes, start: number, end: number): string {
     const payload = this.#readFrame(all, start, end);
-    const event = this.#write(payload);
+    const event = this.#written(payload);
     if (event === null) throw malformed('an event that is no JSON');
     return event;
+  }
+
+  #written(payload: Buffer): string | null {
+    try {
+      return this.#write(payload);
+    } catch (cause) {
+      // Values nested thousands of levels deep can be parsed, but not written.
+      throw malformed('an event that cannot be read', cause);
+    }
   }
 
   /** Returns the payload. */
@@ -94,10 +103,8 @@ export class FrameUnpacker implements StreamUnpacker {
     const name = header(':exception-type') || header(':error-code');
     return (payload) => {
       const fields = objectIn(payload);
-      return this.#format.exception(
-        name,
-        String(fields.message ?? fields.Message ?? (header(':error-message') || name)),
-      );
+      const message = fields.message ?? fields.Message;
+      return this.#format.exception(name, typeof message === 'string' ? message : header(':error-message') || name);
     };
   }
 

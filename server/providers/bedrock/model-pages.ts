@@ -37,8 +37,8 @@ export const bedrockModelPages: ModelPages = {
 
 /** Models that write text, or that make embeddings or images from text. Other image models edit images. */
 function isServed(summary: unknown): summary is Record<string, unknown> {
-  if (!isObject(summary)) return false;
-  const model = String(summary.modelId);
+  if (!isObject(summary) || typeof summary.modelId !== 'string') return false;
+  const model = summary.modelId;
   if (makesEmbeddings(model) || makesImages(model)) return true;
   return Array.isArray(summary.outputModalities) && summary.outputModalities.includes('TEXT');
 }

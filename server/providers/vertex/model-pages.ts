@@ -43,7 +43,7 @@ const dated = pattern(/^\d{8}$/);
 
 /** `publishers/anthropic/models/claude-opus-4-5` with the version 20251101 is called `claude-opus-4-5@20251101`. */
 function nameOf({ name, versionId }: Record<string, unknown>): string[] {
-  const [, id, model = ''] = resourceName.exec(String(name)) ?? [];
+  const [, id, model = ''] = (typeof name === 'string' && resourceName.exec(name)) || [];
   const publisher = publishers.find((each) => each.id === id);
   if (!publisher || !model.startsWith(publisher.begin)) return [];
   return [typeof versionId === 'string' && dated.test(versionId) ? `${model}@${versionId}` : model];

@@ -4,6 +4,7 @@ import type { Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../conversation-usage.ts';
 import { membersOfEnd } from '../json/find-members.ts';
 import { parseObject } from '../json/parse-object.ts';
+import { numberOf } from '../number-of.ts';
 import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 
 export const geminiUsage = conversationUsage({
@@ -25,7 +26,7 @@ const maxCandidates = 8;
 
 function candidatesOf(body: MeasuredRequest): number {
   const config = body.field('generationConfig');
-  const count = isObject(config) ? Number(config.candidateCount ?? config.candidate_count ?? 1) : 1;
+  const count = isObject(config) ? numberOf(config.candidateCount ?? config.candidate_count ?? 1) : 1;
   return count >= 1 ? Math.min(Math.ceil(count), maxCandidates) : 1;
 }
 
@@ -63,6 +64,6 @@ function countOfSound(details: unknown): number {
 
 /** Protobuf's JSON may encode a number as a string. */
 function countOf(value: unknown): number {
-  const count = Number(value ?? 0);
+  const count = numberOf(value ?? 0);
   return Number.isFinite(count) ? count : 0;
 }

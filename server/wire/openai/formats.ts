@@ -2,6 +2,7 @@
 import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { conversationOf } from '../conversation-id.ts';
+import { numberOf } from '../number-of.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../wire.ts';
 import { statusOfError } from './read-error.ts';
@@ -48,7 +49,7 @@ export const mediaAnswer: WholeFormat = {
 
 /** A number, or its text in a form; at least 1. */
 export function countOf(value: unknown): number {
-  const count = Number(value);
+  const count = numberOf(value);
   return Number.isInteger(count) && count > 0 ? count : 1;
 }
 

@@ -61,7 +61,7 @@ function meaningOf({ value }: StreamEvent, { isResponse }: TypedKind): EventMean
   if (!isObject(value)) return nothing;
   const error = errorMeaningOf(value);
   if (error) return error;
-  const type = 'type' in value ? String(value.type) : '';
+  const type = typeof value.type === 'string' ? value.type : '';
   if (isResponse && signsOfWork.includes(type)) return alive;
   return announcements.has(type) ? nothing : content;
 }
@@ -107,7 +107,7 @@ class TypedWatch implements StreamWatch {
       response,
       sequence_number: number,
     }: Record<string, unknown> = isObject(value) ? value : {};
-    const type = name || String(dataType);
+    const type = name || (typeof dataType === 'string' ? dataType : '');
 
     if (error || failedTypes.includes(type)) this.#ending = 'failed';
     else if (data === '[DONE]') this.#ending ??= 'complete';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clientHeaders, isEventStream } from '../../../server/exchange/client-headers.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
-const sse = { framing: sseFraming, host: '127.0.0.1:4810' };
+const sse = { framing: sseFraming, request: { host: '127.0.0.1:4810' } };
 
 test('only headers on the list pass', () => {
   const upstream = {
@@ -70,4 +70,12 @@ test.each(['https://api.example/v1/realtime/calls/rtc_1', '//api.example/x', '/\
 test('the path of what was made passes', () => {
   const location = '/v1/realtime/calls/rtc_1';
   expect(clientHeaders({ location }, 'req_1', sse)).toHaveProperty('location', location);
+});
+
+test.each([
+  [{ host: '127.0.0.1:4810' }, 'http://127.0.0.1:4810/upload/v1beta/files?upload_id=u1'],
+  [{ host: 'sluice.example', 'x-forwarded-proto': 'https' }, 'https://sluice.example/upload/v1beta/files?upload_id=u1'],
+])('uploads continue at the address that was called: %j', (request, expected) => {
+  const headers = { 'x-goog-upload-url': 'https://google.example/upload/v1beta/files?upload_id=u1' };
+  expect(clientHeaders(headers, 'req_1', { ...sse, request })['x-goog-upload-url']).toBe(expected);
 });

@@ -60,6 +60,18 @@ test('an event of Converse bears its type, and an exception its name', () => {
   expect(exception).toBe('data: {"error":{"type":"ThrottlingException","message":"Later"}}\n\n');
 });
 
+test('an exception whose message is no text bears its name alone', () => {
+  const unpacker = new FrameUnpacker(converseFrames);
+  const exception = unpacker.push(exceptionFrame('throttlingException', { toString: 1 })).toString();
+  expect(exception).toBe('data: {"error":{"type":"ThrottlingException","message":"throttlingException"}}\n\n');
+});
+
+test('an event nested too deeply to be written again is malformed', () => {
+  const depth = 100_000;
+  const payload = Buffer.from(`{\n"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+  expect(() => new FrameUnpacker(converseFrames).push(eventFrame('messageStop', payload))).toThrow(TransportError);
+});
+
 test.each([
   ['anthropic.claude-opus-4-5-20251101-v1:0', 'anthropic-messages'],
   ['us.anthropic.claude-opus-4-5-20251101-v1:0', 'anthropic-messages'],

@@ -98,6 +98,19 @@ describe('Bedrock', () => {
     expect(bedrockModelPages.read?.({ other: [] })).toBeNull();
   });
 
+  test('is not believed where a model has no text for a name', async () => {
+    const transport = scriptedTransport(() => ({
+      modelSummaries: [
+        { modelId: { toString: 1 }, outputModalities: ['TEXT'] },
+        summary('amazon.nova-pro-v1:0', 'TEXT'),
+      ],
+      inferenceProfileSummaries: [],
+    }));
+    const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
+    const result = await listModels(provider, transport);
+    expect('models' in result && [...result.models.keys()]).toEqual(['amazon.nova-pro-v1:0']);
+  });
+
   test('is found in order by a probe, with a model that no list has', async () => {
     const transport = scriptedTransport(({ path }) => bedrockList(path));
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
@@ -124,6 +137,14 @@ describe('Vertex AI', () => {
       publisherModels: [listed('anthropic', 'claude-opus-4-5', '20251101'), listed('anthropic', 'claude-opus-5-5')],
     },
   };
+
+  test('is not believed where a model has no text for a name', async () => {
+    const publisherModels = [{ name: { toString: 1 } }, listed('google', 'gemini-3-pro')];
+    const transport = scriptedTransport(() => ({ publisherModels }));
+    const provider = compiledProvider({ dialect: 'vertex', baseUrl: vertexBase }, 'ya29.token');
+    const result = await listModels(provider, transport);
+    expect('models' in result && [...result.models.keys()]).toEqual(['gemini-3-pro']);
+  });
 
   test('lists the models of both publishers, by the names under which they are asked', async () => {
     const transport = scriptedTransport(({ path }) => pages[path] ?? {});

@@ -240,12 +240,16 @@ describe('a request through a proxy', () => {
     });
   });
 
-  test('sends the name and password in its URL to the proxy, and only there', async () => {
-    const expected = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
+  test.each([
+    ['p%40ss', 'p@ss'],
+    // As people write it.
+    ['100%', '100%'],
+  ])('sends the name and password in its URL to the proxy, and only there: %s', async (written, password) => {
+    const expected = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
     for (const secure of [false, true]) {
       const proxy = await startProxy(await startUpstream(secure));
       const origin = secure ? 'https://api.example' : 'http://api.example';
-      const { outcome } = observe(transportWith(), requestTo(origin, { proxy: `http://me:p%40ss@${proxy.host}` }));
+      const { outcome } = observe(transportWith(), requestTo(origin, { proxy: `http://me:${written}@${proxy.host}` }));
       expect((await outcome).body).toContain('no proxy header');
       expect(proxy.asked.map(({ authorization }) => authorization)).toEqual([expected]);
     }

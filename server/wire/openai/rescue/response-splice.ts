@@ -76,7 +76,7 @@ export class ResponseSplice implements Splice {
     if (type === 'response.output_item.added') return null;
     // A further part of the same message.
     if (part !== 0 && this.#match.isBeyond) return this.#sendOfMessage(event);
-    if (type === 'response.output_text.delta') return this.#takeDelta(event, String(delta));
+    if (type === 'response.output_text.delta') return this.#takeDelta(event, typeof delta === 'string' ? delta : '');
     if (type === 'response.output_text.done') this.#match.take('', true);
     const isRefusal = isObject(event.part) && event.part.type !== 'output_text';
     this.#hasOddity ||= part !== 0 || isRefusal;

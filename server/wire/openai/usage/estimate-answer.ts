@@ -44,7 +44,7 @@ function readEvent(data: string): Fields | null {
 
 function textOfEvent(event: Fields): string {
   // Typed events contain every text twice: as deltas, and whole at its end.
-  if (typeof event.delta === 'string') return String(event.type).includes('audio') ? '' : event.delta;
+  if (typeof event.delta === 'string') return textOf(event.type).includes('audio') ? '' : event.delta;
   return Array.isArray(event.choices) ? event.choices.map(textOfChoice).join('') : '';
 }
 

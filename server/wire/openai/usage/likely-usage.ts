@@ -1,6 +1,7 @@
 /** Estimates what a request will use before it is sent. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
+import { numberOf } from '../../number-of.ts';
 import type { MeasuredRequest, RequestView } from '../../wire.ts';
 
 /** English text averages about four bytes per token. */
@@ -40,7 +41,7 @@ function outputTokens(body: MeasuredRequest): number {
 }
 
 function requestedSeconds(value: unknown): number {
-  const seconds = Number(value ?? 1);
+  const seconds = numberOf(value ?? 1);
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 1;
 }
 

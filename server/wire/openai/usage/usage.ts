@@ -1,6 +1,7 @@
 /** Usage of requests to OpenAI's API, by operation. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
+import { numberOf } from '../../number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../plausible-usage.ts';
 import {
   type ExtractedUsage,
@@ -86,7 +87,7 @@ function countCharacters(text: string): number {
 }
 
 function quantity(name: 'seconds' | 'images', value: unknown, max: number): UsageHints {
-  const number = Number(value);
+  const number = numberOf(value);
   return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, max) } : {};
 }
 

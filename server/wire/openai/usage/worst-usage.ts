@@ -4,6 +4,7 @@
  */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
+import { numberOf } from '../../number-of.ts';
 import type { MeasuredRequest, ModelBounds } from '../../wire.ts';
 import { statedOutputTokens } from './likely-usage.ts';
 import { readableBytes } from './readable-bytes.ts';
@@ -87,7 +88,8 @@ const tokensOfBest = 4_160;
 const unstatedPixels = 1.5 * squarePixels;
 
 function tokensOfImage(body: MeasuredRequest): number {
-  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(String(body.field('size')).slice(0, 16)) ?? [];
+  const size = body.field('size');
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(typeof size === 'string' ? size.slice(0, 16) : '') ?? [];
   const pixels = width && height ? Number(width) * Number(height) : unstatedPixels;
   return (tokensByQuality.get(body.field('quality')) ?? tokensOfBest) * Math.max(1, pixels / squarePixels);
 }
@@ -104,7 +106,7 @@ function ofRecording({ size }: MeasuredRequest): Usage {
 }
 
 function positive(value: unknown): number | null {
-  const number = Number(value ?? 0);
+  const number = numberOf(value ?? 0);
   return Number.isFinite(number) && number > 0 ? Math.min(number, maxSeconds) : null;
 }
 

@@ -1,0 +1,70 @@
+import type { ResponseHeaders } from '../transport/transport.ts';
+import type { TransportError } from '../transport/transport-error.ts';
+
+/** Completes the sentence "Provider … ". */
+export const unreadable = 'sent an answer that Sluice failed to read; its log says why';
+
+/** What connection and timers call on an attempt. */
+interface CalledAttempt {
+  sent(): void;
+  answered(status: number, headers: ResponseHeaders): void;
+  take(chunk: Buffer): void;
+  finished(): void | Promise<void>;
+  late(error: TransportError): void;
+  redirected(location: string): void;
+}
+
+/**
+ * Contains exceptions thrown while an answer is read. None of the callers could handle one: it would end the process, or
+ * leave the request waiting forever.
+ */
+export class ContainedAttempt implements CalledAttempt {
+  readonly #attempt: CalledAttempt;
+  readonly #broke: (fault: unknown) => void;
+
+  constructor(attempt: CalledAttempt, broke: (fault: unknown) => void) {
+    this.#attempt = attempt;
+    this.#broke = broke;
+  }
+
+  sent(): void {
+    this.#attempt.sent();
+  }
+
+  answered(status: number, headers: ResponseHeaders): void {
+    try {
+      this.#attempt.answered(status, headers);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  take(chunk: Buffer): void {
+    try {
+      this.#attempt.take(chunk);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  finished(): void {
+    try {
+      const ending = this.#attempt.finished();
+      if (ending) ending.catch(this.#broke);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  late(error: TransportError): void {
+    try {
+      this.#attempt.late(error);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  redirected(location: string): void {
+    this.#attempt.redirected(location);
+  }
+}
