@@ -13,7 +13,7 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
   const given = sendable.bytes ? await sendable.bytes() : sendable.open();
   if (!Buffer.isBuffer(given)) throw new Error('unreachable: conversations are sent from memory');
-  const { body, left } = rewritten(given, envelope);
+  const { body, left } = enveloped(given, envelope);
   const losses = [...envelope.unavailable.betas, ...left].map((field): Loss => {
     return { fate: 'dropped', field, code: 'no-equal' };
   });
@@ -25,19 +25,20 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   };
 }
 
-interface Rewritten {
+interface Enveloped {
   body: Buffer;
   /** The fields that were left out because the cloud does not have them. */
   left: readonly string[];
 }
 
 /** Preserves the digits of numbers and the order of members. */
-function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
-  const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
+function enveloped(body: Buffer, { omitted, added, unavailable, rewritten }: Envelope): Enveloped {
+  const isSame =
+    !rewritten && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());
   if (!isObject(request)) return { body, left: [] };
   const left = unavailable.fields.filter((name) => name in request);
   const kept = Object.entries(request).filter(([name]) => !omitted.includes(name) && !left.includes(name));
   const inside = { ...Object.fromEntries(kept), ...added };
-  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), left };
+  return { body: Buffer.from(writeJson(rewritten?.(inside, writeJson) ?? inside)), left };
 }
