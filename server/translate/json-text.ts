@@ -1,4 +1,4 @@
-/** Reads and writes JSON so that numbers in a tool's arguments keep all their digits. */
+/** Reads and writes JSON so that integers in a tool's arguments keep all their digits. */
 import { GatewayError } from '../contract/errors.ts';
 
 /** JSON text that is written unchanged. */
@@ -77,7 +77,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Finds numbers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
+/** Finds integers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
 const longNumber = /[:,[\s]-?\d{16}/;
 
 function hasLongNumber(text: string): boolean {
@@ -86,6 +86,6 @@ function hasLongNumber(text: string): boolean {
 
 /** `context`, which TypeScript's types lack, is passed by V8 and contains the source of a primitive. */
 function keepNumber(_name: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || context?.source === undefined) return value;
+  if (!Number.isInteger(value) || Number.isSafeInteger(value) || context?.source === undefined) return value;
   return String(value) === context.source ? value : new RawJson(context.source);
 }
