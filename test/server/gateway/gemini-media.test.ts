@@ -257,6 +257,14 @@ describe('a transcript', () => {
     expect(JSON.stringify(sent())).toContain('into English');
   });
 
+  test('is empty if nothing is said, and an error if the model filters it', async () => {
+    const transcribe = async () => client.audio.transcriptions.create({ model: listener, file: await file() });
+    answers([]);
+    expect(await transcribe()).toMatchObject({ text: '' });
+    answers([], { finishReason: 'RECITATION', usageMetadata });
+    await expect(transcribe()).rejects.toMatchObject({ status: 400, code: 'moderation_blocked' });
+  });
+
   test('has no times', async () => {
     const asked = client.audio.transcriptions.create({ model: listener, file: await file(), response_format: 'srt' });
     const message = expect.stringContaining('json or text');
