@@ -92,8 +92,8 @@ class Slot {
 
   async #open(): Promise<OpenCassette> {
     try {
-      // Waits for pending writes, so that the latest recordings are found.
-      await allOf(this.#options.writing);
+      // The latest recordings must be found. Those that begin meanwhile are not awaited: there may always be some.
+      await Promise.all(this.#options.writing);
       this.#cassette = await OpenCassette.open({ ...this.choice, ...this.#options, pace: 0 });
       this.#refusal = null;
       return this.#cassette;

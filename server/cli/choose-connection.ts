@@ -2,15 +2,19 @@ import type { KeyView } from '../contract/access-views.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 
-/** The key with this id; without an id, the first key that can be shown again. Rejects with a CliError. */
+/** The key with this id; without an id, the first usable key that can be shown again. Rejects with a CliError. */
 export async function chooseKey(control: Control, id: string | undefined): Promise<KeyView> {
   const keys = await control.query({ type: 'keys' });
-  const key = keys.find((each) => (id === undefined ? each.enabled && each.canReveal : each.id === id));
+  const key = keys.find((each) => (id === undefined ? isUsual(each) : each.id === id));
   if (key) return key;
   if (id !== undefined) throw new CliError(`There is no key "${id}". "sluice key list" lists them.`, exitCodes.usage);
   throw new CliError(
     'There is no key that can be shown again. Make one with "sluice key create", or name one with --key.',
   );
+}
+
+function isUsual({ enabled, canReveal, expiresAt }: KeyView): boolean {
+  return enabled && canReveal && (expiresAt === null || Date.parse(expiresAt) > Date.now());
 }
 
 /** The group's default model for chat, or the only model if there is just one. Rejects with a CliError. */

@@ -1,7 +1,8 @@
 /** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
 import { type Command, Option } from 'commander';
+import { reachableOrigin } from '../reachable-origin.ts';
+import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
 import type { Verbs } from './verb.ts';
 
@@ -19,7 +20,7 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .addOption(shellOption());
   on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: keyId, model, shell }) => {
-    const id = keyId ?? (await firstKeptKey(control));
+    const id = keyId ?? (await chooseKey(control, undefined)).id;
     const { secret } = await control.execute({ type: 'key.reveal', id });
     const tool = toolEnvironment({ origin: await originOf(control), key: secret, model }, terminal.env);
     output.show(Object.fromEntries(tool), shellLines(tool, shell));
@@ -38,15 +39,5 @@ export function shellOption(): Option {
 export async function originOf(control: Control): Promise<string> {
   if (control.origin !== null) return control.origin;
   const { settings } = await control.query({ type: 'status' });
-  return `http://${settings.host}:${settings.port}`;
-}
-
-async function firstKeptKey(control: Control): Promise<string> {
-  const keys = await control.query({ type: 'keys' });
-  const usable = keys.find(
-    ({ enabled, canReveal, expiresAt }) =>
-      enabled && canReveal && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
-  );
-  if (usable) return usable.id;
-  throw new CliError('No key can be shown. Make one with "sluice key create", or name one with --key.');
+  return reachableOrigin(settings);
 }

@@ -58,7 +58,8 @@ export async function judge(line: readonly string[], options: JudgeOptions, term
 function openJudged(dataDir: string, terminal: Terminal, output: Output): Promise<ListeningControl> {
   const env = { ...terminal.env, SLUICE_SECRETS: 'file' };
   return openListening(dataDir, {
-    environment: { ...readEnvironment(env), dataDir },
+    // The database of a team must not get the judge's provider.
+    environment: { ...readEnvironment(env), dataDir, store: undefined },
     env,
     notice: output.note,
     teamPresets: terminal.teamPresets,

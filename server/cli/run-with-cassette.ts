@@ -35,7 +35,8 @@ export async function runWithCassette(line: readonly string[], choices: RunChoic
   const cassette = await OpenCassette.open({ folder, mode, pace, problem: output.note });
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-cassette-'));
   try {
-    const environment = readEnvironment(terminal.env);
+    // Nothing may be written to the database of a team either.
+    const environment = { ...readEnvironment(terminal.env), store: undefined };
     const own = await prepare(temporary, cassette, { ...run, environment });
     const control = await openListening(temporary, {
       env: terminal.env,

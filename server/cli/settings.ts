@@ -37,7 +37,7 @@ function addSet(settings: Command, { on }: Verbs): void {
   on(set, async ({ control, output }, [name = '', text = '']) => {
     const { settings: before } = await control.query({ type: 'status' });
     valueAt(before, name);
-    const changes = changesFor(name, parseValue(name, text));
+    const changes = changesFor(before, name, parseValue(name, text));
     const { revision } = await control.execute({ type: 'settings.update', changes });
     const { settings: after } = await control.query({ type: 'status' });
     const value = valueAt(after, name);
@@ -87,10 +87,11 @@ function valueAt(settings: Settings, name: string): unknown {
   );
 }
 
-/** The value is validated with the configuration, whose error names the setting. */
-function changesFor(name: string, value: unknown): SettingsChanges {
+/** The value is validated with the configuration, whose error names the setting. The rest of its section stays. */
+function changesFor(before: Settings, name: string, value: unknown): SettingsChanges {
   const [section = '', inner] = name.split('.');
-  return { [section]: inner === undefined ? value : { [inner]: value } };
+  const present: unknown = Reflect.get(before, section);
+  return { [section]: inner === undefined ? value : { ...(isObject(present) ? present : {}), [inner]: value } };
 }
 
 function parseValue(name: string, text: string): unknown {

@@ -25,19 +25,19 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   };
 }
 
-interface Rewritten {
+interface Enveloped {
   body: Buffer;
   /** The fields that were left out because the cloud does not have them. */
   droppedFields: readonly string[];
 }
 
 /** Preserves the digits of numbers and the order of members. */
-function rewriteBody(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
-  const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
+function rewriteBody(body: Buffer, { omitted, added, unavailable, rewrite }: Envelope): Enveloped {
+  const isSame = !rewrite && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());
   if (!isObject(request)) return { body, droppedFields: [] };
   const droppedFields = unavailable.fields.filter((name) => name in request);
   const members = Object.entries(request).filter(([name]) => !omitted.includes(name) && !droppedFields.includes(name));
   const inside = { ...Object.fromEntries(members), ...added };
-  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), droppedFields };
+  return { body: Buffer.from(writeJson(rewrite?.(inside, writeJson) ?? inside)), droppedFields };
 }

@@ -100,20 +100,24 @@ export class NamesWriter {
 /** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
 const maxNames = 2_000;
 
-/** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
-export function recordedNames(database: Database, dimension: NameDimension, limit = maxNames): string[] {
+/** The first recorded names of a dimension, in alphabetical order. */
+export function recordedNames(database: Database, dimension: NameDimension): string[] {
+  const names: string[] = [];
+  for (const name of eachName(database, dimension)) if (names.push(name) === maxNames) break;
+  return names;
+}
+
+/** All recorded names of a dimension, in alphabetical order. Visits each once, however many requests have it. */
+export function* eachName(database: Database, dimension: NameDimension): Generator<string, void> {
   const next = database.prepare(
     'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
   );
-  const names: string[] = [];
-  let last = '';
-  while (names.length < limit) {
-    const name = text(next.get(dimension, last)?.name);
-    if (name === null) break;
-    names.push(name);
-    last = name;
+  let last: string | null = '';
+  while (true) {
+    last = text(next.get(dimension, last)?.name);
+    if (last === null) return;
+    yield last;
   }
-  return names;
 }
 
 /** Blocks in [low, high) that contain one of the names, newest first. */

@@ -7,7 +7,7 @@ import { usageDimensions } from '../contract/ledger.ts';
 import { number } from '../database/columns.ts';
 import type { Database, Statement } from '../database/database.ts';
 import type { KnownTime, SweepClock } from '../database/sweep-clock.ts';
-import { blockOf, nameDimensions, recordedNames } from './request-names.ts';
+import { blockOf, eachName, nameDimensions } from './request-names.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface RetentionLimits {
@@ -98,7 +98,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
   async function deleteNames(): Promise<void> {
     const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
     for (const dimension of nameDimensions) {
-      for (const name of recordedNames(database, dimension)) {
+      for (const name of eachName(database, dimension)) {
         if (isStopped) return;
         statements.deleteNames.run(dimension, name, oldestBlock);
         await setImmediate();

@@ -36,7 +36,7 @@ export class Observability {
   #metrics: Metrics | null = null;
   #metricsToken: string | null = null;
   #telemetry: Telemetry | null = null;
-  /** The settings with which `#telemetry` was started. */
+  /** The settings with which `#telemetry` was started, with the secrets to which they refer. */
   #telemetryIsFor = '';
   #webhooksAreFor = '';
   #stopWebhooks: () => void = () => {};
@@ -94,16 +94,17 @@ export class Observability {
   }
 
   async #followTelemetry({ telemetry: settings }: Settings): Promise<void> {
-    const settingsText = JSON.stringify(settings);
+    const { endpoint } = settings;
+    const isOn = endpoint !== null && (settings.traces || settings.metrics);
+    const headers = isOn ? await this.#headers(settings.headers) : {};
+    const settingsText = JSON.stringify({ ...settings, headers });
     if (settingsText === this.#telemetryIsFor) return;
     this.#telemetryIsFor = settingsText;
     const previous = this.#telemetry;
     this.#telemetry = null;
     // The last export may take a while, which must not delay the rest.
     void previous?.stop();
-    const { endpoint } = settings;
-    if (endpoint === null || !(settings.traces || settings.metrics)) return;
-    const headers = await this.#headers(settings.headers);
+    if (!isOn) return;
     const { startTelemetry } = await import('./telemetry.ts');
     const failed = (url: string, reason: string) =>
       this.#ports.log.warn({ url, reason }, 'telemetry could not be sent');
@@ -111,16 +112,16 @@ export class Observability {
   }
 
   async #followWebhooks({ webhooks: settings }: Settings): Promise<void> {
-    const settingsText = JSON.stringify(settings);
-    if (settingsText === this.#webhooksAreFor) return;
-    this.#webhooksAreFor = settingsText;
-    this.#stopWebhooks();
-    this.#stopWebhooks = () => {};
     const usable: Webhook[] = [];
     for (const each of settings) {
       const webhook = await this.#webhook(each);
       if (webhook) usable.push(webhook);
     }
+    const wanted = JSON.stringify(usable);
+    if (wanted === this.#webhooksAreFor) return;
+    this.#webhooksAreFor = wanted;
+    this.#stopWebhooks();
+    this.#stopWebhooks = () => {};
     if (usable.length === 0) return;
     const { startWebhooks } = await import('./webhooks.ts');
     const webhooks: Webhooks = startWebhooks(usable, this.#ports);

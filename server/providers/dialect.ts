@@ -57,10 +57,10 @@ export interface Envelope {
   /** Top-level fields that are added to the body. */
   added: Readonly<Record<string, unknown>>;
   /**
-   * Wraps the body in that of another operation; `write` keeps the digits of numbers. If absent, the body is sent as it
-   * is.
+   * Makes the cloud's body of the maker's, for example by wrapping it in that of another operation; `write` keeps the
+   * digits of numbers. If absent, the body is sent as it is.
    */
-  wrapped?(body: JsonObject, write: (value: object) => string): JsonObject;
+  rewrite?(body: JsonObject, write: (value: object) => string): JsonObject;
   /** Parts of the maker's API that the cloud lacks. They are left out. */
   unavailable: Unavailable;
 }

@@ -1,5 +1,6 @@
 /** The parts of Anthropic's API that other clouds accept for Claude. */
 import { pattern } from '../bounded-pattern.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { Unavailable } from './dialect.ts';
 
 /** Anthropic's route for counting tokens. */
@@ -62,6 +63,30 @@ const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
 /** The client's headers except those that only Anthropic knows. */
 export function plainHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !foreignHeader.test(name)));
+}
+
+/**
+ * Moves a `cache_control` of the whole request to the block that Anthropic would mark, the last one that can be cached.
+ * The clouds refuse it at the top: "cache_control: Extra inputs are not permitted" (UKGovernmentBEIS/inspect_ai#3851).
+ */
+export function withMarkedBlock(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { cache_control: mark, ...rest } = body;
+  const messages: unknown[] = Array.isArray(rest.messages) ? rest.messages : [];
+  const last = messages.at(-1);
+  if (!isObject(mark) || !isObject(last)) return rest;
+  const { content } = last;
+  const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : [content].flat();
+  const at = blocks.findLastIndex(isCacheable);
+  const block = blocks[at];
+  if (!isObject(block) || block.cache_control) return rest;
+  const marked = blocks.with(at, { ...block, cache_control: mark });
+  return { ...rest, messages: messages.with(-1, { ...last, content: marked }) };
+}
+
+/** Source: Claude docs, "Prompt caching", "What cannot be cached". */
+function isCacheable(block: unknown): boolean {
+  if (!isObject(block) || block.type === 'thinking' || block.type === 'redacted_thinking') return false;
+  return block.type !== 'text' || block.text !== '';
 }
 
 /** An error body in Anthropic's format. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { estimateInputTokens } from './estimate-input.ts';
-import { parseJson } from './json-text.ts';
+import { parseJson, refuseTooDeep } from './json-text.ts';
 import { Losses } from './losses.ts';
 import type { WireName } from './neutral.ts';
 import { wireTranslations } from './wire-translations.ts';
@@ -17,11 +17,12 @@ export function countTokens(wire: WireName, body: Buffer): number {
 /**
  * The request whose tokens are counted. The body has no output limit, because no answer is requested. Gemini's body
  * names no model, and may contain the request in a nested member.
- * @throws GatewayError `malformed_json`
+ * @throws GatewayError `malformed_json`, or `invalid_value` for a body that is nested too deeply
  */
 export function countedRequest(body: Buffer): Record<string, unknown> {
   const value = parseJson(body.toString());
   if (!isObject(value)) throw new GatewayError('malformed_json', 'The body is no JSON object.');
+  refuseTooDeep(value);
   const nested = value.generateContentRequest ?? value.generate_content_request;
   return { max_tokens: 1, model: '', ...(isObject(nested) ? nested : value) };
 }

@@ -5,6 +5,7 @@
 
 import { isObject } from '../contract/is-object.ts';
 import type { LossCode } from '../contract/loss-codes.ts';
+import { RawJson } from './json-text.ts';
 import { invalid, type Losses } from './losses.ts';
 
 export class Fields {
@@ -43,7 +44,8 @@ export class Fields {
   }
 
   number(name: string): number | undefined {
-    const value = this.any(name);
+    const given = this.any(name);
+    const value = given instanceof RawJson ? Number(given.text) : given;
     if (value !== undefined && typeof value !== 'number') invalid(this.path(name), 'expected a number');
     return value;
   }

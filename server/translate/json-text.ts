@@ -1,4 +1,4 @@
-/** Reads and writes JSON so that numbers in a tool's arguments keep all their digits. */
+/** Reads and writes JSON so that integers in a tool's arguments keep all their digits. */
 import { GatewayError } from '../contract/errors.ts';
 
 /** JSON text that is written unchanged. */
@@ -11,7 +11,10 @@ export class RawJson {
   }
 }
 
-/** Deeper nesting is refused; no legitimate request or schema has it. */
+/** Deeper nesting is refused; no legitimate request, schema or answer has it. */
+const maxReadDepth = 400;
+
+/** What is written adds a few levels to what was read. */
 const maxDepth = 500;
 
 /**
@@ -22,8 +25,7 @@ export function writeJson(value: unknown, depth = 0): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof RawJson) return value.text;
-  if (depth > maxDepth)
-    throw new GatewayError('invalid_value', `The body is nested more than ${maxDepth} levels deep.`);
+  if (depth > maxDepth) throw tooDeep(maxDepth);
   return Array.isArray(value) ? writeList(value, depth + 1) : writeMembers(Object.entries(value), depth + 1);
 }
 
@@ -48,6 +50,23 @@ function inQuotes(name: string): string {
 
 const plainName = /^\w{1,40}$/;
 
+/** Whether a value is nested deeper than what may be read, so that it could not be written again. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > maxReadDepth) return true;
+  for (const member of Object.values(value)) if (isTooDeep(member, depth + 1)) return true;
+  return false;
+}
+
+/** @throws GatewayError `invalid_value` for nesting beyond the limit */
+export function refuseTooDeep(value: unknown): void {
+  if (isTooDeep(value)) throw tooDeep(maxReadDepth);
+}
+
+function tooDeep(levels: number): GatewayError {
+  return new GatewayError('invalid_value', `The body is nested more than ${levels} levels deep.`);
+}
+
 /** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
@@ -58,7 +77,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Finds numbers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
+/** Finds integers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
 const longNumber = /[:,[\s]-?\d{16}/;
 
 function hasLongNumber(text: string): boolean {
@@ -67,6 +86,6 @@ function hasLongNumber(text: string): boolean {
 
 /** `context`, which TypeScript's types lack, is passed by V8 and contains the source of a primitive. */
 function keepNumber(_name: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || context?.source === undefined) return value;
+  if (!Number.isInteger(value) || Number.isSafeInteger(value) || context?.source === undefined) return value;
   return String(value) === context.source ? value : new RawJson(context.source);
 }

@@ -1,7 +1,7 @@
 /** Reads an answer of one API that has been received completely, whole or as a stream. */
 import { isObject } from '../contract/is-object.ts';
 import { linesOf, readEvent, type StreamEvent } from '../wire/sse-event.ts';
-import { parseJson } from './json-text.ts';
+import { isTooDeep, parseJson } from './json-text.ts';
 import type { CallPart, WireName } from './neutral.ts';
 import type { AnswerError, AnswerEvent, AnswerPart, Stop } from './neutral-answer.ts';
 import { wireTranslations } from './wire-translations.ts';
@@ -15,12 +15,12 @@ export interface ReadAnswer {
   error: AnswerError | null;
 }
 
-/** Null if the text is not an answer of the wire. */
+/** Null if the text is not an answer of the wire, or is nested too deeply. */
 export function readAnswer(wire: WireName, text: string): ReadAnswer | null {
   const value = parseJson(text);
   if (Array.isArray(value)) return readEvents(wire, value.map(asEvent));
   if (value === undefined) return readEvents(wire, eventsIn(text));
-  const answer = wireTranslations[wire].parseAnswer(value, 0);
+  const answer = isTooDeep(value) ? null : wireTranslations[wire].parseAnswer(value, 0);
   if (answer !== null) return { parts: answer.parts, stop: answer.stop, error: answer.error ?? null };
   return null;
 }
@@ -45,7 +45,7 @@ function eventsIn(text: string): StreamEvent[] {
 }
 
 function readEvents(wire: WireName, events: readonly StreamEvent[]): ReadAnswer | null {
-  if (!events.some(({ value }) => isObject(value))) return null;
+  if (!events.some(({ value }) => isObject(value)) || events.some(({ value }) => isTooDeep(value))) return null;
   const parser = wireTranslations[wire].eventParser(0);
   const collected = new CollectedAnswer();
   for (const event of events) for (const answerEvent of parser.push(event)) collected.take(answerEvent);

@@ -3,6 +3,7 @@ import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
 import { EventsForClient } from './events-for-client.ts';
+import { isTooDeep } from './json-text.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import type { Loss } from './losses.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent } from './neutral-answer.ts';
@@ -60,7 +61,7 @@ export class TranslatedEvents {
   write(event: StreamEvent): string {
     this.#delta = null;
     this.#renderedCount = 0;
-    return this.#renderAll(this.#parser.push(event));
+    return this.#renderAll(this.#parse(event));
   }
 
   /**
@@ -84,7 +85,7 @@ export class TranslatedEvents {
 
   /** Processes only the usage of an event whose text was rendered by `writeMore`. */
   takeUsage(event: StreamEvent): void {
-    this.#renderAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
+    this.#renderAll(this.#parse(event).filter(({ type }) => type === 'usage'));
   }
 
   /** Called when the upstream's connection has ended regularly; `isOver` then shows whether the answer was complete. */
@@ -133,6 +134,10 @@ export class TranslatedEvents {
     return this.#context.losses.list;
   }
 
+  #parse(event: StreamEvent): AnswerEvent[] {
+    return isTooDeep(event.value) ? [{ type: 'error', error: tooDeep }] : this.#parser.push(event);
+  }
+
   #renderAll(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const each of events) {
@@ -156,6 +161,12 @@ export class TranslatedEvents {
     return this.#renderer.push(event);
   }
 }
+
+const tooDeep: AnswerError = {
+  message: 'The upstream sent an event that is nested too deeply.',
+  type: 'server_error',
+  code: 'upstream_malformed',
+};
 
 function isDelta(event: AnswerEvent): event is DeltaEvent {
   return event.type === 'text' || event.type === 'thinking' || event.type === 'arguments';

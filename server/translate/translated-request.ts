@@ -3,7 +3,7 @@ import type { AnswerContext, ResponseIdentity } from './answer-context.ts';
 import { answerEvents } from './answer-events.ts';
 import { answerForClient } from './answer-for-client.ts';
 import { estimateInputTokens } from './estimate-input.ts';
-import { parseJson, writeJson } from './json-text.ts';
+import { isTooDeep, parseJson, writeJson } from './json-text.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import { type Loss, Losses } from './losses.ts';
 import type { Conversation } from './neutral.ts';
@@ -88,7 +88,8 @@ export class TranslatedRequest {
   }
 
   #parse(body: Buffer): Answer | null {
-    return this.#upstream.parseAnswer(parseJson(body.toString()), this.#request.conversation.turns.length);
+    const answer = parseJson(body.toString());
+    return isTooDeep(answer) ? null : this.#upstream.parseAnswer(answer, this.#request.conversation.turns.length);
   }
 
   #context({ createdAt, identity }: AnswerInputs): AnswerContext {

@@ -12,7 +12,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { readErrorBody } from '../wire/error-body.ts';
 import { errorIn } from '../wire/upstream-error.ts';
-import { parseJson } from './json-text.ts';
+import { parseJson, refuseTooDeep } from './json-text.ts';
 import { type Loss, Losses } from './losses.ts';
 import type { Conversation, UpstreamWireName, WireName } from './neutral.ts';
 import type { AnswerError } from './neutral-answer.ts';
@@ -62,6 +62,7 @@ export class Translator {
   read(body: Buffer, fromUrl?: NamedInUrl): ParsedConversation {
     const value = parseJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
+    refuseTooDeep(value);
     const losses = new Losses();
     const conversation = this.#client.parseRequest(
       fromUrl && isObject(value) ? { ...value, ...fromUrl } : value,

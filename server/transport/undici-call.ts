@@ -108,8 +108,17 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#chunk = undefined;
     this.#chunks = undefined;
     const startedMs = bytes.length < timedFromBytes ? null : performance.now();
-    this.#handler.onData(bytes);
+    this.#read(bytes);
     if (startedMs !== null && performance.now() - startedMs > restAfterMs) this.#rest();
+  }
+
+  /** undici handles an error of its handler in the same way, but is not the caller here: it would end the process. */
+  #read(bytes: Buffer): void {
+    try {
+      this.#handler.onData(bytes);
+    } catch (error) {
+      this.#giveUp(new TransportError('malformed', 'body', 'the answer could not be read', error));
+    }
   }
 
   /**

@@ -13,7 +13,7 @@ export const bedrockKey = 'ABSKQmVkcm9ja0FQSUtleS10ZXN0';
 
 const fields = new Set([
   ...['messages', 'max_tokens', 'system', 'stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'metadata'],
-  ...['output_config', 'tools', 'tool_choice', 'cache_control', 'anthropic_version', 'anthropic_beta'],
+  ...['output_config', 'tools', 'tool_choice', 'anthropic_version', 'anthropic_beta'],
 ]);
 const betas = new Set(['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07']);
 const pathOfCall = /^\/model\/([^/?]+)\/(invoke|invoke-with-response-stream)$/;

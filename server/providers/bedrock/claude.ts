@@ -2,7 +2,14 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
-import { claudeErrorType, countingPath, plainHeaders, sortBetas, writeClaudeError } from '../hosted-claude.ts';
+import {
+  claudeErrorType,
+  countingPath,
+  plainHeaders,
+  sortBetas,
+  withMarkedBlock,
+  writeClaudeError,
+} from '../hosted-claude.ts';
 import { claudeFrames } from './claude-frames.ts';
 import { messageIn } from './error-body.ts';
 import { exceptionType } from './exceptions.ts';
@@ -61,8 +68,8 @@ function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
   return {
     ...messageEnvelope,
     path: `/model/${encodeURIComponent(countedModel(model) ?? model)}/count-tokens`,
-    wrapped: (body, write) => {
-      const complete = write({ ...body, max_tokens: mostThought(body.thinking) + 1 });
+    rewrite: (body, write) => {
+      const complete = write({ ...withMarkedBlock(body), max_tokens: mostThought(body.thinking) + 1 });
       return { input: { invokeModel: { body: Buffer.from(complete).toString('base64') } } };
     },
   };
@@ -83,6 +90,7 @@ function envelope(model: string, request: EnvelopedRequest): Envelope {
     omitted: ['model', 'stream'],
     unavailable,
     added: accepted.length === 0 ? version : { ...version, anthropic_beta: accepted },
+    rewrite: withMarkedBlock,
   };
 }
 

@@ -2,7 +2,14 @@
 import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
-import { claudeErrorType, countingPath, plainHeaders, sortBetas, writeClaudeError } from '../hosted-claude.ts';
+import {
+  claudeErrorType,
+  countingPath,
+  plainHeaders,
+  sortBetas,
+  withMarkedBlock,
+  writeClaudeError,
+} from '../hosted-claude.ts';
 
 /**
  * As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for the betas of 2026, BerriAI/litellm
@@ -63,7 +70,7 @@ function gemini(model: string): HostedModel {
     imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers }) => ({
-      ...(path.endsWith(':countTokens') && { wrapped: countedByGoogle }),
+      ...(path.endsWith(':countTokens') && { rewrite: countedByGoogle }),
       path: path.replace('/models/{model}', () => pathOf('google', model)),
       headers: { ...headers },
       omitted: [],
@@ -90,6 +97,7 @@ function claude(model: string): HostedModel {
         omitted: ['model'],
         unavailable,
         added: { anthropic_version: 'vertex-2023-10-16', ...(isCount && { model }) },
+        rewrite: withMarkedBlock,
       };
     },
     errorBody: (status, _headers, body) => claudeError(status, body),

@@ -38,7 +38,7 @@ export function renderMessagesRequest(conversation: Conversation, target: Target
     messages,
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : choice.value,
-    ...renderSampling(rendering, facts, reasoning.thinking?.type === 'enabled'),
+    ...renderSampling(rendering, facts, isThinking(reasoning.thinking)),
     stop_sequences: renderStops(rendering),
     thinking: reasoning.thinking,
     output_config: outputConfig(reasoning.effort, format.schema),
@@ -144,10 +144,15 @@ function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, singl
   return { type: isRequired ? 'any' : 'auto', ...single };
 }
 
+/** Thinking excludes other sampling than the default, also if the model decides how much it thinks (Claude 4.6). */
+function isThinking(thinking: { type: string } | undefined): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
+}
+
 /** Newer models accept only the default sampling; models from 4.1 on accept temperature or top_p, but not both. */
-function renderSampling(rendering: Rendering, { sampling }: ClaudeFacts, isThinking: boolean): Json {
+function renderSampling(rendering: Rendering, { sampling }: ClaudeFacts, isThinkingOn: boolean): Json {
   const { temperature, topP, topK } = rendering.conversation.sampling;
-  if (sampling === 'none' || isThinking) {
+  if (sampling === 'none' || isThinkingOn) {
     rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
     rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
     rendering.drop('topK', topK, 'model-takes-none');

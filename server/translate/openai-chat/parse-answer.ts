@@ -19,7 +19,7 @@ export function parseChatAnswer(body: unknown, turns: number): Answer | null {
     id: typeof body.id === 'string' ? body.id : '',
     parts: [
       ...textPart('thinking', message.reasoning_content ?? message.reasoning),
-      ...textPart('text', message.content),
+      ...saidIn(message.content).flatMap(({ type, text }) => textPart(type, text)),
       ...textPart('refusal', message.refusal),
       ...picturesOf(message.images),
       ...callsOf(message, turns),
@@ -27,6 +27,26 @@ export function parseChatAnswer(body: unknown, turns: number): Answer | null {
     stop: { reason: parseFinishReason(choice.finish_reason) },
     usage: usage && parseChatUsage(usage),
   };
+}
+
+/**
+ * The texts of a message's `content`. That of Mistral's reasoning models is a list whose `thinking` is a list of texts
+ * itself. Source: Mistral docs, "Reasoning".
+ */
+export function saidIn(content: unknown): { type: 'text' | 'thinking'; text: string }[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return objectsIn(content).flatMap((chunk) =>
+    chunk.type === 'thinking' ? [{ type: 'thinking' as const, text: textsIn(chunk.thinking) }] : saidIn(chunk.text),
+  );
+}
+
+function textsIn(chunks: unknown): string {
+  const texts = objectsIn(chunks).map(({ text }) => (typeof text === 'string' ? text : ''));
+  return texts.join('');
+}
+
+function objectsIn(list: unknown): Json[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 /** Reasoning arrives without a seal; its envelope identifies the origin when the client sends it back. */
@@ -39,7 +59,7 @@ export const plainSeal = { kind: 'plain' as const, data: '' };
 
 /** `images` in OpenRouter's notation, from models that generate images. */
 export function picturesOf(images: unknown): MediaPart[] {
-  return (Array.isArray(images) ? images : []).filter(isObject).flatMap((image): MediaPart[] => {
+  return objectsIn(images).flatMap((image): MediaPart[] => {
     const url = isObject(image.image_url) ? image.image_url.url : undefined;
     if (typeof url !== 'string') return [];
     return [{ type: 'media', kind: 'image', source: sourceOfUrl(url), at: '' }];
@@ -47,7 +67,7 @@ export function picturesOf(images: unknown): MediaPart[] {
 }
 
 function callsOf(message: Json, turns: number): CallPart[] {
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  const calls = objectsIn(message.tool_calls);
   if (calls.length === 0 && isObject(message.function_call))
     return [toCall({ function: message.function_call }, 0, turns)];
   return calls.map((call, index) => toCall(call, index, turns));

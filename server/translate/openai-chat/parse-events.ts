@@ -6,7 +6,7 @@ import { idOfPlace } from '../call-ids.ts';
 import type { AnswerEvent, StopReason } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { argumentsOf, picturesOf, plainSeal, thoughtSignatureOf } from './parse-answer.ts';
+import { argumentsOf, picturesOf, plainSeal, saidIn, thoughtSignatureOf } from './parse-answer.ts';
 import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -68,12 +68,11 @@ export class ChatEventParser implements EventParser {
 
   #takeChoice(choice: Json, events: AnswerEvent[]): void {
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const thinking = delta.reasoning_content ?? delta.reasoning;
-    if (isText(thinking)) {
-      this.#isThinking = true;
-      events.push({ type: 'thinking', text: thinking });
+    this.#think(events, delta.reasoning_content ?? delta.reasoning);
+    for (const { type, text } of saidIn(delta.content)) {
+      if (type === 'thinking') this.#think(events, text);
+      else this.#say(events, { type, text });
     }
-    if (isText(delta.content)) this.#say(events, { type: 'text', text: delta.content });
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
     for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
@@ -83,6 +82,12 @@ export class ChatEventParser implements EventParser {
     this.#endThinking(events);
     this.#stop = parseFinishReason(choice.finish_reason);
     events.push({ type: 'stop', stop: { reason: this.#stop } });
+  }
+
+  #think(events: AnswerEvent[], text: unknown): void {
+    if (!isText(text)) return;
+    this.#isThinking = true;
+    events.push({ type: 'thinking', text });
   }
 
   #say(events: AnswerEvent[], event: AnswerEvent): void {

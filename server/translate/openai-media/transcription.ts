@@ -5,7 +5,15 @@
 import type { Fields } from '../fields.ts';
 import { invalid, type Losses } from '../losses.ts';
 import { isStreamed } from './images.ts';
-import { type MediaOperation, type MediaRequest, oneOf, openaiUsageOf, textIn, typedEvent } from './operation.ts';
+import {
+  type MediaOperation,
+  type MediaRequest,
+  oneOf,
+  openaiUsageOf,
+  textIn,
+  typedEvent,
+  whyNothing,
+} from './operation.ts';
 import { filesOf, inlineFile } from './uploaded.ts';
 
 export const transcribedAudio: MediaOperation = (fields, losses) =>
@@ -34,6 +42,8 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
     contentType: format === 'text' ? 'text/plain; charset=utf-8' : 'application/json',
     render(answer) {
       const transcript = textIn(answer).trim();
+      const nothing = whyNothing(answer, 'transcript');
+      if (transcript === '' && nothing.code !== null) return { ok: false, error: nothing };
       const tokens = openaiUsageOf(answer);
       const usage = tokens && { type: 'tokens', ...tokens };
       if (isStream) return { ok: true, body: Buffer.from(eventsOf(transcript, usage)) };

@@ -1,6 +1,7 @@
 /** Renders the stream of a response, item by item; its last event contains the whole response. */
 import type { AnswerContext } from '../answer-context.ts';
 import { escapeText, GrowingText } from '../growing-text.ts';
+import { writeJson } from '../json-text.ts';
 import { urlOfSource } from '../media.ts';
 import type { Seal } from '../neutral.ts';
 import type { AnswerError, AnswerEvent, CallEvent, DeltaEvent, Stop, TokenUsage } from '../neutral-answer.ts';
@@ -208,7 +209,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   }
 
   #write(type: string, members: Json): void {
-    const data = JSON.stringify({ type, sequence_number: this.#sequenceNumber++, ...members });
+    const data = writeJson({ type, sequence_number: this.#sequenceNumber++, ...members });
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 }

@@ -56,8 +56,10 @@ test('a program that fails without any fault is not judged', async () => {
 });
 
 test('a single fault can be tested, and an unknown name is refused with the list of names', async () => {
+  // A database that cannot be reached: the judge must not use it, although other commands do.
+  const env = { SLUICE_STORE: 'postgres://sluice@127.0.0.1:1/sluice' };
   const judge = (only: string) =>
-    runCli(['faults', 'judge', '--json', '--only', only, '--', process.execPath, '-e', asksTwice]);
+    runCli(['faults', 'judge', '--json', '--only', only, '--', process.execPath, '-e', asksTwice], { env });
   const { code, stdout } = await judge('reset');
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ fault: 'connection reset once', result: 'ok' }]);

@@ -1,4 +1,6 @@
 /** `sluice run` and `sluice env`: programs that find Sluice in their environment. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { endProgramsAfterEach, runCli, runJson, runVerb, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
@@ -137,6 +139,19 @@ describe('env', () => {
       `${stdout}\nprintf %s "$OPENAI_MODEL"`,
     ]);
     expect(read).toBe(model);
+  });
+
+  test('takes no expired key, and an address that can be reached although Sluice listens on all', async () => {
+    const folder = temporaryFolder();
+    for (const id of ['expired', 'mine']) await runJson(['key', 'create', id, '--expires', '1d', '--data-dir', folder]);
+    await runVerb(['settings', 'set', 'host', '0.0.0.0', '--data-dir', folder]);
+    const [path, expiresAt] = [join(folder, 'config.json'), '2026-01-01T00:00:00.000Z'];
+    const config = JSON.parse(readFileSync(path, 'utf8'));
+    const keys = config.keys.map((key: object, index: number) => (index === 0 ? { ...key, expiresAt } : key));
+    writeFileSync(path, JSON.stringify({ ...config, keys }));
+    const { stdout, stderr } = await runVerb(['env', '--shell', 'sh', '--data-dir', folder]);
+    expect(stderr).toContain('With key "mine"');
+    expect(stdout).toContain("OPENAI_BASE_URL='http://127.0.0.1:4810/v1'");
   });
 
   test('says how to get a key where none can be shown', async () => {

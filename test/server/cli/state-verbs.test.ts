@@ -32,6 +32,15 @@ test('status tells a running Sluice from one that is not, and stop ends it in or
   });
 });
 
+test('of a setting with several members one can be set', async () => {
+  const folder = temporaryFolder();
+  const settings = (line: string[]) => runVerb(['settings', ...line, '--data-dir', folder]);
+  const people = { issuer: 'https://login.example', clientId: 'sluice', roles: [{ claim: 'ops', role: 'admin' }] };
+  await settings(['set', 'people', JSON.stringify(people)]);
+  expect(await settings(['set', 'people.sessionHours', '8'])).toMatchObject({ stdout: 'people.sessionHours is 8.\n' });
+  expect(await settings(['get', 'people.clientId'])).toMatchObject({ stdout: 'sluice\n' });
+});
+
 test('settings are shown, set by name, validated, and otherwise stay as they are', async () => {
   const folder = temporaryFolder();
   const settings = (line: string[]) => runVerb(['settings', ...line, '--data-dir', folder]);

@@ -36,6 +36,18 @@ test('beyond the number of rows to keep the oldest are deleted, and their sums a
   ledger.close();
 });
 
+test('with the requests their names are deleted, however many there are', async () => {
+  const ledger = open({ retentionRows: 1 });
+  for (let index = 0; index < 3_000; index += 1)
+    ledger.finished(finishedRow(`req_${index}`, { modelAsked: `m${index}`, modelServed: `m${index}` }));
+  ledger.flush();
+  await ledger.sweep();
+  const names = database.prepare("SELECT count(*) AS count FROM request_names WHERE dimension = 'model'");
+  // Those of the last block, which has a request.
+  expect(names.get()?.count).toBeLessThan(256);
+  ledger.close();
+});
+
 test('captured bodies have days of their own', async () => {
   let now = noon - 3 * day;
   const settings = () => ({ ...roomy, captureRetentionDays: 1 });

@@ -111,6 +111,20 @@ describe('webhooks of a gateway', () => {
     expect(up?.path).toBe('/planted-path');
   });
 
+  test('have their secrets read again with the configuration', async () => {
+    const env = { HOOK_URL: `${origin}/before` };
+    await start({ url: 'env:HOOK_URL', events: ['new-version'] }, {}, env);
+    sluice.gateway.updateReady('9.9.0');
+    expect((await arrived(1))[0]?.path).toBe('/before');
+    env.HOOK_URL = `${origin}/after`;
+    await sluice.gateway.execute({ type: 'settings.update', changes: { replyHeaders: false } });
+    let patch = 1;
+    await eventually(async () => {
+      sluice.gateway.updateReady(`9.9.${patch++}`);
+      return received.some(({ path }) => path === '/after') || null;
+    });
+  });
+
   test('tell that a session has used up its budget, and that a new version is ready', async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 0 };
     upstream.answer((_request, response) =>

@@ -167,6 +167,15 @@ describe('a request', () => {
     ]);
   });
 
+  test('leaves out the temperature of a Claude 4.6 that thinks (modelparams.dev#214)', () => {
+    const claude = on('claude-sonnet-4-6');
+    const asked = { ...plain, temperature: 0.2, reasoning_effort: 'high' };
+    expect(sent(claude, asked)).toMatchObject({ thinking: { type: 'adaptive' } });
+    expect(sent(claude, asked)).not.toHaveProperty('temperature');
+    expect(lossesOf(claude, asked)).toEqual(['dropped temperature: model-takes-none']);
+    expect(sent(claude, { ...plain, temperature: 0.2 })).toMatchObject({ temperature: 0.2 });
+  });
+
   test.each([
     [{ n: 2 }, 'n'],
     [{ modalities: ['text', 'audio'] }, 'modalities'],

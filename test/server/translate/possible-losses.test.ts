@@ -21,7 +21,7 @@ describe('what a route would lose', () => {
     const fields = (model: string) =>
       possibleLosses('openai-chat', 'anthropic-messages', model).dropped.map(({ field }) => field);
     expect(fields('claude-opus-5')).toContain('temperature');
-    expect(fields('claude-opus-4-6')).not.toContain('temperature');
+    expect(fields('claude-3-5-haiku-20241022')).not.toContain('temperature');
   });
 
   test('is nothing where nothing is translated', () => {

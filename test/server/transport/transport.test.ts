@@ -50,6 +50,21 @@ describe('a reply', () => {
     expect(pieces).toBeLessThan(20);
   });
 
+  test('that its reader cannot read has failed, and nothing else has', async () => {
+    const upstream = await serve((_request, response) => void response.write('odd'));
+    const failed = new Promise<unknown>((resolve, reject) => {
+      transport.send(requestTo(upstream.origin), {
+        onHeaders() {},
+        onData() {
+          throw new TypeError('Cannot convert object to primitive value');
+        },
+        onEnd: () => reject(new Error('it has ended')),
+        onError: resolve,
+      });
+    });
+    expect(await failed).toMatchObject({ fault: 'malformed', cause: expect.any(TypeError) });
+  });
+
   test('that breaks off is passed on up to its last whole chunk', async () => {
     const upstream = await raw((socket) => socket.end(chunked(50)));
     const { body, error } = await observe(transport, requestTo(upstream.origin)).outcome;
