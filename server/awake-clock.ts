@@ -132,7 +132,7 @@ function lookAtPatient(): void {
   patient.forEach((timer) => {
     timer.lookAt(nowMs);
   });
-  if (!patient.isEmpty) return;
+  if (patient.size > 0) return;
   clearInterval(lookTimer);
   lookTimer = undefined;
 }

@@ -8,8 +8,8 @@ export class Slots<T> {
   readonly #members: (T | undefined)[] = [];
   readonly #free: number[] = [];
 
-  get isEmpty(): boolean {
-    return this.#free.length === this.#members.length;
+  get size(): number {
+    return this.#members.length - this.#free.length;
   }
 
   /** Returns the slot to pass to `delete`, once. */

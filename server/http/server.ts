@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type RequestListener, type Server, type Ser
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
+import { Slots } from '../slots.ts';
 import { servedApis } from '../wire/registry.ts';
 import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
@@ -52,7 +53,7 @@ const cutOffMs = 1_000;
 /** Rejects with the system's error, such as EADDRINUSE. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
   const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs, webSockets } = options;
-  const running = new Set<ServerResponse>();
+  const running = new Slots<ServerResponse>();
   let isDraining = false;
   let onIdle: (() => void) | undefined;
   const server = http.createServer({
@@ -66,11 +67,11 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     shouldUpgradeCallback: (request) => webSockets?.wants(request) ?? false,
   });
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    running.add(response);
+    const slot = running.add(response);
     // Otherwise a busy kept-alive connection would never become idle, and would be cut off at the end.
     if (isDraining) response.shouldKeepAlive = false;
     response.on('close', () => {
-      running.delete(response);
+      running.delete(slot);
       if (running.size === 0) onIdle?.();
     });
     listener(request, response);
@@ -119,11 +120,12 @@ export async function listen(listener: RequestListener, options: ListenOptions):
 }
 
 /** Answers what does not become a request. */
-function answerInvalid(server: Server, running: ReadonlySet<ServerResponse>): void {
+function answerInvalid(server: Server, running: Slots<ServerResponse>): void {
   server.on('clientError', (error, socket) => {
-    const isAnswered = [...running].some(
-      (response) => response.req.socket === socket && response.headersSent && !response.writableEnded,
-    );
+    let isAnswered = false;
+    running.forEach(({ req, headersSent, writableEnded }) => {
+      if (req.socket === socket && headersSent && !writableEnded) isAnswered = true;
+    });
     answerClientError(error, socket, isAnswered);
   });
   server.on('connect', (_request, socket) => {

@@ -16,13 +16,13 @@ test('has who was added and not deleted, and gives a free place to the next', ()
   slots.delete(first);
   expect(slots.add('c')).toBe(first);
   expect(membersOf(slots)).toEqual(['c', 'b']);
-  expect(slots.isEmpty).toBe(false);
+  expect(slots.size).toBe(2);
 });
 
 test('is empty once all were deleted', () => {
   const slots = new Slots<string>();
-  for (const place of [slots.add('a'), slots.add('b')]) slots.delete(place);
-  expect(slots.isEmpty).toBe(true);
+  for (const slot of [slots.add('a'), slots.add('b')]) slots.delete(slot);
+  expect(slots.size).toBe(0);
   expect(membersOf(slots)).toEqual([]);
 });
 
@@ -32,5 +32,5 @@ test('lets members be deleted while it is gone through', () => {
   slots.forEach((member) => {
     slots.delete(places.get(member) ?? -1);
   });
-  expect(slots.isEmpty).toBe(true);
+  expect(slots.size).toBe(0);
 });

@@ -34,7 +34,7 @@ function forget(upload: Upload): void {
 
 function checkAll(): void {
   uploads.forEach(check);
-  if (!uploads.isEmpty) return;
+  if (uploads.size > 0) return;
   clearInterval(timer);
   timer = undefined;
 }

@@ -12,7 +12,7 @@ describe.each([
   ['Bedrock', claudeOnBedrock('anthropic.claude-opus-4-5')],
   ['Vertex AI', modelOnVertex('claude-opus-4-5')],
 ])('%s', (_name, hosted) => {
-  const { rewritten } = hosted.envelope({ path: '/messages', headers: {}, isStream: false });
+  const { rewrite } = hosted.envelope({ path: '/messages', headers: {}, isStream: false });
 
   test.each([
     ['a text', 'Hi', [{ ...text, cache_control: mark }]],
@@ -22,7 +22,7 @@ describe.each([
     ['nothing that can be cached', [thinking], [thinking]],
   ])('is given a request’s mark at the last block of %s', (_what, content, marked) => {
     const body = { max_tokens: 9, messages: [earlier, { role: 'user', content }], cache_control: mark };
-    expect(rewritten?.(body, JSON.stringify)).toEqual({
+    expect(rewrite?.(body, JSON.stringify)).toEqual({
       max_tokens: 9,
       messages: [earlier, { role: 'user', content: marked }],
     });
@@ -30,6 +30,6 @@ describe.each([
 
   test('is given a request without a mark as it is', () => {
     const body = { max_tokens: 9, messages: [earlier] };
-    expect(rewritten?.(body, JSON.stringify)).toEqual(body);
+    expect(rewrite?.(body, JSON.stringify)).toEqual(body);
   });
 });
