@@ -57,6 +57,7 @@ export const requests: typeof english.requests = {
     client: '所有客户端',
   },
   ranges: { '1h': '最近 1 小时', '24h': '最近 24 小时', '7d': '最近 7 天', '30d': '最近 30 天' },
+  times: { since: (moment) => `${moment} 起`, until: (moment) => `${moment} 之前` },
   outcomeChoices: {
     ok: '成功',
     failed: '失败（全部类型）',
