@@ -9,6 +9,7 @@ import { ModelField } from '../../../components/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { useModelChoice } from '../../../state/use-model-choice.ts';
+import { useUnsaved } from '../../../state/use-unsaved.ts';
 import bodyClasses from '../body/Body.module.css';
 import { formatJson, looksLikeJson } from '../body/format-json.ts';
 import { LazyCodeView } from '../body/LazyCodeView.tsx';
@@ -32,7 +33,13 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
   const again = useSecondAnswer(keyChoice);
   const isRunning = again.answer?.state === 'running';
   const { method, headers } = sent;
-  const send = () => draft.call && void again.run({ method, headers, ...draft.call });
+  const [sentBody, setSentBody] = useState(draft.firstBody);
+  useUnsaved(draft.edited !== null && draft.edited !== sentBody);
+  const send = () => {
+    if (!draft.call) return;
+    setSentBody(draft.edited ?? draft.firstBody);
+    void again.run({ method, headers, ...draft.call });
+  };
   return (
     <div className={classes.again}>
       <div className={classes.fields}>
@@ -102,6 +109,7 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
   const call = problem === null ? pick(isSameModel, { path: sent.path, body }, qualifiedName) : null;
   return {
     firstBody,
+    edited,
     edit: setEdited,
     problem,
     call,
