@@ -135,6 +135,10 @@ describe('formats', () => {
   });
 });
 
+it('a space stands between Chinese and a Latin name', () => {
+  expect([zh.copyNamed('Base URL'), zh.copyNamed(zh.command)]).toEqual(['复制 Base URL', '复制命令']);
+});
+
 it('the hints of services are the engine’s in English, and there in Chinese', () => {
   // The preset `custom` is left out, because its form itself asks for everything in its hint.
   const hinted = presets.filter(({ id, hint }) => hint && id !== 'custom');

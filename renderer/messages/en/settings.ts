@@ -207,7 +207,7 @@ export const settings = {
     signOut: 'Sign out everywhere…',
     confirmTitle: 'Sign out everywhere',
     confirmInBrowser:
-      'All browsers are signed out at once, this one too, and sign-in links that were not opened yet stop working. Programs and their keys are not affected. “npm run -s sluice -- window” prints a new sign-in link.',
+      'All browsers are signed out at once, this one too, and sign-in links that were not opened yet stop working. Programs and their keys are not affected. This window then shows how to sign in again.',
     confirmInDesktop:
       'All browsers are signed out at once, and sign-in links that were not opened yet stop working. This window stays open; programs and their keys are not affected.',
     confirm: 'Sign out everywhere',

@@ -8,7 +8,7 @@ export const faults: typeof english.faults = {
   group: (name) => `分组 ${name}`,
   why: '请求会有意失败，与服务商无关。',
   stop: '停止',
-  stopOf: (whom) => `停止${whom}的故障注入`,
+  stopOf: (whom) => `停止故障注入：${whom}`,
   act: '故障注入…',
   title: '让程序遇到故障',
   lead: (name) => `使用密钥“${name}”的请求会遇到错误、延迟和中断的流，以便你了解程序如何应对。到时自动结束。`,

@@ -137,7 +137,7 @@ export const attention: typeof english.attention = {
         ? `Sluice 曾停顿 ${duration}（${at}），期间没有响应任何请求；停顿并非由某个请求引起。`
         : `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
-    'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
+    'key-expires': (name, day) => `密钥“${name}”将于 ${day}到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
     'group-budget': (name, used, amount) => `分组“${name}”的预算 ${amount} 已用 ${used}。`,
     'key-unpriced': ({ name, count, budget }) => `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。`,

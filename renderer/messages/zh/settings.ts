@@ -186,7 +186,7 @@ export const settings: typeof english.settings = {
     signOut: '退出所有登录…',
     confirmTitle: '退出所有登录',
     confirmInBrowser:
-      '所有浏览器（包括当前浏览器）都会立即退出登录，尚未打开的登录链接也会失效。程序及其密钥不受影响。运行“npm run -s sluice -- window”会打印一个新的登录链接。',
+      '所有浏览器（包括当前浏览器）都会立即退出登录，尚未打开的登录链接也会失效。程序及其密钥不受影响。之后此窗口会说明如何重新登录。',
     confirmInDesktop: '所有浏览器都会立即退出登录，尚未打开的登录链接也会失效。此窗口保持打开；程序及其密钥不受影响。',
     confirm: '退出所有登录',
     done: (count) => (count === 0 ? '没有已登录的浏览器。' : `已让 ${count} 个浏览器退出登录。`),
