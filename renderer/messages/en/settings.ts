@@ -2,7 +2,7 @@ export const settings = {
   parts: {
     window: 'This window',
     address: 'Address',
-    network: 'Network',
+    network: 'Proxies and certificates',
     access: 'Network access',
     serving: 'Serving',
     records: 'Records',

@@ -45,7 +45,7 @@ export const overview: typeof english.overview = {
   by: '统计维度',
   dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
-  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token 数', cost: '费用' },
+  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token', cost: '费用' },
   unpriced: (requests) => `${requests} 个价格未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',

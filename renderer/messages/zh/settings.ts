@@ -4,7 +4,7 @@ export const settings: typeof english.settings = {
   parts: {
     window: '此窗口',
     address: '地址',
-    network: '网络',
+    network: '代理与证书',
     access: '允许从何处调用',
     serving: '服务',
     records: '记录',

@@ -30,12 +30,15 @@ export function NetworkState() {
 function ProxyList({ ways }: Pick<NetworkView, 'ways'>) {
   const { network: names } = useLocalization().messages.settings;
   const providerName = useProviderName();
-  if (ways.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
+  // Nothing on a network answers for it.
+  const demoId = useControlState((state) => state.views?.providers.find(({ isDemo }) => isDemo)?.id ?? null);
+  const shown = ways.filter(({ provider }) => provider !== demoId);
+  if (shown.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
   const describe = (proxies: readonly (string | null)[]) =>
     proxies.map((proxy) => (proxy === null ? names.directly : names.through(proxy))).join(names.orElse);
   return (
     <ul>
-      {ways.map(({ provider, by, proxies, unusable }) => (
+      {shown.map(({ provider, by, proxies, unusable }) => (
         <li key={provider}>
           <strong>{providerName(provider)}</strong>: {proxies.length > 0 && `${describe(proxies)} (${names.by[by]})`}
           {unusable.length > 0 && ` ${names.unusable(unusable.join(', '))}`}
