@@ -80,6 +80,7 @@ export const requests = {
     running: 'Running',
   },
   moreFilters: 'More filters',
+  fewerFilters: 'Fewer filters',
   savedFilters: 'Saved',
   saveFilter: 'Save this filter…',
   /** Shown while there is nothing to save. */

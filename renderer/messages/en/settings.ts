@@ -162,6 +162,7 @@ export const settings = {
       system: 'by the operating system',
       nobody: 'no proxy is set',
     },
+    way: (how: string, by: string) => `${how} (${by})`,
     unusable: (what: string) => `cannot use ${what}: only HTTP proxies are supported`,
     noProviders: 'There is no provider yet.',
     asksSystem: 'Proxies are taken from the operating system, including its automatic configuration (PAC).',

@@ -18,7 +18,7 @@ export const faults: typeof english.faults = {
     'rate-limited': 'rate-limited：五分之二的请求得到 429',
     outage: 'outage：所有请求都失败',
     slow: 'slow：响应开始得晚，速度慢',
-    'flaky-streams': 'flaky-streams：约一半的流中断或损坏',
+    'flaky-streams': 'flaky-streams：约一半的流会中断',
   },
   ownRules: '自定义规则',
   rulesLabel: '规则',

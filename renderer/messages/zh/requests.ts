@@ -68,6 +68,7 @@ export const requests: typeof english.requests = {
     running: '进行中',
   },
   moreFilters: '更多筛选',
+  fewerFilters: '收起筛选',
   savedFilters: '已保存',
   saveFilter: '保存当前筛选…',
   saveFilterHint: '选择筛选条件后，可以在此保存。',

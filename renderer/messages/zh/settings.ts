@@ -143,6 +143,7 @@ export const settings: typeof english.settings = {
       system: '按操作系统的设置',
       nobody: '未设置代理',
     },
+    way: (how, by) => `${how}（${by}）`,
     unusable: (what) => `无法使用 ${what}：仅支持 HTTP 代理`,
     noProviders: '还没有服务商。',
     asksSystem: '会向操作系统查询代理，包括自动配置（PAC）。',

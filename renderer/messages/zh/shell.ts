@@ -106,5 +106,6 @@ export const shell: typeof english = {
     typeForMore: (count: string) => `还有 ${count} 项，输入文字即可查找。`,
     kinds: { group: '某分组的任意密钥', key: '某个密钥' },
   },
+  labelled: (name: string, value: string) => `${name}：${value}`,
   readOnly: '只读：配置来自文件。',
 };

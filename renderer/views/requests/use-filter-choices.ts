@@ -90,11 +90,10 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
 /** The choice that stands for the times of a link. */
 const fixedTimes = 'fixed';
 
-/** `Nov 3, 09:00 – Nov 3, 10:00`: the times of a link; null if it has none. */
+/** `Nov 3, 09:00 – 10:00`: the times of a link; null if it has none. */
 function describeTimes({ sinceMs, untilMs }: ShownFilter, { messages, formats }: Localization): string | null {
   const { since, until } = messages.requests.times;
-  if (sinceMs !== undefined && untilMs !== undefined)
-    return `${formats.dayAndClock(sinceMs)} – ${formats.dayAndClock(untilMs)}`;
+  if (sinceMs !== undefined && untilMs !== undefined) return formats.fromTo(sinceMs, untilMs);
   if (sinceMs !== undefined) return since(formats.dayAndClock(sinceMs));
   return untilMs === undefined ? null : until(formats.dayAndClock(untilMs));
 }
