@@ -25,5 +25,7 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
+  // Some are sentences.
+  components: { Menu: { styles: { label: { fontWeight: 400 } } } },
   headings: { fontWeight: '600', sizes: { h1: { fontSize: '1rem' }, h2: { fontSize: '0.875rem' } } },
 });

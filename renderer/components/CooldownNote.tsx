@@ -14,7 +14,7 @@ export function CooldownNote({ health, name, className }: CooldownNoteProps) {
   const localization = useLocalization();
   const text = useNow((now) => describeCooldown(health, localization, now));
   if (text === '') return null;
-  return <p className={className}>{name === undefined ? text : `${name}: ${text}`}</p>;
+  return <p className={className}>{name === undefined ? text : localization.messages.labelled(name, text)}</p>;
 }
 
 /** Empty if there was no failure. */

@@ -27,6 +27,7 @@ export function KeyChooser({ choice }: { choice: KeyChoice }) {
           value={secret ?? ''}
           onChange={(event) => choice.enter(event.currentTarget.value.trim())}
           autoComplete="off"
+          wrapperProps={{ 'data-key-secret': true }}
           visibilityToggleButtonProps={{ 'aria-label': names.showEntered, tabIndex: 0 }}
         />
       )}

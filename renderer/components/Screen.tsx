@@ -6,9 +6,13 @@ import type { Messages } from '../messages/en.ts';
 import { useLocalization } from '../messages/use-messages.ts';
 import { hasNavigated } from '../state/hash-location.ts';
 import { overlay } from '../state/overlay.ts';
+import { useControlState } from '../state/use-control.ts';
 import classes from './Screen.module.css';
 
 export type ScreenName = keyof Messages['screens'];
+
+/** Their buttons are disabled if the configuration is read-only. */
+const changing: ReadonlySet<ScreenName> = new Set(['providers', 'models', 'groups', 'keys', 'settings']);
 
 interface ScreenProps {
   name: ScreenName;
@@ -32,6 +36,7 @@ export function Screen({ name, count, lead, back, action, children }: ScreenProp
   const { appName, screens } = messages;
   const heading = useRef<HTMLHeadingElement>(null);
   const title = screens[name];
+  const isReadOnly = useControlState(({ views }) => views?.status.readOnly === true);
   useEffect(() => {
     document.title = `${title} – ${appName}`;
   }, [title, appName]);
@@ -52,6 +57,7 @@ export function Screen({ name, count, lead, back, action, children }: ScreenProp
         {count !== undefined && <span className={classes.count}>{formats.number(count)}</span>}
         {action !== undefined && <div className={classes.action}>{action}</div>}
       </header>
+      {isReadOnly && changing.has(name) && <p className={classes.lead}>{messages.readOnly}</p>}
       {lead && <p className={classes.lead}>{lead}</p>}
       {children}
     </div>

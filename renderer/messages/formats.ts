@@ -25,6 +25,8 @@ export interface Formats {
   /** Hour and minute. */
   clock(moment: number): string;
   dayAndClock(moment: number): string;
+  /** `Nov 3, 09:00 – 10:00`, with what differs only. */
+  fromTo(start: number, end: number): string;
   /** Date without the year. */
   shortDay(moment: number): string;
   /** `a, b and c`. */
@@ -107,6 +109,10 @@ export function createFormats(language: string, messages: Messages, region = lan
     day: (moment) => day.format(moment),
     clock: (moment) => clock.format(moment),
     dayAndClock: (moment) => dayAndTime.format(moment),
+    fromTo(start, end) {
+      const [from, to] = [dayAndTime.format(start), dayAndTime.format(end)];
+      return from === to ? from : `${from} – ${isSameDay(start, end) ? clock.format(end) : to}`;
+    },
     shortDay: (moment) => shortDay.format(moment),
     list: (values) => list.format(values),
     gap: language.startsWith('zh') ? '' : ' ',

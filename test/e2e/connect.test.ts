@@ -93,6 +93,26 @@ describe('the connect screen', () => {
     expect(await dialog.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
   });
 
+  it('shows the change anew if the file was changed since, and then makes it', async () => {
+    let path = '';
+    const prepare = (folder: string) => {
+      mkdirSync(join(folder, '.codex'));
+      path = join(folder, '.codex/config.toml');
+      writeFileSync(path, 'model = "a"\n');
+    };
+    const { page } = await open({ screen: '/connect/codex', prepare });
+    await page.getByRole('button', { name: 'Review change…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('-model = "a"').waitFor();
+    writeFileSync(path, 'model = "b"\n');
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByText('The file has changed since this preview.').waitFor();
+    await dialog.getByText('-model = "b"').waitFor();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(readFileSync(path, 'utf8')).toContain('model_provider = "sluice"');
+  });
+
   it('writes nothing when the person cancels', async () => {
     const { page, gateway } = await open({ screen: '/connect/opencode' });
     await page.getByRole('button', { name: 'Review change…' }).click();

@@ -274,6 +274,24 @@ it('goes through the list by keys, closes without a step in the history, and giv
   expect(await panel.count()).toBe(0);
 });
 
+it('leaves the keys to a dialog that is open above it', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const { page, gateway } = await open({ screen, config });
+  for (let times = 0; times < 2; times++) await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  await expect.poll(() => rowOf(page).count()).toBe(2);
+  const panel = await openFirst(page);
+  const { pathname, hash } = new URL(page.url());
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'Dataset for fine-tuning…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Dataset for fine-tuning' });
+  await dialog.getByRole('button', { name: 'Close' }).focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  expect(page.url()).toContain(pathname + hash);
+});
+
 it('renders only the visible part of a body of 5 MB, in a box of limited height', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
   const settings = { capture: { maxBytes: 8_000_000 } };
@@ -378,6 +396,29 @@ it('sends it edited and to another provider, and refuses what is no JSON', async
   await dialog.getByText('Both answers are identical.').waitFor();
   expect(seen.map((line) => line.slice(0, 3))).toEqual(['one', 'two']);
   expect(seen[1]).toContain('Edited');
+});
+
+it('asks before an edited request is lost, and no longer once it is sent', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const opened = await open({ screen, config });
+  const { page, gateway } = opened;
+  await createKeptKey(opened, 'kept');
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  await menuOf(page, await openFirst(page), 'Edit and send…');
+  const dialog = page.getByRole('dialog', { name: 'Send again' });
+  const editor = dialog.getByRole('textbox', { name: 'Request body' });
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(' ');
+  await dialog.getByRole('button', { name: 'Send', exact: true }).focus();
+  await page.keyboard.press('Escape');
+  const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  await question.waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await dialog.getByText('Both answers are identical.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
 });
 
 it('shows no invented body, but why there is none, and captures the next ones by one click', async () => {

@@ -121,6 +121,18 @@ describe('a key', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps what was changed elsewhere while its form was open', async () => {
+    const { page, gateway } = await open({ screen: '/keys', config: twoGroups });
+    await page.getByRole('button', { name: 'Change first' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('renamed');
+    await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { group: 'writers', models: ['a'] } });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const [key] = await gateway.gateway.query({ type: 'keys' });
+    expect(key).toMatchObject({ name: 'renamed', group: 'writers', models: ['a'] });
+  });
+
   it('gets another secret only after asking, and the old one ends', async () => {
     const { page, gateway, clientWith } = await open({ screen: '/keys' });
     await chooseAct(page, 'first', 'Rotate…');

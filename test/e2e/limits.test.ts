@@ -56,7 +56,7 @@ describe('limits', () => {
     expect((await gateway.gateway.query({ type: 'groups' }))[0]?.limits).toBeUndefined();
     await page.getByLabel('Amount of budget 1').fill('1');
     await page.getByLabel('Unit of budget 1').selectOption('tokens');
-    await page.getByLabel('When budget 1 is spent').selectOption('then only warn');
+    await page.getByLabel('When budget 1 is spent').selectOption('then warn');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('meter', { name: '1 token a month' }).waitFor();
     for (let count = 0; count < 2; count++) await gateway.client.chat.completions.create(question);

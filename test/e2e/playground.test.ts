@@ -189,6 +189,15 @@ describe('the playground', () => {
     expect(await page.getByLabel('Request body', { exact: true }).inputValue()).toMatch(
       /image: \(image\/png.*\nmask: \(image\/png/,
     );
+    const panels = page.getByRole('navigation', { name: 'Capabilities' });
+    await panels.getByRole('link', { name: 'Chat' }).click();
+    await panels.getByRole('link', { name: 'Images' }).click();
+    // What was painted is gone, so it must not be sent either.
+    await canvas.waitFor();
+    await images.getByRole('button', { name: 'Send' }).click();
+    await expect
+      .poll(() => page.getByLabel('Request body', { exact: true }).inputValue())
+      .toMatch(/image: \(image\/png[^\n]*$/);
     expect(complaints).toEqual([]);
   });
 

@@ -76,6 +76,45 @@ it('does not move while a person reads, and shows how many new requests arrived'
   await page.locator('[aria-rowindex="2"]').getByText('demo-chat').waitFor();
 });
 
+it('adds new requests beside an open one when they are asked for', async () => {
+  const { page, gateway, complaints } = await open({ screen, prepare: fillWithRequests });
+  await page.locator('tbody a').first().click();
+  const panel = page.getByRole('complementary', { name: 'Request' });
+  await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+  const button = page.getByRole('button', { name: '1 new request' });
+  await button.click();
+  await page.locator('[aria-rowindex="2"]').getByText('demo-chat').waitFor();
+  await button.waitFor({ state: 'detached' });
+  await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('loads on by itself once the engine is back', async () => {
+  const { page, stopEngine, startEngine } = await open({ screen, prepare: fillWithRequests });
+  await page.locator('tbody tr').first().waitFor();
+  await stopEngine();
+  await page.getByText('Connection lost').waitFor();
+  await page.getByLabel('Search requests').fill('rate limit');
+  await page.locator('main').getByText('The engine is not responding.').waitFor();
+  await startEngine();
+  await page.getByText('24 requests, 24 failed.').waitFor();
+  await page.locator('tbody tr').nth(5).getByText('429 error').waitFor();
+});
+
+it('names the times of a link, and takes a range instead', async () => {
+  const sinceMs = new Date(2026, 10, 3, 9).getTime();
+  const { page } = await open({ screen: `/requests?since=${sinceMs}` });
+  const range = page.getByLabel('Time range');
+  const chosen = () => range.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
+  await expect.poll(chosen).toBe('Since 3 Nov, 09:00');
+  await page.goto(page.url().replace(/#.*/, `#/requests?since=${sinceMs}&until=${sinceMs + 3_600_000}`));
+  await expect.poll(chosen).toBe('3 Nov, 09:00 – 10:00');
+  await range.selectOption('Last hour');
+  await expect.poll(() => page.url()).toMatch(/requests\?range=1h$/);
+  expect(await range.locator('option').allTextContents()).not.toContain('Since 3 Nov, 09:00');
+});
+
 it('keeps the requests that match the filter, which is in the address', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
   await page.getByLabel('Outcome').selectOption('error');

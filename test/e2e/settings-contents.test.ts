@@ -41,7 +41,7 @@ describe('the contents of the settings', () => {
     const top = () => records.evaluate((part) => part.getBoundingClientRect().top);
     await expect.poll(top).toBeLessThan(200);
     const grow = (part: Element) => part.setAttribute('style', 'min-height: 900px');
-    await page.getByRole('region', { name: 'Network', exact: true }).evaluate(grow);
+    await page.getByRole('region', { name: 'Proxies and certificates' }).evaluate(grow);
     await expect.poll(top).toBeLessThan(200);
     expect(await contents.locator('[aria-current="location"]').allTextContents()).toEqual(['Records']);
   });

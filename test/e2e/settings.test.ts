@@ -162,7 +162,7 @@ describe('the settings screen', () => {
     ];
     const ports = { proxies: { httpsProxy: 'http://corp.invalid:8080', noProxy: 'intranet.invalid' } };
     const { page, gateway, complaints } = await open({ screen, config: { providers }, ports });
-    const network = page.getByRole('region', { name: 'Network', exact: true });
+    const network = page.getByRole('region', { name: 'Proxies and certificates' });
     await network.getByText('Far away: through corp.invalid:8080 (by HTTP_PROXY or HTTPS_PROXY)').waitFor();
     await network.getByText('Its own: through mine.invalid:3128 (as set for the provider)').waitFor();
     await network.getByText('NO_PROXY: intranet.invalid').waitFor();

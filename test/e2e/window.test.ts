@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { OpenAI } from 'openai';
 import type { Locator, Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadDeclarativeConfig } from '../../server/config/declarative.ts';
 import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -126,6 +128,29 @@ describe('the window in a browser', () => {
     expect(await page.getByText('No requests in the last 24 hours.').count()).toBe(0);
     await window.startEngine();
     await page.getByText('No requests in the last 24 hours.').waitFor();
+  });
+
+  it('says why nothing can be changed if the configuration comes from a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-read-only-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'sluice.json');
+    writeFileSync(file, JSON.stringify({ version: 1, groups: [{ id: 'default' }] }));
+    const { page } = await open({ ports: { config: await loadDeclarativeConfig(file) }, screen: '/providers' });
+    const isOff = (name: string) => page.getByRole('button', { name }).isDisabled();
+    for (const [screen, button] of [
+      ['providers', 'Add provider'],
+      ['models', 'New alias'],
+      ['groups', 'New group'],
+      ['groups/default', 'Remove…'],
+      ['keys', 'New key'],
+    ] as const) {
+      await page.goto(`${page.url().split('#')[0]}#/${screen}`);
+      await page.getByText('Read-only: the configuration comes from a file.').waitFor();
+      expect(await isOff(button), screen).toBe(true);
+    }
+    await page.goto(`${page.url().split('#')[0]}#/requests`);
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    expect(await page.getByText('Read-only').count()).toBe(0);
   });
 
   it('says that the engine is gone, and goes on when it is back', async () => {

@@ -8,6 +8,10 @@ import { presets } from '../../server/providers/presets.ts';
 /** Names, addresses and placeholders that are the same in every language. */
 const untranslated = new Set([
   'appName',
+  'labelled',
+  'overview.columns.tokens',
+  'probe.findings.way-failed',
+  'settings.network.way',
   'status.baseUrl',
   'createKey.namePlaceholder',
   'requests.keyPlaceholder',
@@ -115,6 +119,9 @@ describe('formats', () => {
   it('write a day as the person’s region does, with the month’s name', () => {
     const moment = new Date(2026, 10, 3, 9, 5).getTime();
     expect(english.dayAndClock(moment)).toBe('Nov 3, 09:05');
+    expect(english.fromTo(moment, moment + 59_999)).toBe('Nov 3, 09:05');
+    expect(english.fromTo(moment, moment + 3_600_000)).toBe('Nov 3, 09:05 – 10:05');
+    expect(english.fromTo(moment, moment + 86_400_000)).toBe('Nov 3, 09:05 – Nov 4, 09:05');
     const british = createFormats('en', en, regionalTag('en', ['de-DE', 'en-GB']));
     expect(british.dayAndClock(moment)).toBe('3 Nov, 09:05');
     expect(british.compact(3_800_000)).toBe('3.8M');
@@ -133,6 +140,10 @@ describe('formats', () => {
     expect(chinese.ago(0, 120_000)).toBe('2 分钟前');
     expect([7_673, 29_000, 3_800_000].map(chinese.compact)).toEqual(['7.7K', '29K', '3.8M']);
   });
+});
+
+it('a space stands between Chinese and a Latin name', () => {
+  expect([zh.copyNamed('Base URL'), zh.copyNamed(zh.command)]).toEqual(['复制 Base URL', '复制命令']);
 });
 
 it('the hints of services are the engine’s in English, and there in Chinese', () => {

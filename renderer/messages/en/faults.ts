@@ -14,11 +14,11 @@ export const faults = {
     `Requests with the key “${name}” meet errors, delays and broken streams, so that you can see how the program copes. They end by themselves.`,
   profileLabel: 'Profile',
   profiles: {
-    rough: 'rough: about every second request meets a fault',
+    rough: 'rough: faults in about half the requests',
     'rate-limited': 'rate-limited: two of five requests get 429',
     outage: 'outage: no request is answered',
     slow: 'slow: answers begin late and come slowly',
-    'flaky-streams': 'flaky-streams: every second stream breaks or is damaged',
+    'flaky-streams': 'flaky-streams: about half the streams break',
   },
   ownRules: 'Custom rules',
   rulesLabel: 'Rules',

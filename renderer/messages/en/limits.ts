@@ -34,7 +34,7 @@ export const limits = {
   periods: { day: 'a day', week: 'a week', month: 'a month', total: 'in total' },
   hardness: (number: number) => `When budget ${number} is spent`,
   hard: 'then refuse',
-  soft: 'then only warn',
+  soft: 'then warn',
   meters: {
     requests: 'requests per minute',
     tokens: 'tokens per minute',

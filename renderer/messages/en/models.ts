@@ -108,7 +108,7 @@ export const models = {
     target: (place: string) => `target ${place}`,
     providerOf: (place: number) => `Provider of target ${place}`,
     modelOf: (place: number) => `Model of target ${place}`,
-    modelPlaceholder: 'Model, as the provider names it',
+    modelPlaceholder: 'Its model name',
     weightOf: (place: number) => `Weight of target ${place}`,
     weightPrefix: 'weight ',
     sharesRank: 'Share requests with the target above',

@@ -68,6 +68,8 @@ export const requests = {
     client: 'Any client',
   },
   ranges: { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' },
+  /** The times of a link, in place of a range. */
+  times: { since: (moment: string) => `Since ${moment}`, until: (moment: string) => `Until ${moment}` },
   outcomeChoices: {
     ok: 'Succeeded',
     failed: 'Failed (all kinds)',
@@ -78,6 +80,7 @@ export const requests = {
     running: 'Running',
   },
   moreFilters: 'More filters',
+  fewerFilters: 'Fewer filters',
   savedFilters: 'Saved',
   saveFilter: 'Save this filter…',
   /** Shown while there is nothing to save. */

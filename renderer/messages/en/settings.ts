@@ -2,7 +2,7 @@ export const settings = {
   parts: {
     window: 'This window',
     address: 'Address',
-    network: 'Network',
+    network: 'Proxies and certificates',
     access: 'Network access',
     serving: 'Serving',
     records: 'Records',
@@ -162,6 +162,7 @@ export const settings = {
       system: 'by the operating system',
       nobody: 'no proxy is set',
     },
+    way: (how: string, by: string) => `${how} (${by})`,
     unusable: (what: string) => `cannot use ${what}: only HTTP proxies are supported`,
     noProviders: 'There is no provider yet.',
     asksSystem: 'Proxies are taken from the operating system, including its automatic configuration (PAC).',
@@ -207,7 +208,7 @@ export const settings = {
     signOut: 'Sign out everywhere…',
     confirmTitle: 'Sign out everywhere',
     confirmInBrowser:
-      'All browsers are signed out at once, this one too, and sign-in links that were not opened yet stop working. Programs and their keys are not affected. “npm run -s sluice -- window” prints a new sign-in link.',
+      'All browsers are signed out at once, this one too, and sign-in links that were not opened yet stop working. Programs and their keys are not affected. This window then shows how to sign in again.',
     confirmInDesktop:
       'All browsers are signed out at once, and sign-in links that were not opened yet stop working. This window stays open; programs and their keys are not affected.',
     confirm: 'Sign out everywhere',

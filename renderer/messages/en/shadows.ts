@@ -48,7 +48,7 @@ export const shadows = {
     title: 'Dataset for fine-tuning',
     hint: 'Captured conversations that match the filter, as JSON Lines in OpenAI’s chat format. Secrets are removed as in captures.',
     answers: 'Answers',
-    whose: { own: 'Of the clients’ requests', shadow: 'Of their shadow requests' },
+    whose: { own: 'Clients’ requests', shadow: 'Shadow requests' },
     counting: 'Reading the conversations…',
     has: (count: number, text: string) => `${text} ${count === 1 ? 'conversation' : 'conversations'}`,
     left: 'Left out:',

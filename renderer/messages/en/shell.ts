@@ -105,5 +105,7 @@ export const shell = {
     typeForMore: (count: string) => `${count} more. Type to find them.`,
     kinds: { group: 'Any key of a group', key: 'A key' },
   },
+  /** Also before or after parts that are not text. */
+  labelled: (name: string, value: string) => `${name}: ${value}`,
   readOnly: 'Read-only: the configuration comes from a file.',
 };

@@ -25,7 +25,7 @@ export const connect: typeof english.connect = {
 
   applyTitle: '自动设置',
   applyLead: (files) => `Sluice 可以为你写入 ${files}。写入之前会先显示更改。`,
-  applied: (model, ago) => `已于${ago}设置为 ${model}。`,
+  applied: (model, ago) => `${ago}已设置为 ${model}。`,
   reviewChange: '查看更改…',
   undo: '撤销…',
   apply: '应用',

@@ -7,7 +7,7 @@ export const keys: typeof english.keys = {
   switch: (name) => `允许使用密钥 ${name}`,
   neverUsed: '从未使用',
   used: (ago) => `${ago}使用`,
-  expires: (moment) => `${moment} 到期`,
+  expires: (moment) => `${moment}到期`,
   expired: '已过期',
   group: (group) => `分组 ${group}`,
   more: (name) => `${name} 的更多操作`,

@@ -108,7 +108,7 @@ export const models: typeof english.models = {
     target: (place) => `目标 ${place}`,
     providerOf: (place) => `目标 ${place} 的服务商`,
     modelOf: (place) => `目标 ${place} 的模型`,
-    modelPlaceholder: '服务商所用的模型名称',
+    modelPlaceholder: '服务商的模型名称',
     weightOf: (place) => `目标 ${place} 的权重`,
     weightPrefix: '权重 ',
     sharesRank: '与上一个分担请求',

@@ -45,7 +45,7 @@ export const overview: typeof english.overview = {
   by: '统计维度',
   dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
-  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token 数', cost: '费用' },
+  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token', cost: '费用' },
   unpriced: (requests) => `${requests} 个价格未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',
@@ -137,7 +137,7 @@ export const attention: typeof english.attention = {
         ? `Sluice 曾停顿 ${duration}（${at}），期间没有响应任何请求；停顿并非由某个请求引起。`
         : `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
-    'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
+    'key-expires': (name, day) => `密钥“${name}”将于 ${day}到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
     'group-budget': (name, used, amount) => `分组“${name}”的预算 ${amount} 已用 ${used}。`,
     'key-unpriced': ({ name, count, budget }) => `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。`,

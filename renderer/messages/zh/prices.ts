@@ -3,7 +3,7 @@ import type * as english from '../en/prices.ts';
 export const prices: typeof english.prices = {
   title: '价格',
   intro: (date) =>
-    `费用按这些价格计算。金额单位为美元；按 token 计价的为每 100 万 token。内置价格为 ${date} 的公开标价。`,
+    `费用按这些价格计算。金额单位为美元；按 token 计价的为每 100 万 token。内置价格为 ${date}的公开标价。`,
   search: '搜索模型和服务商',
   clearSearch: '清除搜索',
   show: '显示哪些价格',

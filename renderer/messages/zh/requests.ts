@@ -57,6 +57,7 @@ export const requests: typeof english.requests = {
     client: '所有客户端',
   },
   ranges: { '1h': '最近 1 小时', '24h': '最近 24 小时', '7d': '最近 7 天', '30d': '最近 30 天' },
+  times: { since: (moment) => `${moment} 起`, until: (moment) => `${moment} 之前` },
   outcomeChoices: {
     ok: '成功',
     failed: '失败（全部类型）',
@@ -67,6 +68,7 @@ export const requests: typeof english.requests = {
     running: '进行中',
   },
   moreFilters: '更多筛选',
+  fewerFilters: '收起筛选',
   savedFilters: '已保存',
   saveFilter: '保存当前筛选…',
   saveFilterHint: '选择筛选条件后，可以在此保存。',

@@ -4,7 +4,7 @@ export const settings: typeof english.settings = {
   parts: {
     window: '此窗口',
     address: '地址',
-    network: '网络',
+    network: '代理与证书',
     access: '允许从何处调用',
     serving: '服务',
     records: '记录',
@@ -143,6 +143,7 @@ export const settings: typeof english.settings = {
       system: '按操作系统的设置',
       nobody: '未设置代理',
     },
+    way: (how, by) => `${how}（${by}）`,
     unusable: (what) => `无法使用 ${what}：仅支持 HTTP 代理`,
     noProviders: '还没有服务商。',
     asksSystem: '会向操作系统查询代理，包括自动配置（PAC）。',
@@ -186,7 +187,7 @@ export const settings: typeof english.settings = {
     signOut: '退出所有登录…',
     confirmTitle: '退出所有登录',
     confirmInBrowser:
-      '所有浏览器（包括当前浏览器）都会立即退出登录，尚未打开的登录链接也会失效。程序及其密钥不受影响。运行“npm run -s sluice -- window”会打印一个新的登录链接。',
+      '所有浏览器（包括当前浏览器）都会立即退出登录，尚未打开的登录链接也会失效。程序及其密钥不受影响。之后此窗口会说明如何重新登录。',
     confirmInDesktop: '所有浏览器都会立即退出登录，尚未打开的登录链接也会失效。此窗口保持打开；程序及其密钥不受影响。',
     confirm: '退出所有登录',
     done: (count) => (count === 0 ? '没有已登录的浏览器。' : `已让 ${count} 个浏览器退出登录。`),

@@ -8,7 +8,7 @@ export const shell: typeof english = {
   copied: '已复制',
   copyFailed: '复制失败，请选中文本后手动复制。',
   command: '命令',
-  copyNamed: (what) => `复制${what}`,
+  copyNamed: (what) => `复制${/^[!-~]/.test(what) ? ' ' : ''}${what}`,
   cancel: '取消',
   close: '关闭',
   discard: '放弃更改',
@@ -106,5 +106,6 @@ export const shell: typeof english = {
     typeForMore: (count: string) => `还有 ${count} 项，输入文字即可查找。`,
     kinds: { group: '某分组的任意密钥', key: '某个密钥' },
   },
+  labelled: (name: string, value: string) => `${name}：${value}`,
   readOnly: '只读：配置来自文件。',
 };

@@ -28,7 +28,7 @@ export const team: typeof english = {
   leaveConfirm: '退出',
   link: '该链接',
   pasted: '粘贴的文本',
-  unreadable: (what) => `${what}中没有可读取的团队预设，未作任何更改。`,
+  unreadable: (what) => `无法读取团队预设（${what}），未作任何更改。`,
   notJson: '这不是 JSON。未作任何更改。',
   unknown: '这既不是团队预设，也不是导出的配置，未作任何更改。',
   changesTitle: '将会更改',

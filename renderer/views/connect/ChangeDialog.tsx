@@ -33,13 +33,14 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
   };
   const applying = useQuery<'connect-preview'>(kind === 'apply' ? { type: 'connect-preview', ...connection } : null);
   const undoing = useQuery<'connect-undo-preview'>(kind === 'undo' ? { type: 'connect-undo-preview', client } : null);
-  const { answer: preview, problem, isRunning } = kind === 'apply' ? applying : undoing;
+  const { answer: preview, problem, isRunning, refetch } = kind === 'apply' ? applying : undoing;
   const write = async ({ fingerprint, keyVariable }: ConnectPreview) => {
-    const done =
+    const { result, problem: refusal } =
       kind === 'apply'
-        ? await command.run({ type: 'connect.apply', ...connection, fingerprint })
-        : await command.run({ type: 'connect.undo', client, fingerprint });
-    if (done) onDone(keyVariable);
+        ? await command.attempt({ type: 'connect.apply', ...connection, fingerprint })
+        : await command.attempt({ type: 'connect.undo', client, fingerprint });
+    if (result) onDone(keyVariable);
+    else if (refusal?.problem?.code === 'client-file-changed') refetch();
   };
   const failure = command.problem ?? problem;
   return (

@@ -90,7 +90,7 @@ function GroupRow({ group }: { group: GroupView }) {
         )}
       </div>
       <div className={list.detail}>
-        {names.allows} <Patterns patterns={group.models} />
+        <Allowed patterns={group.models} />
         {group.deny.length > 0 && (
           <>
             {` · ${names.denies} `}
@@ -103,8 +103,13 @@ function GroupRow({ group }: { group: GroupView }) {
   );
 }
 
-function Patterns({ patterns }: { patterns: readonly string[] }) {
+function Allowed({ patterns }: { patterns: readonly string[] }) {
   const { groups: names } = useMessages();
-  if (patterns.includes('*')) return names.everything;
-  return patterns.length === 0 ? names.nothing : <span className={list.mono}>{patterns.join(', ')}</span>;
+  if (patterns.includes('*')) return names.allowsAll;
+  if (patterns.length === 0) return names.allowsNone;
+  return (
+    <>
+      {names.allows} <span className={list.mono}>{patterns.join(', ')}</span>
+    </>
+  );
 }

@@ -1,14 +1,15 @@
 import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
+import { keyCassetteOf } from '../../components/cassette-draft.ts';
 import { DialogActions } from '../../components/DialogActions.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
+import { isEqual } from '../../state/edits.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
 import { KeyName } from './KeyName.tsx';
-import { expiryOf, type KeyDraft } from './key-draft.ts';
+import { draftOf, expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface EditKeyFormProps {
   view: KeyView;
@@ -20,32 +21,24 @@ interface EditKeyFormProps {
  * stays the same.
  */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
-  const [draft, setDraft] = useState<KeyDraft>({
-    name: view.name ?? '',
-    group: view.group,
-    expiry: view.expiresAt === null ? 'never' : 'kept',
-    models: view.models ?? [],
-    limits: view.limits ?? undefined,
-    capture: view.capture,
-    faults: view.faults,
-    cassette: cassetteDraftOf(view.cassette, 'group'),
-  });
-  const { isAdmin, manages } = useRights();
-  const isManager = manages(view.group);
+  const [first] = useState(() => draftOf(view));
+  const [draft, setDraft] = useState(first);
+  const isManager = useRights().manages(view.group);
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    const isChanged = (field: keyof KeyDraft) => !isEqual(draft[field], first[field]);
+    // Only what was changed here, so that what was changed elsewhere meanwhile stays.
     const changes = {
-      name: draft.name.trim() || null,
-      ...(isManager && {
-        group: draft.group,
-        models: draft.models.length > 0 ? draft.models : null,
-        limits: limitsOf(draft.limits) ?? null,
-        capture: draft.capture,
-        faults: draft.faults,
-        ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
-      }),
-      ...(isAdmin && { cassette: keyCassetteOf(draft.cassette) }),
+      ...(isChanged('name') && { name: draft.name.trim() || null }),
+      ...(isChanged('group') && { group: draft.group }),
+      ...(isChanged('models') && { models: draft.models.length > 0 ? draft.models : null }),
+      ...(isChanged('limits') && { limits: limitsOf(draft.limits) ?? null }),
+      ...(isChanged('capture') && { capture: draft.capture }),
+      ...(isChanged('faults') && { faults: draft.faults }),
+      ...(isChanged('cassette') && { cassette: keyCassetteOf(draft.cassette) }),
+      ...(draft.expiry !== first.expiry &&
+        draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
   };

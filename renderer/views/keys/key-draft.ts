@@ -1,5 +1,6 @@
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { Limits } from '../../../server/contract/config.ts';
-import type { CassetteDraft } from '../../components/cassette-draft.ts';
+import { type CassetteDraft, cassetteDraftOf } from '../../components/cassette-draft.ts';
 
 /** Settings of a key as edited. */
 export interface KeyDraft {
@@ -14,6 +15,19 @@ export interface KeyDraft {
   /** Whether its requests may ask for faults. */
   faults: boolean;
   cassette: CassetteDraft;
+}
+
+export function draftOf(view: KeyView): KeyDraft {
+  return {
+    name: view.name ?? '',
+    group: view.group,
+    expiry: view.expiresAt === null ? 'never' : 'kept',
+    models: view.models ?? [],
+    limits: view.limits ?? undefined,
+    capture: view.capture,
+    faults: view.faults,
+    cassette: cassetteDraftOf(view.cassette, 'group'),
+  };
 }
 
 const dayMs = 86_400_000;

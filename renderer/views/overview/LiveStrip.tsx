@@ -26,11 +26,9 @@ export function LiveStrip() {
   return (
     <section className={classes.strip} aria-label={names.title}>
       <Fact name={statusNames.baseUrl}>
-        {status ? (
-          <CopyLine value={status.baseUrl ?? connection.notListening} label={statusNames.baseUrl} oneLine />
-        ) : (
-          <Skeleton height={34} />
-        )}
+        {!status && <Skeleton height={34} />}
+        {status?.baseUrl && <CopyLine value={status.baseUrl} label={statusNames.baseUrl} oneLine />}
+        {status?.baseUrl === null && <span>{connection.notListening}</span>}
       </Fact>
       <Fact name={names.running}>
         <Link className={classes.figure} href={requestsAddress({ outcome: 'running' })}>

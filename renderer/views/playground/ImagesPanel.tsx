@@ -1,4 +1,5 @@
 import { NativeSelect, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
@@ -24,9 +25,8 @@ const session = createSessionValue<{
   prompt: string;
   size: string;
   source: File | null;
-  mask: Blob | null;
   images: MadeImage[];
-}>({ prompt: '', size: '1024x1024', source: null, mask: null, images: [] });
+}>({ prompt: '', size: '1024x1024', source: null, images: [] });
 const exchangeStore = createExchangeStore();
 
 /** Creates an image from a prompt, or edits one within a painted mask. */
@@ -34,10 +34,12 @@ export function ImagesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'images');
-  const [{ prompt, size, source, mask, images }, change] = useSessionFields(session);
+  const [{ prompt, size, source, images }, change] = useSessionFields(session);
+  // Goes when the screen is left, as what was painted does.
+  const [mask, setMask] = useState<Blob | null>(null);
   const pickSource = (file: File | null) => {
     change({ source: file });
-    change({ mask: null });
+    setMask(null);
   };
 
   const send = async () => {
@@ -86,9 +88,7 @@ export function ImagesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
         file={source}
         onPick={pickSource}
       />
-      {source && (
-        <MaskEditor key={source.name + source.lastModified} source={source} onMask={(mask) => change({ mask })} />
-      )}
+      {source && <MaskEditor key={source.name + source.lastModified} source={source} onMask={setMask} />}
       <NativeSelect
         label={names.size}
         value={size}

@@ -24,7 +24,7 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(errors / requests));
   return (
     <div className={classes.activity}>
-      <div className={classes.bars} role="img" aria-label={`${names.title}: ${summary}`}>
+      <div className={classes.bars} role="img" aria-label={messages.labelled(names.title, summary)}>
         {activity.hours.map((hour) => (
           <span
             key={hour.startMs}

@@ -1,16 +1,14 @@
-import type { AttemptRecord, Usage } from '../../../server/contract/ledger.ts';
+import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestPanel.module.css';
+import { usageAmounts } from './usage-amounts.ts';
 
 /** The attempt's share of the request's usage and cost, in one line. */
 export function AttemptUsage({ attempt: { usage, usageCertainty, costUsd } }: { attempt: AttemptRecord }) {
   const { messages, formats } = useLocalization();
   const { usageNames, certaintyMarks, costUnknown, usedNothing } = messages.requests;
   if (usage === null && costUsd === 0) return <p className={classes.used}>{usedNothing}</p>;
-  const amounts = (Object.keys(usageNames) as (keyof Usage)[]).flatMap((name) => {
-    const amount = usage?.[name];
-    return amount === undefined ? [] : [`${usageNames[name]} ${formats.number(amount)}`];
-  });
+  const amounts = usageAmounts(usage, usageNames).map(({ name, amount }) => `${name} ${formats.number(amount)}`);
   const cost = costUsd === null ? `${messages.requests.cost} ${costUnknown}` : formats.dollars(costUsd);
   return (
     <p className={classes.used}>

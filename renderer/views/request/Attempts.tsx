@@ -70,7 +70,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
       {attempt.error && <FailureWords error={attempt.error} className={classes.words} />}
       {credential && (
         <p className={classes.soft}>
-          {messages.requests.factNames.credential}: {credentialName(provider, credential)}
+          {messages.labelled(messages.requests.factNames.credential, credentialName(provider, credential))}
         </p>
       )}
       {/* If there is only one attempt, its usage is that of the request. */}

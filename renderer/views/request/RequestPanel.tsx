@@ -5,6 +5,7 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { unsavedEdits } from '../../state/unsaved-edits.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { Outcome } from '../requests/RequestRow.tsx';
@@ -12,7 +13,7 @@ import { RequestDetail } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
 import type { SendMode } from './send-again/SendDialog.tsx';
 import { SendMenu } from './send-again/SendMenu.tsx';
-import { usePanelKeys } from './use-panel-keys.ts';
+import { usePanelKeys, withPanelKeys } from './use-panel-keys.ts';
 
 interface RequestPanelProps {
   id: string;
@@ -31,7 +32,8 @@ export function RequestPanel(props: RequestPanelProps) {
   // The dialog belongs to its request and does not open for another one.
   const [opened, setOpened] = useState<{ id: string; mode: SendMode } | null>(null);
   const dialog = opened?.id === props.id ? opened.mode : null;
-  const setDialog = (mode: SendMode | null) => setOpened(mode && { id: props.id, mode });
+  const setDialog = (mode: SendMode | null) =>
+    unsavedEdits.confirmThen(() => setOpened(mode && { id: props.id, mode }));
   usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
   useFocusWhileOpen(panelRef, props.id);
   if (isBeside) {
@@ -43,7 +45,7 @@ export function RequestPanel(props: RequestPanelProps) {
   }
   return (
     <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
-      <Modal.Content aria-label={names.detail}>
+      <Modal.Content aria-label={names.detail} {...withPanelKeys}>
         <Modal.Body p={0} className={classes.sheet} tabIndex={-1} data-autofocus>
           <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
         </Modal.Body>

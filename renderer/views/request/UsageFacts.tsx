@@ -1,21 +1,17 @@
-import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestPanel.module.css';
+import { usageAmounts } from './usage-amounts.ts';
 
 /** The usage, how certain it is, and the cost. */
 export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { usageNames, certainties, cost, costUnknown } = messages.requests;
-  const amounts = (Object.keys(usageNames) as (keyof Usage)[]).flatMap((name) => {
-    const amount = usage?.[name];
-    return amount === undefined ? [] : [{ name: usageNames[name], amount }];
-  });
   return (
     <>
       <p className={classes.note}>{certainties[usageCertainty]}</p>
       <dl className={classes.facts}>
-        {amounts.map(({ name, amount }) => (
+        {usageAmounts(usage, usageNames).map(({ name, amount }) => (
           <div key={name} className={classes.fact}>
             <dt>{name}</dt>
             <dd>{formats.number(amount)}</dd>

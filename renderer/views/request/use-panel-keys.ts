@@ -9,6 +9,9 @@ interface PanelMoves {
   onPrevious: (() => void) | null;
 }
 
+/** Marks the dialogs in which the keys apply: the panel itself in a narrow window, and the one that sends again. */
+export const withPanelKeys = { 'data-panel-keys': true };
+
 /** J and K, and the arrow keys if nothing else uses them, open the next and the previous request; Escape closes. */
 export function usePanelKeys(moves: PanelMoves): void {
   const current = useRef(moves);
@@ -30,6 +33,8 @@ function moveOf(event: KeyboardEvent, moves: PanelMoves): (() => void) | null {
   const { key, target } = event;
   const name = shortcutOf('request', event);
   if (event.defaultPrevented || name === null || !(target instanceof Element)) return null;
+  // Any other dialog, such as the question about unsaved edits, handles its own keys.
+  if (target.closest('[role="dialog"]:not([data-panel-keys])')) return null;
   // Menus and open lists handle their own keys.
   if (target.closest('[role="menu"], [aria-expanded="true"][role="combobox"]')) return null;
   const isInText = isTextField(target);

@@ -34,16 +34,17 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
           onChange={(next) => onChange(chosen(next))}
         />
       ))}
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
-        aria-expanded={showsMore || hasMore}
-        disabled={hasMore}
-        onClick={() => setShowsMore(!showsMore)}
-      >
-        {names.moreFilters}
-      </Button>
+      {!hasMore && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
+          aria-expanded={showsMore}
+          onClick={() => setShowsMore(!showsMore)}
+        >
+          {showsMore ? names.fewerFilters : names.moreFilters}
+        </Button>
+      )}
       <SavedFilters filter={filter} onChoose={onChange} />
       {searchOf(filter) !== '' && (
         <Button size="xs" variant="subtle" onClick={() => onChange({})}>

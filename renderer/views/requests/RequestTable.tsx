@@ -28,7 +28,7 @@ interface RequestTableProps {
 
 /** Renders only the visible rows. Only one of them is a tab stop; the arrow keys, J and K move to the others. */
 export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
-  const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
+  const { requests, waiting, isLoading, problem, hasMore, loadMore, showWaiting } = shown;
   const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
   const providerName = useProviderName();
@@ -49,6 +49,10 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
   }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
+  const showNew = () => {
+    showWaiting();
+    scroller.current?.scrollTo({ top: 0 });
+  };
   return (
     <div className={`${classes.panel} ${isNarrow ? classes.narrow : classes.wide}`}>
       <section
@@ -82,7 +86,7 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
           </tbody>
         </table>
       </section>
-      <NewRequestsButton waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
+      <NewRequestsButton waiting={waiting} onShow={showNew} />
       <ListFoot isLoading={isLoading} problem={problem} />
     </div>
   );

@@ -1,6 +1,6 @@
 import { operations } from '../../../server/contract/capability.ts';
 import type { FilterOptions } from '../../components/FilterSelect.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
@@ -41,7 +41,8 @@ const addressNames: Record<ChoiceField, string> = {
 
 /** The choices of each filter, from the configuration and from names that occur in the ledger. */
 export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; more: FilterChoice[] } {
-  const { requests: names } = useMessages();
+  const localization = useLocalization();
+  const { requests: names } = localization.messages;
   const providers = useControlState((state) => state.views?.providers) ?? [];
   const models = useOccurring('model');
   const clients = useOccurring('client');
@@ -54,12 +55,18 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
     chosen: (value) => withValue(filter, addressNames[field], value),
   });
   const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const fixed = describeTimes(filter, localization);
   return {
     usual: [
-      choice(
-        'range',
-        ranges.map((value) => ({ value, label: names.ranges[value] })),
-      ),
+      {
+        field: 'range',
+        options: [
+          ...(fixed === null ? [] : [{ value: fixedTimes, label: fixed }]),
+          ...ranges.map((value) => ({ value, label: names.ranges[value] })),
+        ],
+        value: filter.range ?? (fixed === null ? '' : fixedTimes),
+        chosen: (value) => (value === fixedTimes ? filter : withValue(filter, 'range', value)),
+      },
       choice(
         'outcome',
         outcomes.map((value) => ({ value, label: names.outcomeChoices[value] })),
@@ -78,6 +85,17 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
       choice('client', optionsOf(clients)),
     ],
   };
+}
+
+/** The choice that stands for the times of a link. */
+const fixedTimes = 'fixed';
+
+/** `Nov 3, 09:00 – 10:00`: the times of a link; null if it has none. */
+function describeTimes({ sinceMs, untilMs }: ShownFilter, { messages, formats }: Localization): string | null {
+  const { since, until } = messages.requests.times;
+  if (sinceMs !== undefined && untilMs !== undefined) return formats.fromTo(sinceMs, untilMs);
+  if (sinceMs !== undefined) return since(formats.dayAndClock(sinceMs));
+  return untilMs === undefined ? null : until(formats.dayAndClock(untilMs));
 }
 
 /** Names in the ledger, queried when the screen opens. */

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'react';
 import { asControlError, type ControlError } from '../../api.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
@@ -21,6 +21,8 @@ export interface ShownRequests {
   isLoading: boolean;
   problem: ControlError | null;
   loadMore(): void;
+  /** Adds the requests that have arrived since the list was held, which stays held. */
+  showWaiting(): void;
 }
 
 const none: readonly LiveRequest[] = [];
@@ -37,6 +39,7 @@ export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownReques
   const all = isFollowing ? liveList : liveList && none;
   const live = useMemo(() => all?.filter((request) => isShown(request, query)) ?? null, [all, query]);
   const frozen = useRef<readonly LiveRequest[] | null>(null);
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
   if (!isFrozen) frozen.current = null;
   else frozen.current ??= live;
   const shown = frozen.current && all ? withLatest(frozen.current, all) : live;
@@ -48,6 +51,11 @@ export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownReques
   useEffect(() => {
     if (hasMissingRows) setPages(noPages);
   }, [hasMissingRows]);
+  const isOpen = useControlState(({ connection }) => connection === 'open');
+  useEffect(() => {
+    // Once the engine is back, the list loads on, which it does not while there is a problem.
+    if (isOpen) setProblem((old) => (old?.code === 'unanswered' ? null : old));
+  }, [isOpen]);
 
   const loadMore = async () => {
     if (isLoading || pages.next === null || !all) return;
@@ -81,6 +89,10 @@ export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownReques
     isLoading,
     problem,
     loadMore: () => void loadMore(),
+    showWaiting() {
+      frozen.current = null;
+      redraw();
+    },
   };
 }
 

@@ -28,7 +28,7 @@ export function SessionFacts({ full: { session, requests } }: { full: SessionInF
     [names.retries, retries > 0 ? formats.number(retries) : ''],
     [names.models, models.join(', ')],
     [names.key, keyName ?? session.keyId ?? ''],
-    [names.time, `${formats.dayAndClock(session.firstAt)} – ${formats.dayAndClock(session.lastAt)}`],
+    [names.time, formats.fromTo(session.firstAt, session.lastAt)],
   ];
   return (
     <div className={classes.panel}>

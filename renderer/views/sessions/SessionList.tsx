@@ -38,7 +38,9 @@ export function SessionList() {
   const sessions = answer?.sessions ?? null;
   return (
     <Screen name="sessions" lead={names.lead} back={{ href: '/requests', label: names.backToRequests }}>
-      <SessionFilters filter={filter} onChange={(changed) => navigate(`/sessions${sessionSearchOf(changed)}`)} />
+      {(isFiltered || sessions?.length !== 0) && (
+        <SessionFilters filter={filter} onChange={(changed) => navigate(`/sessions${sessionSearchOf(changed)}`)} />
+      )}
       {problem && <CommandProblem problem={problem} />}
       {!sessions && !problem && <ListSkeleton rows={4} rowHeight={60} />}
       {sessions?.length === 0 && isFiltered && <EmptyNote title={names.noneFound} next={names.noneFoundNext} />}

@@ -10,7 +10,7 @@ const kindClasses: Record<ConfigChange['kind'], string | undefined> = {
 
 /** All differences between two configurations. */
 export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
-  const { settings: names } = useMessages();
+  const { settings: names, labelled } = useMessages();
   return (
     <ul className={classes.changes}>
       {changes.map(({ part, name, kind, fields }) => (
@@ -23,7 +23,7 @@ export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
           </p>
           {fields.map((field) => (
             <p key={field.name} className={classes.difference}>
-              {field.name !== name && `${field.name}: `}
+              {field.name !== name && labelled(field.name, '')}
               {kind !== 'added' && (
                 <>
                   <del>{field.before ?? names.absent}</del> →{' '}

@@ -6,6 +6,8 @@ import { useQuery } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Settings.module.css';
 
+type Way = NetworkView['ways'][number];
+
 /** How providers would be reached now, and which certificate authorities are trusted. */
 export function NetworkState() {
   const { messages } = useLocalization();
@@ -28,17 +30,24 @@ export function NetworkState() {
 }
 
 function ProxyList({ ways }: Pick<NetworkView, 'ways'>) {
-  const { network: names } = useLocalization().messages.settings;
+  const { messages } = useLocalization();
+  const { network: names } = messages.settings;
   const providerName = useProviderName();
-  if (ways.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
-  const describe = (proxies: readonly (string | null)[]) =>
-    proxies.map((proxy) => (proxy === null ? names.directly : names.through(proxy))).join(names.orElse);
+  // Nothing on a network answers for it.
+  const demoId = useControlState((state) => state.views?.providers.find(({ isDemo }) => isDemo)?.id ?? null);
+  const shown = ways.filter(({ provider }) => provider !== demoId);
+  if (shown.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
+  const describe = ({ proxies, by, unusable }: Way) => {
+    const how = proxies.map((proxy) => (proxy === null ? names.directly : names.through(proxy))).join(names.orElse);
+    const usable = proxies.length > 0 ? [names.way(how, names.by[by])] : [];
+    return [...usable, ...(unusable.length > 0 ? [names.unusable(unusable.join(', '))] : [])].join(' ');
+  };
   return (
     <ul>
-      {ways.map(({ provider, by, proxies, unusable }) => (
-        <li key={provider}>
-          <strong>{providerName(provider)}</strong>: {proxies.length > 0 && `${describe(proxies)} (${names.by[by]})`}
-          {unusable.length > 0 && ` ${names.unusable(unusable.join(', '))}`}
+      {[...Map.groupBy(shown, describe)].map(([text, same]) => (
+        <li key={text}>
+          <strong>{same.map(({ provider }) => providerName(provider)).join(' · ')}</strong>
+          {messages.labelled('', text)}
         </li>
       ))}
     </ul>
@@ -56,10 +65,13 @@ function CertificateAuthorities({ authorities: { files, system, problem } }: Pic
         {problem && <li>{names.notUsed(problem)}</li>}
         {files.map((file) => (
           <li key={file.path}>
-            <code>{file.path}</code>:{' '}
-            {file.problem === null
-              ? names.file(file.certificates, formats.number(file.certificates))
-              : names.notUsed(file.problem)}
+            <code>{file.path}</code>
+            {messages.labelled(
+              '',
+              file.problem === null
+                ? names.file(file.certificates, formats.number(file.certificates))
+                : names.notUsed(file.problem),
+            )}
           </li>
         ))}
       </ul>

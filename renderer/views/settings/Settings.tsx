@@ -57,7 +57,6 @@ export function Settings() {
   const shown = available.filter(found.hasSection);
   return (
     <Screen name="settings">
-      {status?.readOnly && <p className={classes.note}>{messages.readOnly}</p>}
       <div className={classes.columns}>
         <SettingsGuide sections={shown} current={current} search={search} onSearch={setSearch} onShow={show} />
         <div className={classes.sections}>

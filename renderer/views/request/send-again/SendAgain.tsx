@@ -9,6 +9,7 @@ import { ModelField } from '../../../components/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { useModelChoice } from '../../../state/use-model-choice.ts';
+import { useUnsaved } from '../../../state/use-unsaved.ts';
 import bodyClasses from '../body/Body.module.css';
 import { formatJson, looksLikeJson } from '../body/format-json.ts';
 import { LazyCodeView } from '../body/LazyCodeView.tsx';
@@ -32,7 +33,13 @@ export function SendAgain({ original, full, isEdited }: SendAgainProps) {
   const secondAnswer = useSecondAnswer(keyChoice);
   const isRunning = secondAnswer.answer?.state === 'running';
   const { method, headers } = original;
-  const send = () => draft.call && void secondAnswer.run({ method, headers, ...draft.call });
+  const [sentBody, setSentBody] = useState(draft.firstBody);
+  useUnsaved(draft.editedBody !== null && draft.editedBody !== sentBody);
+  const send = () => {
+    if (!draft.call) return;
+    setSentBody(draft.editedBody ?? draft.firstBody);
+    void secondAnswer.run({ method, headers, ...draft.call });
+  };
   return (
     <div className={classes.again}>
       <div className={classes.fields}>
@@ -102,6 +109,7 @@ function useDraft(original: KeptRequest, keyId: string | null) {
   const call = problem === null ? pick(isSameModel, { path: original.path, body }, qualifiedName) : null;
   return {
     firstBody,
+    editedBody,
     edit: setEdited,
     problem,
     call,

@@ -4,6 +4,7 @@ import type { RequestInFull } from '../../../../server/contract/request-views.ts
 import type { MissingRequest, SentRequest } from '../../../../server/contract/sent-request.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { CaptureButton } from '../CaptureAbsent.tsx';
+import { withPanelKeys } from '../use-panel-keys.ts';
 import { CompareModels } from './CompareModels.tsx';
 import classes from './SendAgain.module.css';
 import { SendAgain } from './SendAgain.tsx';
@@ -35,7 +36,7 @@ export function SendDialog({ mode, original, full, onClose }: SendDialogProps) {
       closeOnEscape={false}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
-      attributes={{ header: { role: 'presentation' } }}
+      attributes={{ header: { role: 'presentation' }, content: withPanelKeys }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
     >
       {original.kind === 'missing' ? (
