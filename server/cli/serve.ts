@@ -12,6 +12,7 @@ import { boundYoungGeneration } from './bound-young-generation.ts';
 import { notifyStarter } from './detach.ts';
 import { type Ending, endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
+import { inlineMore } from './inline-more.ts';
 import { openBrowser } from './open-browser.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
@@ -56,6 +57,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   // again.
   process.on('SIGHUP', () => {});
   boundYoungGeneration();
+  inlineMore();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env);
   const claim = await claimFolder(options.dataDir);
