@@ -1,3 +1,4 @@
+import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import { damageOf } from '../routing/failure-response.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -107,11 +108,23 @@ export class AnswerDelivery {
     client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
   }
 
-  /** Ends the response by closing the connection. `what` completes the sentence "Provider … ". */
-  abandon(what: string): void {
-    const error = damageOf(this.#options.target, what);
+  /**
+   * Ends the response after an exception: by an error event if the answer is translated, otherwise by closing the
+   * connection. `problem` completes the sentence "Provider … ".
+   */
+  abandon(problem: string): void {
+    const error = damageOf(this.#options.target, problem);
     this.#notes.failed('stream-broken', error.message);
-    this.#options.client.breakOff(error, null);
+    this.#options.client.breakOff(error, this.#lastEvent(error));
+  }
+
+  #lastEvent(error: GatewayError): string | null {
+    try {
+      return this.#options.translation?.errorEvent(error.toBody().error) ?? null;
+    } catch {
+      // The translation may be what threw the exception, which has been reported.
+      return null;
+    }
   }
 
   #sendHead(status: number, headers: ResponseHeaders): void {

@@ -1,4 +1,5 @@
 /** Translates one stream from an upstream for a client of another API. */
+import { GatewayError } from '../contract/errors.ts';
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
@@ -134,8 +135,10 @@ export class TranslatedEvents {
     return this.#context.losses.list;
   }
 
+  /** @throws GatewayError `upstream_malformed` for an event that could not be written again */
   #parse(event: StreamEvent): AnswerEvent[] {
-    return isTooDeep(event.value) ? [{ type: 'error', error: tooDeep }] : this.#parser.push(event);
+    if (isTooDeep(event.value)) throw new GatewayError('upstream_malformed', 'an event is nested too deeply');
+    return this.#parser.push(event);
   }
 
   #renderAll(events: readonly AnswerEvent[]): string {
@@ -161,12 +164,6 @@ export class TranslatedEvents {
     return this.#renderer.push(event);
   }
 }
-
-const tooDeep: AnswerError = {
-  message: 'The upstream sent an event that is nested too deeply.',
-  type: 'server_error',
-  code: 'upstream_malformed',
-};
 
 function isDelta(event: AnswerEvent): event is DeltaEvent {
   return event.type === 'text' || event.type === 'thinking' || event.type === 'arguments';

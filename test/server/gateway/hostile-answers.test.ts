@@ -38,7 +38,7 @@ test('a member that is neither text nor number ends only its own answer', async 
       if (told === 'Hello') read.resolve();
     }
   };
-  await expect(reading()).rejects.toMatchObject({ code: 'upstream_stream_broken' });
+  await expect(reading()).rejects.toMatchObject({ code: 'upstream_malformed' });
   upstream.answer((_request, response) => sendStream(response, whole));
   let next = '';
   for await (const { choices } of await ask()) next += choices[0]?.delta.content ?? '';
