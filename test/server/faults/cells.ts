@@ -62,6 +62,9 @@ export const limits = {
 /** The longest that an answer may take: all timeouts of four attempts in succession, times three for a busy machine. */
 const boundMs = 3 * 4 * limits.totalMs;
 
+/** No comment before the answer, because it would commit a stream to status 200. */
+const keepAliveCommentMs = boundMs;
+
 const parallel = 32;
 /** Few enough that none waits long for its turn, because the timeouts apply to waiting too. */
 const parallelVideos = 4;
@@ -92,7 +95,7 @@ export class CellRun {
     const refusedPort = await closedPort();
     const providers = cells.flatMap((cell, index) => providersOf(cell, index, upstream, refusedPort));
     const gateway = await startGateway({
-      config: { providers, groups: [{ id: 'default', policy }] },
+      config: { providers, groups: [{ id: 'default', policy }], settings: { keepAliveCommentMs } },
       secrets: Object.fromEntries(providers.map(({ id }) => [`provider/${id}/c1`, `secret-of-${id}`])),
     });
     return new CellRun(upstream, gateway, cells);
