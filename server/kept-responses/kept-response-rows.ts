@@ -30,8 +30,13 @@ export function mayKeep(
 }
 
 /** Upper bound of the stored size in bytes: the size of the texts in UTF-16. */
-export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
+function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
   return 2 * (response.length + input.length);
+}
+
+/** In the order of the table's columns. */
+export function columnsOfKept({ groupId, id, createdAt, response, input }: KeptResponse) {
+  return [groupId, id, createdAt, sizeOf({ response, input }), response, input] as const;
 }
 
 export function toKeptResponse(row: Row | undefined): KeptResponse | undefined {

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import type { SweepClock } from '../database/sweep-clock.ts';
 import type { KeptResponse } from './kept-response.ts';
-import { maxResponses, mayKeep, prepareStatements, sizeOf, toKeptResponse } from './kept-response-rows.ts';
+import { columnsOfKept, maxResponses, mayKeep, prepareStatements, toKeptResponse } from './kept-response-rows.ts';
 import type { ResponseStore } from './response-store.ts';
 
 interface Options {
@@ -86,16 +86,7 @@ export class SqliteResponseStore implements ResponseStore {
     const { insert } = this.#statements;
     this.#try('kept responses cannot be written', () =>
       this.#options.database.transaction(() => {
-        for (const keptResponse of pending) {
-          insert.run(
-            keptResponse.groupId,
-            keptResponse.id,
-            keptResponse.createdAt,
-            sizeOf(keptResponse),
-            keptResponse.response,
-            keptResponse.input,
-          );
-        }
+        for (const keptResponse of pending) insert.run(...columnsOfKept(keptResponse));
         for (const groupId of new Set(pending.map((keptResponse) => keptResponse.groupId))) this.#trim(groupId);
       }),
     );

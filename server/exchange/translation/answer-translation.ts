@@ -223,7 +223,7 @@ export class AnswerTranslation {
     const fastPath = new TextFastPath(events);
     const filter = (event: Buffer) => this.#translate(event);
     const gate = this.#framing.openGate(() => {}, { filter, known: fastPath, maxHeldBytes: maxStreamedEventBytes });
-    this.#stream = { events, gate, fastPath: fastPath };
+    this.#stream = { events, gate, fastPath };
     return this.#stream;
   }
 

@@ -2,7 +2,7 @@
 import type { Settings } from '../../contract/settings.ts';
 import { messageOf } from '../../database/failures.ts';
 import type { KeptResponse } from '../../kept-responses/kept-response.ts';
-import { maxResponses, mayKeep, sizeOf, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
+import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
@@ -129,15 +129,7 @@ export class PostgresResponseStore implements ResponseStore {
   }
 
   async #insert(queries: Queries, responses: readonly KeptResponse[]): Promise<void> {
-    const rows = responses.map((keptResponse) => [
-      keptResponse.groupId,
-      keptResponse.id,
-      keptResponse.createdAt,
-      sizeOf(keptResponse),
-      keptResponse.response,
-      keptResponse.input,
-    ]);
-    await queries.ask(upsertSql, ...columnsOf(rows));
+    await queries.ask(upsertSql, ...columnsOf(responses.map(columnsOfKept)));
     const { bytesPerGroup } = this.#options.settings();
     for (const groupId of new Set(responses.map((keptResponse) => keptResponse.groupId))) {
       await queries.ask(trimSql, groupId, bytesPerGroup);
