@@ -41,6 +41,7 @@ const ground = [
   'loop-watch.ts',
   'serial-queue.ts',
   'reachable-origin.ts',
+  'batched-writes.ts',
 ];
 const data = [
   'cache',
@@ -81,6 +82,7 @@ const belowEngine = [...belowGateway, 'gateway.ts', 'data-folder', 'environment.
 const mayImport: Record<string, string[]> = {
   contract: [],
   'slots.ts': [],
+  'batched-writes.ts': [],
   'compared-bytes.ts': [],
   'awake-clock.ts': ['slots.ts'],
   'bounded-pattern.ts': [],

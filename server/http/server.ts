@@ -1,6 +1,7 @@
 /** The listening server: timeouts and limits of connections, and graceful shutdown. */
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { batchWrites } from '../batched-writes.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import { Slots } from '../slots.ts';
@@ -76,6 +77,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     });
     listener(request, response);
   };
+  server.on('connection', batchWrites);
   server.on('request', serve);
   // `100 Continue` is sent only when a body is read (`sendContinue`), so that clients do not send refused bodies.
   server.on('checkContinue', serve);

@@ -7,6 +7,7 @@ import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../awake-clock.ts';
+import { batchWrites } from '../batched-writes.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -57,7 +58,9 @@ async function connectInTurn(
     const attempt = new ConnectAttempt({ ...options, connectMs: limitMs }, sessions, proxy);
     const timer = new AwakeTimer(() => attempt.expire(), limitMs);
     try {
-      return await attempt.open(target);
+      const socket = await attempt.open(target);
+      batchWrites(socket);
+      return socket;
     } catch (error) {
       failure = attempt.explain(error);
       if (failure.fault !== 'proxy') break;
