@@ -28,15 +28,15 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
 
   const requests = 2_500;
 
-  /** Fills in requests of the last forty days, with sessions, captures and errors. */
+  /** Fills in requests of forty days until noon of yesterday, so of 41 dates, with sessions, captures and errors. */
   async function fill(): Promise<void> {
     const database = openDatabase(join(folder, 'ledger.sqlite'));
     const ledger = createLedger({ database, log: silent });
-    const nowMs = Date.now();
+    const endMs = Math.floor(Date.now() / day) * day - day / 2;
     for (let index = 0; index < requests; index++) {
       ledger.finished(
         finishedRow(`req_${index}`, {
-          startedAt: nowMs - (40 * day * (requests - index)) / requests,
+          startedAt: endMs - (40 * day * (requests - index)) / requests,
           keyId: `k${index % 5}`,
           // Fractions that add up exactly in any order.
           costUsd: index % 10 === 0 ? null : index / 1_024,
@@ -47,7 +47,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     }
     ledger.capture('req_1', capturedExchange('a question'));
     ledger.flush();
-    await ledger.sessionStates.setStopped('ses_1', nowMs);
+    await ledger.sessionStates.setStopped('ses_1', Date.now());
     await ledger.sweep();
     ledger.close();
     database.close();
