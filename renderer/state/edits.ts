@@ -24,6 +24,24 @@ export function rebaseEdits<Draft extends object>(edits: Edits<Draft>, current: 
   return { base: current, draft, hasConflict };
 }
 
+/**
+ * The edits after `sent` has been saved: what was edited since then stays unsaved, and everything else follows the values
+ * in force. Those may not have been reported yet.
+ */
+export function settleEdits<Draft extends object>(edits: Edits<Draft>, sent: Edits<Draft>): Edits<Draft> {
+  const base = { ...edits.base };
+  const draft = { ...edits.draft };
+  let hasConflict = false;
+  for (const field in base) {
+    const isReported = !isEqual(base[field], sent.base[field]);
+    if (!isReported) base[field] = sent.draft[field];
+    if (isEqual(draft[field], sent.draft[field])) draft[field] = base[field];
+    // A field that was not saved was changed elsewhere meanwhile, and is edited here.
+    hasConflict ||= isReported && isEqual(sent.draft[field], sent.base[field]) && !isEqual(draft[field], base[field]);
+  }
+  return { base, draft, hasConflict };
+}
+
 export function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'react';
-import { type Edits, isEqual, rebaseEdits, startEdits } from './edits.ts';
+import { type Edits, isEqual, rebaseEdits, settleEdits, startEdits } from './edits.ts';
 
 interface EditsState<Draft extends object> extends Edits<Draft> {
   change(changes: Partial<Draft>): void;
   isChanged: boolean;
   /** Replaces the edits with the values in force. */
   reload(): void;
+  /** The edits have been saved as they are in this render; what was typed since then stays. */
+  settle(): void;
   /** Keeps the edits; saving them then overwrites the changes made elsewhere. */
   keep(): void;
 }
@@ -21,6 +23,7 @@ export function useEdits<Draft extends object>(current: Draft): EditsState<Draft
     isChanged: !isEqual(edits.draft, edits.base),
     change: (changes) => setEdits((old) => ({ ...old, draft: { ...old.draft, ...changes } })),
     reload: () => setEdits(({ base }) => startEdits(base)),
+    settle: () => setEdits((latest) => settleEdits(latest, edits)),
     keep: () => setEdits((old) => ({ ...old, hasConflict: false })),
   };
 }

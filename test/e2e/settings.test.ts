@@ -79,6 +79,32 @@ describe('the settings screen', () => {
     expect((await gateway.gateway.query({ type: 'status' })).settings).toMatchObject({ host: '0.0.0.0', port: 4811 });
   });
 
+  it('keeps what is typed while a save is in flight, as unsaved', async () => {
+    const { page, gateway, complaints } = await open({ screen });
+    const records = page.getByRole('region', { name: 'Records' });
+    const days = records.getByLabel('Keep requests (days)');
+    const release = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await page.route('**/control/execute', async (route) => {
+      sent.resolve();
+      await release.promise;
+      await route.continue();
+    });
+    await days.fill('400');
+    await records.getByRole('button', { name: 'Save' }).click();
+    await sent.promise;
+    await days.fill('401');
+    release.resolve();
+    const save = records.getByRole('button', { name: 'Save' }).and(page.locator(':not([data-loading])'));
+    await save.waitFor();
+    expect((await gateway.gateway.query({ type: 'status' })).settings.ledger.retentionDays).toBe(400);
+    expect(await days.inputValue()).toBe('401');
+    await save.click();
+    await records.getByText('Saved.').waitFor();
+    expect((await gateway.gateway.query({ type: 'status' })).settings.ledger.retentionDays).toBe(401);
+    expect(complaints).toEqual([]);
+  });
+
   it('asks before keeping less of the records than exists', async () => {
     const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
     const records = page.getByRole('region', { name: 'Records' });

@@ -48,7 +48,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const expected = revision === null ? {} : { expectedRevision: revision };
-    if (await command.run({ type: 'group.put', group: groupOf(draft), ...expected })) edits.reload();
+    if (await command.run({ type: 'group.put', group: groupOf(draft), ...expected })) edits.settle();
   };
   const models = preview.answer?.models ?? null;
   const part = { draft, change };

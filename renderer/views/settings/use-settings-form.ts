@@ -71,7 +71,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     changes,
     async save() {
       const saved = await command.run({ type: 'settings.update', changes: changes() });
-      if (saved) discard();
+      if (saved) edits.settle();
       return saved !== null;
     },
     discard,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rebaseEdits, startEdits } from '../../../renderer/state/edits.ts';
+import { rebaseEdits, settleEdits, startEdits } from '../../../renderer/state/edits.ts';
 
 const base = { name: 'one', models: ['a'], capture: false };
 const edited = { ...startEdits(base), draft: { ...base, name: 'mine' } };
@@ -29,5 +29,27 @@ describe('what is typed over what is in force', () => {
 
   it('is not overtaken by the same change, such as its own once it is saved', () => {
     expect(rebaseEdits(edited, { ...base, name: 'mine' }).hasConflict).toBe(false);
+  });
+});
+
+describe('what is typed while a save is in flight', () => {
+  const saved = { ...base, name: 'mine' };
+  const typedOn = { ...edited, draft: { ...saved, name: 'mine too' } };
+  const kept = { base: saved, draft: { ...saved, name: 'mine too' }, hasConflict: false };
+
+  it('stays, unsaved, if the save is reported before its answer', () => {
+    expect(settleEdits(rebaseEdits(typedOn, saved), edited)).toEqual(kept);
+  });
+
+  it('stays, unsaved, if the save is reported after its answer', () => {
+    const settled = settleEdits(typedOn, edited);
+    expect(settled).toEqual(kept);
+    expect(rebaseEdits(settled, saved)).toEqual(kept);
+  });
+
+  it('is nothing if nothing was typed: the form then follows the engine, which may write the value differently', () => {
+    const inForce = { ...base, name: 'Mine' };
+    expect(settleEdits(rebaseEdits(edited, inForce), edited)).toEqual(startEdits(inForce));
+    expect(rebaseEdits(settleEdits(edited, edited), inForce)).toEqual(startEdits(inForce));
   });
 });
