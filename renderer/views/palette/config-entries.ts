@@ -69,6 +69,8 @@ function providerEntries({ messages, views, locks, unchangeable, execute }: Entr
     const lock = isDemo ? locks.setting('demo') : locks.changing('providers', id, 'enabled');
     const power: PaletteEntry = {
       ...{ id: `switch:${id}`, section, Icon: IconPower, words: `${id} turn on off enable disable` },
+      // The demo has no screen of its own, so that its switch is not secondary to another entry.
+      ...(!isDemo && { action: `${isOn ? names.turnOff('') : names.turnOn('')} turn on off enable disable` }),
       label: isOn ? names.turnOff(name) : names.turnOn(name),
       blocked: unchangeable ?? (lock && commandFailed.locked),
       act: {
@@ -93,7 +95,7 @@ function keyEntries({ messages, views, unchangeable, execute }: EntrySources): P
     const detail = suffix === null ? null : `…${suffix}`;
     return [
       {
-        ...{ id: `key:${id}`, section, Icon: IconKey, label: name, detail, words: id },
+        ...{ id: `key:${id}`, section, Icon: IconKey, label: name, detail, words: `${id} key` },
         blocked: unchangeable,
         act: { href: `/keys?key=${encodeURIComponent(id)}` },
       },
@@ -104,6 +106,7 @@ function keyEntries({ messages, views, unchangeable, execute }: EntrySources): P
           Icon: IconCopy,
           label: names.copySecret(name),
           detail,
+          action: `${names.copySecret('')} copy`,
           words: 'copy key',
         },
         blocked: canReveal ? null : names.secretNotKept,

@@ -30,16 +30,25 @@ export function findEntries(
   recentIds: readonly string[],
 ): PaletteSection[] {
   const searchWords = wordsOf(search);
-  const scored = entries.flatMap((entry) => {
+  const named = entries.filter(({ action }) => action === undefined || namesAction(action, searchWords));
+  const scored = named.flatMap((entry) => {
     const score = scoreOf(entry, searchWords);
     return score === null ? [] : [{ entry, score: score + (recentIds.includes(entry.id) ? recentBonus : 0) }];
   });
-  scored.sort((one, other) => other.score - one.score);
+  scored.sort((one, other) => isSecondary(one.entry) - isSecondary(other.entry) || other.score - one.score);
   const sections = Map.groupBy(scored, ({ entry }) => entry.section);
   return [...sections].map(([name, list]) => ({
     name,
     entries: list.slice(0, mostInSection).map(({ entry }) => entry),
   }));
+}
+
+const isSecondary = ({ action }: PaletteEntry) => Number(action !== undefined);
+
+/** Whether one of the words begins a word of the action. */
+function namesAction(action: string, searchWords: readonly string[]): boolean {
+  const actionWords = wordsOf(action);
+  return searchWords.some((word) => actionWords.some((each) => each.startsWith(word)));
 }
 
 /** Less than the difference between any two scores. */

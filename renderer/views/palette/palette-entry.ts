@@ -12,6 +12,8 @@ export interface PaletteEntry {
   detail?: string | null;
   /** Other words by which it is found. */
   words?: string;
+  /** For a secondary entry of something else that is listed: the words of what it does. Found only by one of them. */
+  action?: string;
   Icon: Icon;
   /** Why it cannot be run now; null if it can. */
   blocked?: string | null;

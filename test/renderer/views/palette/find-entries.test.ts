@@ -8,6 +8,12 @@ const entry = (section: SectionName, label: string, words = ''): PaletteEntry =>
   act: { href: '/' },
 });
 
+/** Keys of one person, each with an entry that copies its secret. */
+const keyEntries = Array.from({ length: 12 }, (_, index) => [
+  { ...entry('keys', `Copy secret of laptop ${index}`, 'copy key'), action: 'Copy secret of' },
+  entry('keys', `laptop ${index}`, 'key'),
+]).flat();
+
 const entries = [
   entry('screens', 'Providers'),
   entry('screens', 'Settings'),
@@ -54,5 +60,14 @@ describe('the palette', () => {
   it('prefers what was used last among equals, and not to what fits better', () => {
     expect(labels('off', ['Turn off Azure OpenAI, Europe'])[0]).toBe('Turn off Azure OpenAI, Europe');
     expect(labels('openai', ['Turn off Azure OpenAI, Europe'])[0]).toBe('OpenAI');
+  });
+
+  it('offers what can be done with a key only to who names that, and after the keys themselves', () => {
+    const keyLabels = (search: string) =>
+      findEntries(keyEntries, search, []).flatMap((section) => section.entries.map(({ label }) => label));
+    expect(keyLabels('laptop')).toEqual(Array.from({ length: 9 }, (_, index) => `laptop ${index}`));
+    expect(keyLabels('copy 7')).toEqual(['Copy secret of laptop 7']);
+    expect(keyLabels('secr 7 laptop')).toEqual(['Copy secret of laptop 7']);
+    expect(keyLabels('key 7')).toEqual(['laptop 7']);
   });
 });
