@@ -5,7 +5,7 @@
 import { claimFolder } from '../server/data-folder/claim-folder.ts';
 import type { Gateway } from '../server/gateway.ts';
 import { type Engine, type EngineOptions, openEngine } from '../server/open-engine.ts';
-import { type StartProblem, startProblemOf } from './start-problem.ts';
+import { type StartProblem, startProblemOf, stopProblemOf } from './start-problem.ts';
 
 export type EngineState =
   | { kind: 'off' }
@@ -21,7 +21,7 @@ export interface EngineHost {
   readonly logFile: Engine['logFile'] | null;
   /** Resolves when the engine is serving or has failed to start; `state` says which. */
   switchOn(): Promise<void>;
-  /** Gives running requests ten seconds to end. */
+  /** Gives running requests ten seconds to end. Resolves also if the engine did not end cleanly; `state` says so. */
   switchOff(): Promise<void>;
   /** Returns a function that removes the listener. */
   onChange(listener: (state: EngineState) => void): () => void;
@@ -61,8 +61,13 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
     const ending = engine;
     engine = null;
     if (ending) setState({ kind: 'stopping' });
-    await ending?.close(drainMs);
-    setState({ kind: 'off' });
+    try {
+      await ending?.close(drainMs);
+      setState({ kind: 'off' });
+    } catch (error) {
+      ending?.logFile.log.error({ error }, 'did not stop cleanly');
+      setState({ kind: 'failed', problem: stopProblemOf(error) });
+    }
   };
   return {
     get state() {

@@ -14,6 +14,7 @@ const startProblems: TextsOf<StartProblems> = {
   'folder-taken': ({ folder, pid }) =>
     `Another Sluice is running on ${folder} (process ${pid}). Stop it, then switch this one on.`,
   'port-taken': ({ port }) => `Port ${port} is used by another program.`,
+  'stop-failed': ({ message }) => `Sluice did not stop cleanly: ${message}`,
   other: ({ message }) => message,
 };
 
@@ -141,6 +142,7 @@ const zh: ShellMessages = {
   startProblems: {
     'folder-taken': ({ folder, pid }) => `另一个 Sluice 正在使用 ${folder}（进程 ${pid}）。请先停止它，再启用网关。`,
     'port-taken': ({ port }) => `端口 ${port} 已被其他程序占用。`,
+    'stop-failed': ({ message }) => `Sluice 未能正常停止：${message}`,
     other: ({ message }) => message,
   },
   gatewayOn: '启用网关',

@@ -109,12 +109,16 @@ export async function openEngine(
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};
     const close = async (drainMs?: number) => {
       stopFollowing();
-      await gateway.stop(drainMs);
-      await shared?.close();
-      await options.cassette?.close();
-      await lock.release();
-      logFile.log.info('stopped');
-      logFile.flush();
+      try {
+        await gateway.stop(drainMs);
+        await shared?.close();
+        await options.cassette?.close();
+        logFile.log.info('stopped');
+      } finally {
+        // Otherwise, this process could not start the engine again.
+        await lock.release();
+        logFile.flush();
+      }
     };
     return { gateway, config, logFile, reload, close };
   } catch (error) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEngineHost, type EngineHost } from '../../electron/engine-host.ts';
+import type { CassetteDeck } from '../../server/exchange/cassette-deck.ts';
 import { memoryPersistence } from '../support/gateway.ts';
 
 let dataDir: string;
@@ -20,6 +21,7 @@ afterEach(async () => {
 /** @param config undefined for the very first start */
 function create(
   config: object | undefined = { version: 1, groups: [{ id: 'default' }], settings: { port: 0 } },
+  cassette?: CassetteDeck,
 ): EngineHost {
   const persistence = memoryPersistence(config);
   const host = createEngineHost(dataDir, {
@@ -28,6 +30,7 @@ function create(
     notice: () => {},
     openPersistence: () => persistence,
     listen: { port: 0 },
+    cassette,
   });
   hosts.push(host);
   return host;
@@ -64,5 +67,15 @@ describe('the engine inside the desktop', () => {
     await first.switchOff();
     await second.switchOn();
     expect(second.state.kind).toBe('serving');
+  });
+
+  it('says why it did not stop cleanly, and starts again', async () => {
+    const full = () => Promise.reject(new Error('the disk is full'));
+    const host = create(undefined, { replaysOnly: false, take: full, close: full });
+    await host.switchOn();
+    await host.switchOff();
+    expect(host.state).toEqual({ kind: 'failed', problem: { code: 'stop-failed', message: 'the disk is full' } });
+    await host.switchOn();
+    expect(host.state.kind).toBe('serving');
   });
 });
