@@ -51,7 +51,7 @@ export function openTeamGateway(fetch: Fetch, origin: string, token: string): Te
 
 /** Requests a code from the gateway, which the person enters at the identity provider. */
 export async function beginDevice(fetch: Fetch, origin: string): Promise<DeviceSignIn> {
-  return deviceSchema.parse(await post(fetch, `${origin}/control/device`, { body: {} }));
+  return postFor(deviceSchema, fetch, `${origin}/control/device`, {});
 }
 
 /** Null while the sign-in is pending. `name`: the label under which the person will find the token. */
@@ -60,7 +60,7 @@ export async function askToken(
   origin: string,
   body: { deviceCode: string; name: string },
 ): Promise<LetIn | null> {
-  return letInSchema.parse(await post(fetch, `${origin}/control/device/token`, { body }));
+  return postFor(letInSchema, fetch, `${origin}/control/device/token`, body);
 }
 
 /** Ends the token. */
@@ -75,6 +75,19 @@ interface PostedRequest {
 
 async function post(fetch: Fetch, address: string, request: PostedRequest): Promise<unknown> {
   return readReply(address, await reach(fetch, address, request));
+}
+
+/** A result that is not as this version expects it comes from another program, or from another version of Sluice. */
+async function postFor<Result>(
+  schema: z.ZodType<Result>,
+  fetch: Fetch,
+  address: string,
+  body: object,
+): Promise<Result> {
+  const response = await reach(fetch, address, { body });
+  const result = schema.safeParse(await readReply(address, response));
+  if (!result.success) throw unlikeSluice(address, response);
+  return result.data;
 }
 
 async function readReply(address: string, response: Response): Promise<unknown> {

@@ -1,4 +1,6 @@
 /** The commands with which a laptop joins and leaves a team's gateway, with two real engines. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ControlGateway, refusalOf, startControlGateway } from '../control/control-gateway.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
@@ -96,6 +98,19 @@ test('while the gateway is out of reach, nothing is taken away', async () => {
   expect(refused).toMatchObject({ problem: { code: 'gateway-away' } });
   expect(await providersHere()).toHaveLength(1);
   await laptop.gateway.execute({ type: 'provider.remove', id: provider });
+});
+
+test('what answers in the form of a gateway, but with other contents, is said in words', async () => {
+  const other = createServer((_, response) => response.end('{"result":{"url":"not a sign-in"}}')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(other, 'listening');
+  const address = other.address();
+  const port = typeof address === 'object' ? address?.port : null;
+  const refused = await refusalOf(laptop.gateway.execute({ type: 'team.join', url: `http://127.0.0.1:${port}` }));
+  other.close();
+  expect(refused).toMatchObject({ code: 'upstream_malformed', problem: { code: 'gateway-not-sluice' } });
 });
 
 test('what is no gateway, and a code that nobody asked for, are said in words', async () => {
