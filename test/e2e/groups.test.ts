@@ -87,6 +87,46 @@ describe('a group', () => {
     expect((await gateway.gateway.query({ type: 'groups' }))[0]?.shadow).toBeNull();
   });
 
+  it('keeps what is typed while a save is in flight, as unsaved', async () => {
+    const { page, gateway } = await open({ screen: '/groups/default', config });
+    const release = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await page.route('**/control/execute', async (route) => {
+      sent.resolve();
+      await release.promise;
+      await route.continue();
+    });
+    const name = page.getByLabel('Name', { exact: true });
+    const nameThere = async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.name;
+    await name.fill('One');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await sent.promise;
+    await name.fill('One and more');
+    release.resolve();
+    await page.getByRole('heading', { name: 'One', level: 2, exact: true }).waitFor();
+    const save = page.getByRole('button', { name: 'Save' }).and(page.locator(':not([data-loading])'));
+    await save.waitFor();
+    expect(await nameThere()).toBe('One');
+    expect(await name.inputValue()).toBe('One and more');
+    await save.click();
+    await expect.poll(nameThere).toBe('One and more');
+  });
+
+  it('names the providers that it may use, and knows one by its name', async () => {
+    const named = { id: 'p-1', name: 'Acme Europe', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a'] };
+    const { page, gateway } = await open({
+      screen: '/groups/default',
+      config: { providers: [named], groups: [{ id: 'default', providers: ['p-1'] }] },
+    });
+    const part = page.getByRole('button', { name: 'Providers', description: 'Acme Europe', exact: true });
+    await part.waitFor();
+    await replaceTags(page, 'Allowed providers', ['Acme Europe']);
+    await page.getByLabel('Name', { exact: true }).fill('Europe');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.name).toBe('Europe');
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.providers).toEqual(['p-1']);
+  });
+
   it('has its providers put in order by keyboard', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
     await unfold(page, 'Providers');

@@ -20,9 +20,11 @@ export function ProviderOrder({ draft, providers, change, lock }: PartProps & { 
     const name = providerName(id);
     return { id, name, content: <Place number={index + 1} name={name} isUsable={!view?.unusable} /> };
   });
+  // What is typed may be a name, an id or a pattern.
+  const idOf = (text: string) => views.find(({ id }) => providerName(id) === text)?.id ?? text;
   const allowsAll = draft.providers.includes('*');
   const first = draft.order.length > 0 ? ordered[0] : undefined;
-  const allowed = allowsAll ? names.allProviders : draft.providers.join(', ') || names.none;
+  const allowed = allowsAll ? names.allProviders : draft.providers.map(providerName).join(', ') || names.none;
   return (
     <CollapsibleFields
       title={names.providers}
@@ -35,8 +37,8 @@ export function ProviderOrder({ draft, providers, change, lock }: PartProps & { 
         description={names.providerFilterHint}
         placeholder={draft.providers.length === 0 ? names.nothing : undefined}
         value={draft.providers}
-        onChange={(filter) => change({ providers: filter })}
-        data={views.map(({ id }) => id)}
+        onChange={(filter) => change({ providers: [...new Set(filter.map(idOf))] })}
+        data={views.map(({ id }) => ({ value: id, label: providerName(id) }))}
         acceptValueOnBlur
       />
       <p className={classes.soft}>{names.orderHint}</p>
