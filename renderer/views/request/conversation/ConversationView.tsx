@@ -77,8 +77,8 @@ function Tools({ tools }: { tools: readonly ShownTool[] }) {
     <details className={classes.tools}>
       <summary>{messages.inspector.tools(tools.length, formats.number(tools.length))}</summary>
       <ul>
-        {tools.map(({ name, description }) => (
-          <li key={name}>
+        {withIndexKeys(tools).map(({ key, value: { name, description } }) => (
+          <li key={key}>
             <span className={classes.mono}>{name}</span> {description && <FoldedText text={description} />}
           </li>
         ))}
