@@ -33,7 +33,7 @@ export const settings = {
     },
     admissionMegabytes: {
       label: 'Memory for bodies',
-      hint: 'Further requests wait. 0: a quarter of the memory, at most 2048 MB.',
+      hint: 'Further requests wait. 0: a quarter of the memory, at most 2,048 MB.',
     },
     hardBudgets: {
       label: 'Hard budgets while Valkey is unavailable',

@@ -32,7 +32,7 @@ export const settings: typeof english.settings = {
     admissionSeconds: { label: '最长等待时间', hint: '超过后同样以 429 拒绝。' },
     admissionMegabytes: {
       label: '正文占用的内存',
-      hint: '超出的请求排队等待。0 表示内存的四分之一，最多 2048 MB。',
+      hint: '超出的请求排队等待。0 表示内存的四分之一，最多 2,048 MB。',
     },
     hardBudgets: { label: 'Valkey 不可用时的硬性预算', hint: '恢复之前，各副本无法得知其他副本已花费多少。' },
     extraCaFiles: { label: '额外的证书颁发机构', hint: 'PEM 文件，每行一个路径。用于公司内部的代理或服务商。' },
