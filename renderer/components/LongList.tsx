@@ -59,7 +59,9 @@ export function ListEnd({ shown, total, most, onMore }: ListEndProps) {
   if (shown >= total) return null;
   return (
     <div className={classes.end}>
-      <span role="status">{names.shown(formats.number(shown), formats.number(total))}</span>
+      <span role="status">
+        {(shown < most ? names.shown : names.onlyFirst)(formats.number(shown), formats.number(total))}
+      </span>
       {shown < most && (
         <Button size="xs" variant="default" onClick={onMore}>
           {names.more}

@@ -40,6 +40,13 @@ describe('a window of very many keys', () => {
     await page.getByText('Showing 50 of 600').waitFor();
     await page.getByRole('button', { name: 'Show more' }).click();
     await page.getByText('Showing 100 of 600').waitFor();
+    for (let shown = 150; shown <= maxReported; shown += 50) {
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page
+        .getByText(shown < maxReported ? `Showing ${shown} of 600` : /^The first 500 of 600\. Search/)
+        .waitFor();
+    }
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
     const search = page.getByRole('searchbox', { name: 'Search keys' });
     await search.fill('nowhere');
     await page.getByText('Nothing fits.').waitFor();

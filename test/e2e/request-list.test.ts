@@ -70,6 +70,15 @@ it('marks a rescued stream in its row', async () => {
   expect(await rescued.textContent()).toContain('100 ms2.1 s8');
 });
 
+it('says that only the first are listed where more are sorted', async () => {
+  const { page } = await open({ screen: '/requests?sort=-duration', prepare: fillWithRequests });
+  await page
+    .getByText('600 requests, 24 failed. The first 500 are listed. Search or filter to find the others.')
+    .waitFor();
+  await page.getByLabel('Search requests').fill('gpt-1');
+  await expect.poll(() => page.getByText('The first 500 are listed').count()).toBe(0);
+});
+
 it('is sorted by the heads of its columns, which say so, keep the focus, and write it into the address', async () => {
   const { page, complaints } = await open({ screen, prepare: fillWithMarked });
   const first = () => page.locator('tbody a').first().getAttribute('data-request');

@@ -104,6 +104,7 @@ export const requests = {
     'first-byte': 'Fastest first byte first',
   },
   sortedOf: (count: string) => `Sorted among the newest ${count}.`,
+  listedFirst: (count: string) => `The first ${count} are listed. Search or filter to find the others.`,
   count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, failed: string) =>
     `${isComplete ? '' : 'At least '}${count} ${requests === 1 ? 'request' : 'requests'}, ${failed} failed.`,
   export: 'Export',

@@ -98,6 +98,7 @@ export const shell = {
     searchGroups: 'Search groups',
     none: 'Nothing fits.',
     shown: (shown: string, total: string) => `Showing ${shown} of ${total}`,
+    onlyFirst: (shown: string, total: string) => `The first ${shown} of ${total}. Search to find the others.`,
     more: 'Show more',
     group: 'Group',
     anyGroup: 'Any group',

@@ -99,6 +99,7 @@ export const shell: typeof english = {
     searchGroups: '搜索分组',
     none: '没有符合条件的项目。',
     shown: (shown: string, total: string) => `显示 ${total} 项中的 ${shown} 项`,
+    onlyFirst: (shown: string, total: string) => `仅显示 ${total} 项中的前 ${shown} 项，其余请搜索查找。`,
     more: '显示更多',
     group: '分组',
     anyGroup: '所有分组',

@@ -5,18 +5,21 @@ import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import classes from './Requests.module.css';
 import { queryOf, type ShownFilter } from './request-filter.ts';
+import { sortedSize } from './use-requests.ts';
 
 /** The minimum interval between two counts while requests arrive. */
 const everyMs = 3_000;
 
 interface ListSummaryProps {
   filter: ShownFilter;
+  /** How many are listed so far. */
+  listed: number;
   /** The number of newest requests that were sorted; null if all were. */
   sortedOf: number | null;
 }
 
 /** How many requests match the filter and how many of them failed, and whether only a part was sorted. */
-export function ListSummary({ filter, sortedOf }: ListSummaryProps) {
+export function ListSummary({ filter, listed, sortedOf }: ListSummaryProps) {
   const { messages, formats } = useLocalization();
   const names = messages.requests;
   // A time range moves with the clock, so its count does too.
@@ -26,9 +29,11 @@ export function ListSummary({ filter, sortedOf }: ListSummaryProps) {
   if (latestAtRound.current.roundMs !== roundMs) latestAtRound.current = { roundMs, latest };
   const query = queryOf(filter, filter.range ? roundMs : 0);
   const { answer } = useQuery<'request-count'>({ type: 'request-count', filter: query }, latestAtRound.current.latest);
+  const isCut = filter.sort !== undefined && listed >= sortedSize && answer !== null && answer.requests > listed;
   return (
     <p className={classes.summary} role="status">
       {answer && names.count(answer, formats.number(answer.requests), formats.number(answer.failed))}
+      {isCut && ` ${names.listedFirst(formats.number(listed))}`}
       {sortedOf !== null && ` ${names.sortedOf(formats.number(sortedOf))}`}
     </p>
   );

@@ -40,7 +40,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   return (
     <>
       <div className={classes.summaryLine}>
-        <ListSummary filter={filter} sortedOf={shown.sortedOf} />
+        <ListSummary filter={filter} listed={shown.requests?.length ?? 0} sortedOf={shown.sortedOf} />
         {isNarrow && <SortChoice filter={filter} />}
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>

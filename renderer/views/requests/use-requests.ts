@@ -6,8 +6,8 @@ import { isLive, isShown, queryOf, type ShownFilter, sortQueryOf } from './reque
 import { hasGap, joinPages, noPages, type Pages, withLatest } from './request-pages.ts';
 
 const pageSize = 200;
-/** A sorted list has a single page. */
-const sortedSize = 500;
+/** A sorted list has a single page, of at most this many. */
+export const sortedSize = 500;
 
 export interface ShownRequests {
   /** In the order of the filter; null until known. */
