@@ -120,6 +120,9 @@ describe('a group', () => {
     });
     const part = page.getByRole('button', { name: 'Providers', description: 'Acme Europe', exact: true });
     await part.waitFor();
+    const filter = page.getByRole('group', { name: 'Providers' }).first();
+    await filter.getByText('Acme Europe', { exact: true }).first().waitFor();
+    expect(await page.getByText('p-1', { exact: true }).count()).toBe(0);
     await replaceTags(page, 'Allowed providers', ['Acme Europe']);
     await page.getByLabel('Name', { exact: true }).fill('Europe');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -27,7 +27,7 @@ export const groups = {
   deniedHint: 'Blocked even if allowed above.',
   providers: 'Providers',
   providerFilter: 'Allowed providers',
-  providerFilterHint: 'IDs or patterns; * stands for all.',
+  providerFilterHint: 'Names, IDs or patterns; * stands for all.',
   order: 'Provider order',
   orderHint:
     'If several serve a model, the first available one answers. Drag to reorder, or use the keyboard on a handle.',

@@ -28,7 +28,7 @@ export const groups: typeof english.groups = {
   deniedHint: '即使上面允许，也不能使用。',
   providers: '服务商',
   providerFilter: '允许的服务商',
-  providerFilterHint: 'ID 或模式；* 代表全部。',
+  providerFilterHint: '名称、ID 或模式；* 代表全部。',
   order: '服务商顺序',
   orderHint: '当多个服务商都有某个模型时，由第一个可用的回答。可拖动，也可在手柄上用键盘操作。',
   forgetOrder: '恢复服务商列表的顺序',

@@ -1,4 +1,4 @@
-import { Button, TagsInput } from '@mantine/core';
+import { Button, Pill, TagsInput } from '@mantine/core';
 import { CollapsibleFields } from '../../components/CollapsibleFields.tsx';
 import { moveItem } from '../../components/move-item.ts';
 import { SortableList } from '../../components/SortableList.tsx';
@@ -39,6 +39,11 @@ export function ProviderOrder({ draft, providers, change, lock }: PartProps & { 
         value={draft.providers}
         onChange={(filter) => change({ providers: [...new Set(filter.map(idOf))] })}
         data={views.map(({ id }) => ({ value: id, label: providerName(id) }))}
+        renderPill={({ value = '', onRemove, disabled }) => (
+          <Pill withRemoveButton={!disabled} {...(onRemove && { onRemove })}>
+            {providerName(value)}
+          </Pill>
+        )}
         acceptValueOnBlur
       />
       <p className={classes.soft}>{names.orderHint}</p>
