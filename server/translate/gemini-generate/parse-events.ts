@@ -3,6 +3,7 @@ import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { answerPartEvents } from '../answer-events.ts';
+import { parseJson } from '../json-text.ts';
 import type { AnswerEvent, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
@@ -24,7 +25,9 @@ export class GenerateEventParser implements EventParser {
     this.#turns = turns;
   }
 
-  push({ value }: StreamEvent): AnswerEvent[] {
+  push({ value: parsed, data }: StreamEvent): AnswerEvent[] {
+    // The arguments of a call are a part of the event, and keep the digits of their integers.
+    const value = data.includes('"functionCall"') ? parseJson(data) : parsed;
     const chunk = Array.isArray(value) ? value[0] : value;
     if (!isObject(chunk)) return [];
     if (chunk.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
