@@ -7,7 +7,7 @@ import { parseJson } from '../json-text.ts';
 import type { AnswerEvent, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { candidateOf, parsePart, partsOf, placeOfAnswer } from './parse-answer.ts';
+import { blockOf, candidateOf, parsePart, partsOf, placeOfAnswer } from './parse-answer.ts';
 import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -52,8 +52,7 @@ export class GenerateEventParser implements EventParser {
   #takeParts(chunk: Json): AnswerEvent[] {
     const candidate = candidateOf(chunk);
     if (candidate === null) {
-      if (isObject(chunk.promptFeedback))
-        this.#stop = { reason: 'filter', detail: String(chunk.promptFeedback.blockReason) };
+      this.#stop = blockOf(chunk) ?? this.#stop;
       return [];
     }
     if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };
