@@ -8,19 +8,25 @@ import type { JsonObject } from './parameters.ts';
 
 /** Maximum depth of recursion. */
 const MAX_DEPTH = 12;
+/** A schema may ask for any number of items, or refer to itself many times. */
+const MAX_VALUES = 1_000;
+const MAX_LENGTH = 1_000;
 
 export function sampleOfSchema(schema: unknown): unknown {
-  return sample(schema, { root: schema, depth: 0 });
+  return sample(schema, { root: schema, depth: 0, budget: { values: MAX_VALUES } });
 }
 
 interface SampleContext {
   root: unknown;
   depth: number;
+  /** The number of values that may still be made; shared by the whole sample. */
+  budget: { values: number };
 }
 
 function sample(schema: unknown, context: SampleContext): unknown {
-  if (!isObject(schema) || context.depth > MAX_DEPTH) return null;
-  const nested = { root: context.root, depth: context.depth + 1 };
+  if (!isObject(schema) || context.depth > MAX_DEPTH || context.budget.values <= 0) return null;
+  context.budget.values--;
+  const nested = { ...context, depth: context.depth + 1 };
   if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, context.root), nested);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
@@ -71,8 +77,8 @@ function sampleOfObject(schema: JsonObject, context: SampleContext): JsonObject 
 }
 
 function sampleOfArray(schema: JsonObject, context: SampleContext): unknown[] {
-  const minItems = Number(schema.minItems ?? 0);
-  const maxItems = Number(schema.maxItems ?? Number.POSITIVE_INFINITY);
+  const minItems = limit(schema.minItems, 0);
+  const maxItems = Math.min(limit(schema.maxItems, Infinity), context.budget.values);
   const length = Math.min(Math.max(minItems, context.depth < 6 ? 1 : 0), maxItems);
   return Array.from({ length }, () => sample(schema.items ?? { type: 'string' }, context));
 }
@@ -91,8 +97,8 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 function sampleOfString(schema: JsonObject): string {
-  const text = formats[String(schema.format)] ?? 'demo';
-  return text.padEnd(Number(schema.minLength ?? 0), '.').slice(0, Number(schema.maxLength ?? Number.POSITIVE_INFINITY));
+  const text = (typeof schema.format === 'string' ? formats[schema.format] : undefined) ?? 'demo';
+  return text.padEnd(Math.min(limit(schema.minLength, 0), MAX_LENGTH), '.').slice(0, limit(schema.maxLength, Infinity));
 }
 
 /** The multiple of the schema's step that is nearest to 1 within its limits. */

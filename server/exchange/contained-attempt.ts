@@ -28,43 +28,35 @@ export class ContainedAttempt implements CalledAttempt {
   }
 
   sent(): void {
-    this.#attempt.sent();
+    this.#contain(() => this.#attempt.sent());
   }
 
   answered(status: number, headers: ResponseHeaders): void {
-    try {
-      this.#attempt.answered(status, headers);
-    } catch (fault) {
-      this.#broke(fault);
-    }
+    this.#contain(() => this.#attempt.answered(status, headers));
   }
 
   take(chunk: Buffer): void {
-    try {
-      this.#attempt.take(chunk);
-    } catch (fault) {
-      this.#broke(fault);
-    }
+    this.#contain(() => this.#attempt.take(chunk));
   }
 
   finished(): void {
+    this.#contain(() => this.#attempt.finished());
+  }
+
+  late(error: TransportError): void {
+    this.#contain(() => this.#attempt.late(error));
+  }
+
+  redirected(location: string): void {
+    this.#contain(() => this.#attempt.redirected(location));
+  }
+
+  #contain(call: () => void | Promise<void>): void {
     try {
-      const ending = this.#attempt.finished();
+      const ending = call();
       if (ending) ending.catch(this.#broke);
     } catch (fault) {
       this.#broke(fault);
     }
-  }
-
-  late(error: TransportError): void {
-    try {
-      this.#attempt.late(error);
-    } catch (fault) {
-      this.#broke(fault);
-    }
-  }
-
-  redirected(location: string): void {
-    this.#attempt.redirected(location);
   }
 }

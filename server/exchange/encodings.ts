@@ -1,3 +1,6 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
 /** Compression that an upstream may apply although Sluice asks for none. */
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
@@ -10,4 +13,15 @@ const byName: Record<string, Encoding> = { gzip: 'gzip', 'x-gzip': 'gzip', defla
 export function encodingOf(headers: Readonly<Record<string, unknown>>): Encoding | null {
   const name = headers['content-encoding'];
   return typeof name === 'string' ? (byName[name.trim().toLowerCase()] ?? null) : null;
+}
+
+const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** Null if the bytes are damaged, or longer than `maxBytes` when decompressed. */
+export async function decompress(encoding: Encoding, bytes: Buffer, maxBytes: number): Promise<Buffer | null> {
+  return decoders[encoding](bytes, { maxOutputLength: maxBytes }).catch(() => null);
 }

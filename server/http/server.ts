@@ -6,6 +6,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import { Slots } from '../slots.ts';
 import { servedApis } from '../wire/registry.ts';
+import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
@@ -43,9 +44,7 @@ export interface ListeningServer {
   stop(drainMs: number): Promise<void>;
 }
 
-/** Timeouts for all headers, and for a whole request including its upload. */
 const defaultHeadersTimeoutMs = 30_000;
-const requestTimeoutMs = 300_000;
 /** Long enough for the pause between a person's requests; a new connection costs more than an idle one. */
 const keepAliveTimeoutMs = 75_000;
 const maxHeaderBytes = 32 * 1024;
@@ -59,7 +58,8 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   let onIdle: (() => void) | undefined;
   const server = http.createServer({
     headersTimeout: headersTimeoutMs,
-    requestTimeout: requestTimeoutMs,
+    // An upload may take any time while it makes progress (`watchUpload`).
+    requestTimeout: 0,
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
     // Node would send an empty 400; the guards send a proper error.
@@ -75,6 +75,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       running.delete(slot);
       if (running.size === 0) onIdle?.();
     });
+    watchUpload(request);
     listener(request, response);
   };
   server.on('connection', batchWrites);

@@ -197,7 +197,8 @@ export class SessionCall {
       throw new ClientGone();
     }
     const accounting = this.#accountingFor(session, upstream);
-    const relay = openRelay({ format, client, upstream, watch: accounting });
+    const { reportError } = this.#ports;
+    const relay = openRelay({ format, client, upstream, watch: accounting, reportError });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
     const end = await relay.ended;

@@ -73,7 +73,7 @@ function strictly(schema: JsonSchema, depth: number, report: () => void): JsonSc
 }
 
 function isStrict(keyword: string, value: unknown): boolean {
-  if (keyword === 'format') return strictFormats.has(String(value));
+  if (keyword === 'format') return typeof value === 'string' && strictFormats.has(value);
   if (keyword === 'minItems') return value === 0 || value === 1;
   return strictKeywords.has(keyword);
 }

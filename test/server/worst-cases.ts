@@ -587,6 +587,8 @@ export const lookAtNone = [
   'exchange/capture/message-capture.ts',
   'exchange/capture/response-capture.ts',
   'exchange/client-writes.ts',
+  // zlib decompresses outside the event loop, up to a limit.
+  'exchange/encodings.ts',
   'exchange/exchange-trace.ts',
   // It handles the output of the shapes in `faults/`.
   'exchange/faults/fault-injector.ts',

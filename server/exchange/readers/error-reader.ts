@@ -3,6 +3,7 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
 import type { Failure } from '../../wire/failure.ts';
 import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
+import { decompress, encodingOf } from '../encodings.ts';
 import {
   damagedBy,
   failWith,
@@ -34,9 +35,19 @@ export class ErrorReader implements ResponseReader {
     return this.#bytes > maxBytes ? this.fail() : nothingYet;
   }
 
-  end(): Steps {
+  end(): Steps | Promise<Steps> {
     const { status, headers } = this.#head;
-    const sentBody = Buffer.concat(this.#chunks);
+    const body = Buffer.concat(this.#chunks);
+    const encoding = encodingOf(headers);
+    if (encoding === null || body.length === 0) return this.#settle(headers, body);
+    return decompress(encoding, body, maxBytes).then((plain) => {
+      if (plain) return this.#settle({ ...headers, 'content-encoding': undefined }, plain);
+      return [damagedBy(`answered with status ${status} and a compressed error that is damaged`, this.#classify(null))];
+    });
+  }
+
+  #settle(headers: ResponseHeaders, sentBody: Buffer): Steps {
+    const { status } = this.#head;
     const bytes = this.#facts.errorBody?.(status, headers, sentBody) ?? sentBody;
     const value = readErrorBody(bytes);
     const error = errorIn(value);

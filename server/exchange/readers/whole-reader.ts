@@ -2,8 +2,6 @@
  * Reads a response that is not a stream. It is held until complete, so that another target can replace one that is cut,
  * stalls or is damaged. A response that is too long for that passes as it arrives, as soon as that is known.
  */
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { pattern } from '../../bounded-pattern.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
@@ -23,7 +21,7 @@ import {
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { Verdict } from '../../wire/wire.ts';
-import { type Encoding, encodingOf } from '../encodings.ts';
+import { decompress, type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-stream.ts';
 import {
   brokenTransport,
@@ -49,12 +47,6 @@ const countedFromBytes = 64 * 1024;
 const joinedAtOnceBytes = 1024 * 1024;
 /** Longer responses are not converted into events. */
 const maxConvertedBytes = 256 * 1024;
-
-const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
 
 export class WholeReader implements ResponseReader {
   readonly #facts: RequestFacts;
@@ -191,13 +183,12 @@ export class WholeReader implements ResponseReader {
 
   /**
    * For a long response, which is joined in steps that yield to other requests, or a compressed one: the client gets the
-   * bytes unchanged.
+   * bytes of an answer unchanged.
    */
   async #settleLong(): Promise<Steps> {
     const body = await joinBytes(this.#chunks);
     if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
-    const decode = decoders[this.#encoding];
-    const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
+    const plain = await decompress(this.#encoding, body, maxWrittenBytes);
     return plain === null ? [damagedBy('sent a compressed answer that is damaged')] : this.#settle(body, plain);
   }
 
@@ -206,9 +197,9 @@ export class WholeReader implements ResponseReader {
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
     if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
-    else if (verdict.kind === 'error') steps.push(this.#refusalOf(body, verdict));
+    else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
-      steps.push(this.#refusalOf(body, { ...verdict, status: this.#status }));
+      steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
     else steps.push(this.#asStream(plain) ?? this.#completed(this.#facts.isTranslated ? plain : body, verdict));
     return steps;
   }
@@ -240,7 +231,7 @@ export class WholeReader implements ResponseReader {
 
   /** If no other target succeeds, the error is relayed with the status that it should have had. */
   #refusalOf(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
-    const headers = this.#headers;
+    const headers = { ...this.#headers, 'content-length': String(body.length), 'content-encoding': undefined };
     const failure = this.#facts.route.wire.errors.classify({
       status: status < 400 ? 500 : status,
       headers,

@@ -10,10 +10,11 @@ interface Session {
   client: WebSocket;
   upstream: OpenSession;
   watch: MessageWatch;
+  reportError(error: unknown): void;
 }
 
 /** Starts relaying messages between client and upstream. */
-export function openRelay({ format, client, upstream, watch }: Session): SessionRelay {
+export function openRelay({ format, client, upstream, watch, reportError }: Session): SessionRelay {
   const { notes, next, socket } = upstream;
   return new SessionRelay({
     client,
@@ -27,5 +28,6 @@ export function openRelay({ format, client, upstream, watch }: Session): Session
       return new GatewayError('upstream_stream_broken', message);
     },
     redacted: (text) => notes.redacted(text),
+    reportError,
   });
 }

@@ -3,7 +3,7 @@
  * It does not interpret messages; a watch inspects each one before it is forwarded.
  */
 import { WebSocket } from 'ws';
-import type { GatewayError } from '../../contract/errors.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import {
   type CloseFrame,
@@ -49,6 +49,7 @@ interface RelayOptions {
   brokenOff(): GatewayError;
   /** Removes secrets from an upstream's close reason. */
   redacted(text: string): string;
+  reportError(error: unknown): void;
 }
 
 /** A source is paused while more than this many bytes wait for the other side, and resumed at a quarter of it. */
@@ -101,8 +102,8 @@ export class SessionRelay {
     const closed = Promise.all([client.closed, upstream.closed]);
     this.#forward(client, upstream, (message) => watch.ofClient(message));
     this.#forward(upstream, client, (message) => watch.ofUpstream(message));
-    client.socket.once('close', (code, reason) => this.#clientClosed(code, reason));
-    upstream.socket.once('close', (code, reason) => this.#upstreamClosed(code, reason));
+    client.socket.once('close', (code, reason) => this.#contain(() => this.#clientClosed(code, reason)));
+    upstream.socket.once('close', (code, reason) => this.#contain(() => this.#upstreamClosed(code, reason)));
     await closed;
     clearTimeout(this.#cutOff);
     return this.#end ?? { outcome: 'ok', errorCode: null };
@@ -116,14 +117,31 @@ export class SessionRelay {
       if (!Buffer.isBuffer(message)) return;
       from.bytes += message.length;
       if (this.#end) return;
-      const refusal = inspect(message);
-      if (refusal) {
-        this.#refuse(refusal);
-        return;
-      }
-      to.socket.send(message, { binary: isBinary }, onWritten);
-      if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
+      this.#contain(() => {
+        const refusal = inspect(message);
+        if (refusal) {
+          this.#refuse(refusal);
+          return;
+        }
+        to.socket.send(message, { binary: isBinary }, onWritten);
+        if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
+      });
     });
+  }
+
+  /** An exception in a socket's listener would end the process; it ends the session instead. */
+  #contain(listener: () => void): void {
+    try {
+      listener();
+    } catch (fault) {
+      this.#options.reportError(fault);
+      const error = new GatewayError('internal', 'Sluice failed during this session. Its log says why.');
+      const toClient = { code: failedInside, reason: error.message };
+      this.#finish(
+        { outcome: 'error', errorCode: error.kind.code ?? error.code },
+        { toClient, toUpstream: goingAwayFrame },
+      );
+    }
   }
 
   #refuse({ error, eventId, isFatal }: Refusal): void {

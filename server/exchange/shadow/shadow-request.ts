@@ -126,8 +126,11 @@ export class ShadowRequest {
       if (error instanceof GatewayError) this.#trace.refused(error, error.kind.status);
       else this.#ports.reportError(error);
     }
-    this.#record(body, clientCapture, capture?.exchange(this.#trace) ?? null);
-    body?.dispose();
+    try {
+      this.#record(body, clientCapture, capture?.exchange(this.#trace) ?? null);
+    } finally {
+      body?.dispose();
+    }
   }
 
   async #ask(body: RequestBody, capture: ExchangeCapture | null): Promise<void> {

@@ -13,7 +13,6 @@ import { receiveMultipart } from './multipart.ts';
 import { type BodyUser, receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
-import { watchUpload } from './slow-clients.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
 const formType = pattern(/^multipart\/form-data/i);
@@ -60,21 +59,16 @@ async function receiveForm(
   { folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
-  const stopWatch = watchUpload(request);
-  try {
-    // The rest of an upload is spooled to disk.
-    const turn = account.reserve(
-      Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
-      false,
-    );
-    if (turn) await turn;
-    const onTextKept = (bytes: number) => account.add(bytes);
-    return new FormBody(
-      await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept }),
-    );
-  } finally {
-    stopWatch();
-  }
+  // The rest of an upload is spooled to disk.
+  const turn = account.reserve(
+    Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
+    false,
+  );
+  if (turn) await turn;
+  const onTextKept = (bytes: number) => account.add(bytes);
+  return new FormBody(
+    await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept }),
+  );
 }
 
 async function receiveJson(
@@ -82,14 +76,8 @@ async function receiveJson(
   response: ServerResponse,
   { match, limits, account, loopWatch, trace, capture }: ReceiveOptions,
 ): Promise<RequestBody> {
-  const stopWatch = watchUpload(request);
-  let bytes: Buffer;
-  try {
-    const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
-    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
-  } finally {
-    stopWatch();
-  }
+  const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
+  const bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   loopWatch.begin(trace);
   try {

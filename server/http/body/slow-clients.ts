@@ -19,12 +19,17 @@ const slowChecksAllowed = 3;
 const uploads = new Slots<Upload>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Fails a request with `request_timeout` if its body arrives too slowly. Returns a function that stops watching it. */
-export function watchUpload(request: IncomingMessage): () => void {
+/**
+ * Fails a request with `request_timeout` if its body arrives too slowly, and disconnects a client that goes on so. Must be
+ * called before the body is read.
+ */
+export function watchUpload(request: IncomingMessage): void {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  if (length === '0' && coding === undefined) return;
   const upload: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
   upload.slot = uploads.add(upload);
   timer ??= setInterval(checkAll, checkEveryMs).unref();
-  return () => forget(upload);
+  request.once('end', () => forget(upload)).once('close', () => forget(upload));
 }
 
 function forget(upload: Upload): void {
@@ -45,9 +50,10 @@ function check(upload: Upload): void {
   // Not counted while Sluice itself does not read, for example while it waits for memory or the disk.
   const isSlow = upload.bytes - bytes < minBytes && request.readableFlowing === true;
   upload.slowChecks = isSlow ? upload.slowChecks + 1 : 0;
-  if (upload.slowChecks < slowChecksAllowed) return;
-  forget(upload);
-  request.emit('error', tooSlow());
+  if (upload.slowChecks > slowChecksAllowed) request.destroy();
+  // Nobody listens if the body is only discarded.
+  else if (upload.slowChecks === slowChecksAllowed && request.listenerCount('error') > 0)
+    request.emit('error', tooSlow());
 }
 
 function tooSlow(): GatewayError {

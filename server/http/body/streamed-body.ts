@@ -4,7 +4,6 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, Sendable } from '../../exchange/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
 import { sendContinue, tooLarge } from './read-body.ts';
-import { watchUpload } from './slow-clients.ts';
 
 /** How much of a streamed body is buffered until the upstream takes it. */
 export const streamedBytes = 64 * 1024;
@@ -75,7 +74,7 @@ class ClientStream extends Readable {
   size = 0;
   readonly #request: IncomingMessage;
   readonly #ports: StreamPorts;
-  #stopWatch: (() => void) | null = null;
+  #hasBegun = false;
 
   constructor(request: IncomingMessage, ports: StreamPorts) {
     super({ highWaterMark: streamedBytes });
@@ -84,29 +83,27 @@ class ClientStream extends Readable {
   }
 
   override _read(): void {
-    if (this.#stopWatch === null) this.#begin();
+    if (!this.#hasBegun) this.#begin();
     this.#request.resume();
   }
 
   /** Reads and discards what the client still sends, so that the client goes on to read its response. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#stopWatch?.();
-    this.#request.off('data', this.#take);
-    this.#request.off('end', this.#end);
+    this.#request.off('data', this.#take).off('end', this.#end).off('error', this.#fail);
     if (!this.#request.destroyed) this.#request.resume();
     done(error);
   }
 
   #begin(): void {
-    this.#stopWatch = watchUpload(this.#request);
+    this.#hasBegun = true;
     this.#ports.begin();
-    this.#request.on('data', this.#take);
-    this.#request.on('end', this.#end);
-    // A client that disconnects also closes its response, which stops the request.
-    this.#request.on('error', (error) => {
-      if (error instanceof GatewayError) this.#ports.failed(error);
-    });
+    this.#request.on('data', this.#take).on('end', this.#end).on('error', this.#fail);
   }
+
+  /** A client that disconnects also closes its response, which stops the request. */
+  readonly #fail = (error: unknown): void => {
+    if (error instanceof GatewayError) this.#ports.failed(error);
+  };
 
   readonly #take = (chunk: Buffer): void => {
     this.size += chunk.length;
@@ -117,7 +114,6 @@ class ClientStream extends Readable {
   };
 
   readonly #end = (): void => {
-    this.#stopWatch?.();
     this.push(null);
   };
 }

@@ -4,7 +4,7 @@ import { errorIn } from '../../wire/upstream-error.ts';
 import { idOfPlace } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { kindOfMediaType } from '../media.ts';
-import type { Answer, AnswerPart } from '../neutral-answer.ts';
+import type { Answer, AnswerPart, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
 
@@ -13,23 +13,26 @@ type Json = Record<string, unknown>;
 /** Null if the body is not an answer. The answer to a blocked prompt has no candidates. */
 export function parseGenerateAnswer(body: unknown, turns: number): Answer | null {
   if (!isObject(body)) return null;
-  const feedback = isObject(body.promptFeedback) ? body.promptFeedback : null;
   const candidate = candidateOf(body);
-  if (candidate === null && feedback === null && !body.usageMetadata) return null;
+  const block = candidate === null ? blockOf(body) : null;
+  if (candidate === null && block === null && !body.usageMetadata) return null;
   const parts =
     candidate === null
       ? []
       : partsOf(candidate).flatMap((part, index) => parsePart(part, { answer: placeOfAnswer(body, turns), index }));
-  const blocked = candidate === null && feedback !== null;
   const answer: Answer = {
     id: typeof body.responseId === 'string' ? body.responseId : '',
     parts,
-    stop: blocked
-      ? { reason: 'filter', detail: String(feedback.blockReason) }
-      : { reason: parseFinish(candidate?.finishReason) },
+    stop: block ?? { reason: parseFinish(candidate?.finishReason) },
     usage: isObject(body.usageMetadata) ? parseUsageMetadata(body.usageMetadata) : null,
   };
   return body.error ? { ...answer, error: neutralError(errorIn(body)) } : answer;
+}
+
+/** Null if the prompt was not blocked: its feedback may also consist of ratings alone. */
+export function blockOf({ promptFeedback }: Json): Stop | null {
+  const reason = isObject(promptFeedback) ? promptFeedback.blockReason : null;
+  return reason ? { reason: 'filter', detail: String(reason) } : null;
 }
 
 export function candidateOf({ candidates }: Json): Json | null {

@@ -113,12 +113,13 @@ function parseData(part: Fields): Part[] {
 /** Tools that Google runs. No other API has their calls, but code and results are part of the conversation. */
 function parseServerTool(part: Fields): Part[] {
   const { at } = part;
-  const code = part.object('executableCode');
+  const code = part.fields('executableCode');
   const result = part.object('codeExecutionResult') ?? part.object('toolResponse');
   if (code === undefined && result === undefined)
     return part.any('toolCall') === undefined ? [] : [{ type: 'foreign', name: 'toolCall', at }];
   part.losses.emulated(at, 'as-text');
-  const text = code === undefined ? `Result of the tool:\n${writeJson(result)}` : `\`\`\`\n${code.code}\n\`\`\``;
+  const text =
+    code === undefined ? `Result of the tool:\n${writeJson(result)}` : `\`\`\`\n${code.text('code') ?? ''}\n\`\`\``;
   return [{ type: 'text', text, at }];
 }
 

@@ -3,10 +3,11 @@ import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { answerPartEvents } from '../answer-events.ts';
+import { parseJson } from '../json-text.ts';
 import type { AnswerEvent, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { candidateOf, parsePart, partsOf, placeOfAnswer } from './parse-answer.ts';
+import { blockOf, candidateOf, parsePart, partsOf, placeOfAnswer } from './parse-answer.ts';
 import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -24,7 +25,9 @@ export class GenerateEventParser implements EventParser {
     this.#turns = turns;
   }
 
-  push({ value }: StreamEvent): AnswerEvent[] {
+  push({ value: parsed, data }: StreamEvent): AnswerEvent[] {
+    // The arguments of a call are a part of the event, and keep the digits of their integers.
+    const value = data.includes('"functionCall"') ? parseJson(data) : parsed;
     const chunk = Array.isArray(value) ? value[0] : value;
     if (!isObject(chunk)) return [];
     if (chunk.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
@@ -49,8 +52,7 @@ export class GenerateEventParser implements EventParser {
   #takeParts(chunk: Json): AnswerEvent[] {
     const candidate = candidateOf(chunk);
     if (candidate === null) {
-      if (isObject(chunk.promptFeedback))
-        this.#stop = { reason: 'filter', detail: String(chunk.promptFeedback.blockReason) };
+      this.#stop = blockOf(chunk) ?? this.#stop;
       return [];
     }
     if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };

@@ -64,10 +64,8 @@ export function isStreamed(fields: Fields): boolean {
   return stream === true || stream === 'true';
 }
 
-/** A number, or in a form its text. */
 export function countOf(fields: Fields, name: string): number {
-  const value = fields.any(name);
-  const count = value === undefined ? 1 : Number(value);
+  const count = fields.formNumber(name) ?? 1;
   return Number.isInteger(count) && count > 0 ? count : invalid(name, 'expected a positive whole number');
 }
 

@@ -29,7 +29,7 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
   const format = oneOf(fields, 'response_format', ['json', 'text']) ?? 'json';
   const isStream = isStreamed(fields);
   const hints = readHints(fields, losses);
-  const temperature = fields.any('temperature');
+  const temperature = fields.formNumber('temperature');
   fields.ignore('model', 'stream');
   fields.drop('no-equal', 'timestamp_granularities', 'include', 'chunking_strategy');
   fields.dropRest();
@@ -37,7 +37,7 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
   return {
     body: {
       contents: [{ role: 'user', parts: [inlineFile(file), { text }] }],
-      ...(temperature !== undefined && { generationConfig: { temperature: Number(temperature) } }),
+      ...(temperature !== undefined && { generationConfig: { temperature } }),
     },
     contentType: format === 'text' ? 'text/plain; charset=utf-8' : 'application/json',
     render(answer) {

@@ -113,3 +113,26 @@ describe('the sample of a schema', () => {
     expect(sampleOfSchema(schema)).toBeNull();
   });
 });
+
+describe('the sample of a schema that asks for too much is short', () => {
+  const nested = (depth: number): object =>
+    depth === 0 ? { type: 'string', minLength: 1e9 } : { type: 'array', minItems: 1e9, items: nested(depth - 1) };
+  const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+  const recursive = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { $ref: '#' }])),
+    required: names,
+  };
+
+  it.each([
+    ['long lists of long lists', nested(3)],
+    ['a long text', nested(0)],
+    ['many references to itself', recursive],
+    [
+      'limits that are no numbers',
+      { type: 'array', minItems: { toString: 1 }, items: { type: 'string', format: { toString: 1 } } },
+    ],
+  ])('%s', (_what, schema) => {
+    expect(JSON.stringify(sampleOfSchema(schema)).length).toBeLessThan(2_000_000);
+  });
+});

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { spoolCounts } from '../../../server/http/body/spool.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -12,13 +13,13 @@ let gateway: TestGateway;
 beforeAll(async () => {
   upstream = await startUpstream((_request, response) => json(response, { ok: true }));
   gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
 afterAll(async () => {
+  vi.useRealTimers();
   await gateway.stop();
   await upstream.stop();
 });
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
-afterEach(() => void vi.useRealTimers());
 
 async function begin(path: string, type: string, first: string, length: number): Promise<ClientRequest> {
   const request = http.request(`${gateway.baseUrl}${path}`, {
@@ -70,4 +71,19 @@ test('one that sends at an ordinary pace may take as long as it needs', async ()
   const [reply] = (await once(request, 'response')) as [IncomingMessage];
   reply.resume();
   expect(reply.statusCode).toBe(200);
+});
+
+test('one whose body is not needed, and drips after its answer, is disconnected', async () => {
+  const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1').on('error', () => {});
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n');
+  const [reply] = await once(socket, 'data');
+  const closed = once(socket, 'close');
+  for (let look = 0; look < 4; look++) {
+    expect(socket.closed).toBe(false);
+    await new Promise<void>((resolve) => socket.write('x', () => resolve()));
+    await fetch(`${gateway.origin}/healthz`);
+    vi.advanceTimersByTime(10_000);
+  }
+  await closed;
+  expect(String(reply)).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -110,6 +110,33 @@ test('a client that asks for a tunnel and resets its connection ends nothing but
   expect(crashed).not.toHaveBeenCalled();
 });
 
+test('an upload may take longer than any time limit while it makes progress', async () => {
+  const created = vi.spyOn(http, 'createServer');
+  const echo: http.RequestListener = async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    response.end(text);
+  };
+  const server = await listen(echo, { ...anywhere, headersTimeoutMs: 50 });
+  const httpServer: http.Server = created.mock.results[0]?.value;
+  created.mockRestore();
+  // Minutes would become milliseconds.
+  httpServer.requestTimeout /= 1_000;
+  const request = http.request({ port: server.port, host: '127.0.0.1', agent: false, method: 'POST' });
+  const replied = once(request, 'response') as Promise<[IncomingMessage]>;
+  const sending = setInterval(() => request.write('x'.repeat(1_000)), 20);
+  setTimeout(() => {
+    clearInterval(sending);
+    request.end('end');
+  }, 1_000);
+  const [reply] = await replied;
+  let text = '';
+  for await (const chunk of reply) text += chunk;
+  clearInterval(sending);
+  await server.stop(0);
+  expect([reply.statusCode, text.slice(-4)]).toEqual([200, 'xend']);
+});
+
 test('a port that is taken is the system’s error', async () => {
   const server = await listen((_request, response) => response.end(), anywhere);
   await expect(listen(() => {}, { host: '127.0.0.1', port: server.port })).rejects.toMatchObject({

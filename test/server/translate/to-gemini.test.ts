@@ -289,6 +289,15 @@ describe('an answer of a Gemini', () => {
     });
   });
 
+  test('is not blocked by feedback that only rates the prompt', () => {
+    const promptFeedback = { safetyRatings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', probability: 'NEGLIGIBLE' }] };
+    const request = translate(fromChat, { ...chat, stream: true });
+    const content = { parts: [{ text: 'Hello' }] };
+    const stream = streamOf([{ candidates: [{ content, finishReason: 'STOP' }] }, { promptFeedback }], false);
+    expect(streamed(request, [stream])).toContain('"finish_reason":"stop"');
+    expect(request.whole(Buffer.from(JSON.stringify({ promptFeedback })), moment)).toBeNull();
+  });
+
   test('with a call that Google could not read is an error', () => {
     const answer = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] };
     expect(translate(fromChat, chat).whole(Buffer.from(JSON.stringify(answer)), moment)).toMatchObject({ ok: false });
