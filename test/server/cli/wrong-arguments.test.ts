@@ -13,6 +13,10 @@ test('export says why a file cannot be written', async () => {
 test.each([
   [['key', 'create', '--expires', 'soon'], 'Use a date'],
   [['key', 'create', '--expires', '2020-01-01'], 'in the past'],
+  [['key', 'create', '--expires', '99999999999d'], 'between the years 1970 and 9999'],
+  [['log', '--since', '99999999999d'], 'between the years 1970 and 9999'],
+  [['usage', '--since', '1960-01-01'], 'between the years 1970 and 9999'],
+  [['key', 'rotate', 'k', '--yes', '--grace', '99999999999d'], 'At most 7d'],
   [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
   [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
   [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],
