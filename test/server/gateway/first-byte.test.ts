@@ -9,7 +9,7 @@ afterEach(() => both.stop());
 /** `startedAt` is in whole milliseconds. */
 const roundedMs = 2;
 
-test('the first byte of a request that a fallback answered counts the attempt that failed before', async () => {
+test('the time to the first byte of a request that a fallback answered includes the failed attempt', async () => {
   both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { firstByteMs: 300 } });
   both.one.answer(() => {});
   both.two.answer((_request, response) => json(response, good));
@@ -20,7 +20,7 @@ test('the first byte of a request that a fallback answered counts the attempt th
   expect(record.firstByteMs).toBeLessThanOrEqual(record.totalMs ?? Number.NaN);
 });
 
-test('the first byte of a stream that was rescued is that of its beginning', async () => {
+test('the time to the first byte of a rescued stream is that of its beginning', async () => {
   both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { idleMs: 300 } }, { two: { preset: 'mistral' } });
   const beginning = answer('one', 'Once ', 'upon ', 'a time.').slice(0, 3);
   streams(both.one, beginning, 'stalls');

@@ -101,7 +101,7 @@ describe('a primary that is down', () => {
     response.end('data: [DONE]\n\n');
   });
 
-  test('and silent costs no client the whole timeout once that is known', async () => {
+  test('and does not respond costs no client the whole timeout once that is known', async () => {
     const group = (firstByteMs: number) =>
       ({ id: 'default', policy: { retries: 0, timeouts: { firstByteMs } } }) as const;
     await start({ timeouts: { firstByteMs: 300 } });
