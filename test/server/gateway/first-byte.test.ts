@@ -10,7 +10,7 @@ afterEach(() => both.stop());
 const roundedMs = 2;
 
 test('the time to the first byte of a request that a fallback answered includes the failed attempt', async () => {
-  both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { firstByteMs: 300 } });
+  both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { firstByteMs: 1_000 } });
   both.one.answer(() => {});
   both.two.answer((_request, response) => json(response, good));
   const { record } = await ask(both);
@@ -21,7 +21,7 @@ test('the time to the first byte of a request that a fallback answered includes 
 });
 
 test('the time to the first byte of a rescued stream is that of its beginning', async () => {
-  both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { idleMs: 300 } }, { two: { preset: 'mistral' } });
+  both = await startTwo({ retries: 0, fallbacks: 1, timeouts: { idleMs: 1_000 } }, { two: { preset: 'mistral' } });
   const beginning = answer('one', 'Once ', 'upon ', 'a time.').slice(0, 3);
   streams(both.one, beginning, 'stalls');
   streams(both.two, answer('two', 'Once upon a time.'));

@@ -5,7 +5,7 @@ import { json } from '../../support/upstream.ts';
 import { responseObject, responsesUsage } from './streams.ts';
 import { startTwo, streams, type TwoUpstreams } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 300, firstContentMs: 2_000 } };
+const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 1_000, firstContentMs: 30_000 } };
 let both: TwoUpstreams;
 beforeEach(async () => {
   both = await startTwo(policy, { two: { preset: 'mistral' } });

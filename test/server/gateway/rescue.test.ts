@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chunk } from './streams.ts';
 import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 300, firstContentMs: 2_000 } };
+const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 1_000, firstContentMs: 30_000 } };
 let both: TwoUpstreams;
 
 // New upstreams for each test, because a failure would count against the target's health in the next test.

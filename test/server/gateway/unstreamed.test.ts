@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
 import { answer, chat, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-const policy = { retries: 0, fallbacks: 1, timeouts: { idleMs: 300 } };
+const policy = { retries: 0, fallbacks: 1, timeouts: { idleMs: 30_000 } };
 let both: TwoUpstreams;
 
 beforeEach(async () => {
