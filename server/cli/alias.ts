@@ -44,14 +44,25 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 }
 
 function collectTarget(text: string, before: Target[] = []): Target[] {
-  const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight|context)=[\d.]+)*)$/.exec(text) ?? [];
+  const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight|context)=[^,]*)*)$/.exec(text) ?? [];
   // A model's name may contain commas, but nothing that looks like one of the options.
   if (!provider || !model || /,(?:priority|weight|context)=/.test(model)) {
     throw new InvalidArgumentError('Use provider/model, optionally with ,priority=1 ,weight=2 ,context=128000.');
   }
-  const number = (name: string, fallback: number) =>
-    Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? fallback);
-  const target = { provider, model, priority: number('priority', 0), weight: number('weight', 1) };
-  const contextTokens = number('context', 0);
-  return [...before, contextTokens > 0 ? { ...target, contextTokens } : target];
+  const { priority = 0, weight = 1, context = 0 } = numbersIn(rest);
+  const target = { provider, model, priority, weight };
+  return [...before, context > 0 ? { ...target, contextTokens: context } : target];
+}
+
+/** The values of `,priority=1,weight=0.5,context=128000`, any of which may be absent. */
+function numbersIn(text: string): Partial<Record<string, number>> {
+  const pairs = text.split(',').slice(1);
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = '', value = ''] = pair.split('=');
+      const isWhole = name !== 'weight';
+      if ((isWhole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(value)) return [name, Number(value)];
+      throw new InvalidArgumentError(`"${name}" must be a ${isWhole ? 'whole number' : 'number'}, not "${value}".`);
+    }),
+  );
 }

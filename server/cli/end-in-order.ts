@@ -21,6 +21,11 @@ const closeMs = 5_000;
 const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
+/** The time after a signal at which the process has exited in any case. */
+export function longestEndMs({ shutdownDelayMs, gracePeriodMs }: Ending): number {
+  return shutdownDelayMs + gracePeriodMs + closeMs;
+}
+
 /**
  * On SIGTERM or SIGINT, exits with 0 once the running requests have ended or their time is over; on a second signal,
  * immediately. SIGHUP only reads the configuration again, so that the terminal may be closed. An uncaught exception is
@@ -49,10 +54,10 @@ export function endInOrder(engine: Engine, ending: Ending, notice: (line: string
   });
 }
 
-async function end(engine: Engine, { shutdownDelayMs, gracePeriodMs }: Ending): Promise<void> {
-  setTimeout(() => process.exit(exitCodes.failure), shutdownDelayMs + gracePeriodMs + closeMs).unref();
+async function end(engine: Engine, ending: Ending): Promise<void> {
+  setTimeout(() => process.exit(exitCodes.failure), longestEndMs(ending)).unref();
   engine.gateway.drain();
-  await sleep(shutdownDelayMs);
-  await engine.close(gracePeriodMs);
+  await sleep(ending.shutdownDelayMs);
+  await engine.close(ending.gracePeriodMs);
   process.exit(exitCodes.ok);
 }

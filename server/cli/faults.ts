@@ -1,6 +1,7 @@
 /** `sluice faults`: the faults that client programs can be made to meet, and when. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
+import { FaultTextError, parseRule } from '../faults/parse-rule.ts';
 import { describeFaults } from './describe-faults.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addJudge } from './judge.ts';
@@ -149,7 +150,14 @@ function chosen({ profile, fault, seed }: Choice) {
   return { ...(profile && { profile }), ...(fault && { rules: fault }), ...(seed !== undefined && { seed }) };
 }
 
-const collectRule = (rule: string, before: readonly string[] = []) => [...before, rule];
+function collectRule(text: string, before: readonly string[] = []): string[] {
+  try {
+    parseRule(text);
+  } catch (error) {
+    throw error instanceof FaultTextError ? new InvalidArgumentError(error.message) : error;
+  }
+  return [...before, text];
+}
 
 const maxSeed = 0x7fff_ffff;
 

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+/** Later years have more than four digits, which dates in the configuration must not have. */
+const latestMs = Date.UTC(9999, 11, 31);
 
 /**
  * Parses a date or time (`2026-11-20`, `2026-11-20T08:00Z`), or a span before now (`90m`, `12h`, `30d`, `2w`), to Unix
@@ -31,9 +33,14 @@ function spanOf(text: string): number | null {
 
 function parseMoment(text: string, direction: 1 | -1): number {
   const span = spanOf(text);
-  if (span !== null) return Date.now() + direction * span;
+  if (span !== null) return checkYear(Date.now() + direction * span);
   // A date alone means local midnight; Date.parse would interpret it as UTC.
   const timeMs = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
-  if (!Number.isNaN(timeMs)) return timeMs;
+  if (!Number.isNaN(timeMs)) return checkYear(timeMs);
   throw new InvalidArgumentError('Use a date (2026-11-20), a time (2026-11-20T08:00) or a span (90m, 12h, 30d, 2w).');
+}
+
+function checkYear(timeMs: number): number {
+  if (timeMs >= 0 && timeMs <= latestMs) return timeMs;
+  throw new InvalidArgumentError('Use a time between the years 1970 and 9999.');
 }

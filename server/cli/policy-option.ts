@@ -40,8 +40,9 @@ function parsePairs(text: string): Record<string, unknown> {
     const [, name = '', value = ''] = /^\s*([a-zA-Z.]+)\s*=\s*(.+?)\s*$/.exec(pair) ?? [];
     if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Use ${policyHelp}.`);
     const phase = /^timeouts\.(.+)$/.exec(name)?.[1];
-    if (phase) timeouts[phase] = value === 'usual' ? null : Number(value);
-    else settings[name] = /^\d+$/.test(value) ? Number(value) : value;
+    const numberOrText = /^\d+$/.test(value) ? Number(value) : value;
+    if (phase) timeouts[phase] = value === 'usual' ? null : numberOrText;
+    else settings[name] = numberOrText;
   }
   return { ...settings, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
 }

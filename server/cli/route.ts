@@ -48,16 +48,16 @@ function describe({ model, group, strategy, refusal, candidates }: RouteView): s
   const head = refusal
     ? `${subject} is refused (${refusal.code}): ${refusal.message}`
     : `${subject} goes${strategyNote}, in this order, to:`;
-  const takenCandidates = candidates.filter((candidate) => candidate.isTaken);
+  const chosen = candidates.filter((candidate) => candidate.isTaken);
   const others = candidates.filter((candidate) => !candidate.isTaken);
-  const lines = [head, ...(takenCandidates.length > 0 ? [takenTable(takenCandidates)] : [])];
+  const lines = [head, ...(chosen.length > 0 ? [candidateTable(chosen)] : [])];
   if (others.length > 0)
     lines.push('', 'Left out:', ...others.map(({ provider, reason }) => `  ${provider}: ${reason}`));
   return lines.join('\n');
 }
 
-function takenTable(takenCandidates: readonly RouteCandidate[]): string {
-  const rows = takenCandidates.map(({ provider, model, priority, weight, reason, place }) => [
+function candidateTable(chosen: readonly RouteCandidate[]): string {
+  const rows = chosen.map(({ provider, model, priority, weight, reason, place }) => [
     provider,
     model ?? '',
     String(priority ?? ''),

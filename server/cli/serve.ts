@@ -10,7 +10,7 @@ import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { boundYoungGeneration } from './bound-young-generation.ts';
 import { notifyStarter } from './detach.ts';
-import { type Ending, endInOrder } from './end-in-order.ts';
+import { type Ending, endInOrder, longestEndMs } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { inlineMore } from './inline-more.ts';
 import { openBrowser } from './open-browser.ts';
@@ -86,7 +86,11 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     throw error;
   });
   const address = await start(engine, { ...engine.config.current.config.settings, ...listen });
-  await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
+  await claim.lock.update({
+    ...address,
+    instanceId: engine.gateway.instanceId,
+    longestEndMs: longestEndMs(options.ending),
+  });
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
   endInOrder(
     cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,

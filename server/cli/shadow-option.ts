@@ -13,7 +13,7 @@ export function parseShadow(text: string): GroupConfig['shadow'] {
   const [target = '', share, usd] = [settings.get('target'), settings.get('share'), settings.get('usd')];
   const [, number, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(share ?? '') ?? [];
   const part = percent ? Number(number) / 100 : Number(number);
-  const dailyUsd = Number(usd);
+  const dailyUsd = /^\d+(\.\d+)?$/.test(usd ?? '') ? Number(usd) : 0;
   if (settings.size !== 3 || target === '' || !(part >= 0 && part <= 1) || !(dailyUsd > 0)) throw wrong();
   return { target, share: part, dailyUsd };
 }

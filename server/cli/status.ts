@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
+import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
@@ -11,7 +12,7 @@ import { describeFaults } from './describe-faults.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import { createOutput, localTime } from './output.ts';
+import { createOutput, localTime, type Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 
@@ -65,8 +66,12 @@ function describeProviders(providers: QueryResults['providers']): string {
     .join(', ');
 }
 
-/** Longer than `serve` takes to wait for running requests and to close everything. */
-const stopLimitMs = 20_000;
+/** For a Sluice that does not say how long its end may take, such as the desktop: longer than that waits for requests. */
+const usualEndMs = 15_000;
+/** Added because a busy machine delays the end. */
+const marginMs = 5_000;
+/** Most ends take less, so that nothing is said about them. */
+const silentMs = 1_000;
 const pollMs = 50;
 
 interface StopOptions {
@@ -77,7 +82,7 @@ interface StopOptions {
 export function addStop(program: Command, terminal: Terminal): void {
   const stop = program
     .command('stop')
-    .description('stop the running Sluice when its requests have ended, or after 10 seconds')
+    .description('stop the running Sluice when its requests have ended, or after its grace period')
     .option('--data-dir <folder>', 'the data folder')
     .option('--json', 'print JSON');
   stop.action(async () => {
@@ -90,16 +95,19 @@ export function addStop(program: Command, terminal: Terminal): void {
       throw new CliError(`Sluice is not running on ${dataDir}.`);
     }
     const { pid } = claim.holder;
-    await endProcess(pid);
+    await endProcess(claim.holder, output);
     output.show({ stopped: pid }, `Sluice (process ${pid}) has ended.`);
   });
 }
 
 /** On Windows, which has no SIGTERM, the process ends immediately. */
-async function endProcess(pid: number): Promise<void> {
+async function endProcess({ pid, longestEndMs = usualEndMs }: InstanceInfo, output: Output): Promise<void> {
+  const limitMs = longestEndMs + marginMs;
   try {
     process.kill(pid, 'SIGTERM');
-    for (let waitedMs = 0; waitedMs < stopLimitMs; waitedMs += pollMs) {
+    for (let waitedMs = 0; waitedMs < limitMs; waitedMs += pollMs) {
+      if (waitedMs === silentMs)
+        output.note(`Waiting for the running requests of process ${pid}, ${longestEndMs / 1000} s at the longest.`);
       await wait(pollMs);
       process.kill(pid, 0);
     }
@@ -107,5 +115,5 @@ async function endProcess(pid: number): Promise<void> {
     if (systemErrorCode(error) === 'ESRCH') return;
     throw new CliError(`Process ${pid} cannot be ended: ${error instanceof Error ? error.message : String(error)}.`);
   }
-  throw new CliError(`Process ${pid} has not ended within ${stopLimitMs / 1000} seconds.`);
+  throw new CliError(`Process ${pid} has not ended within ${limitMs / 1000} seconds.`);
 }

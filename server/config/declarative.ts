@@ -7,6 +7,7 @@ import { checkConfig, summarizeProblems } from './check-config.ts';
 import type { ConfigRevision, ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { parseJson } from './parse-json.ts';
+import { notifyListeners } from './revisions.ts';
 
 /** A configuration file that a person or a deployment writes. Sluice never writes it. */
 export interface DeclarativeConfig extends ConfigStore {
@@ -26,7 +27,7 @@ export async function loadDeclarativeConfig(path: string): Promise<DeclarativeCo
   let current: ConfigRevision = { config: deepFreeze(await readConfig(path)), revision: 1 };
   const reload = async () => {
     current = { config: deepFreeze(await readConfig(path)), revision: current.revision + 1 };
-    for (const listener of [...listeners]) listener(current);
+    notifyListeners(listeners, current);
     return current;
   };
   return {

@@ -19,6 +19,8 @@ const instanceInfoSchema = z.object({
   /** Null until the instance listens. */
   host: z.string().nullable(),
   port: z.number().int().nullable(),
+  /** How long its end may take after SIGTERM; absent if it does not say. */
+  longestEndMs: z.number().nonnegative().optional(),
 });
 export type InstanceInfo = z.infer<typeof instanceInfoSchema>;
 
@@ -26,10 +28,11 @@ export interface InstanceAddress {
   port: number;
   host: string;
   instanceId: string;
+  longestEndMs?: number;
 }
 
 export interface InstanceLock {
-  /** Publishes the instance's address and the id that its `/healthz` returns. */
+  /** Publishes the instance's address, the id that its `/healthz` returns, and how long its end may take. */
   update(address: InstanceAddress): Promise<void>;
   release(): Promise<void>;
 }

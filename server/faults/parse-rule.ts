@@ -116,5 +116,7 @@ function check<Value>(schema: z.ZodType<Value>, pairs: readonly [string, string]
   }
   const field = issue?.path[0]?.toString() ?? null;
   const where = field === null ? `"${name}"` : `"${field}" of "${name}"`;
+  if (issue?.code === 'invalid_type' && issue.expected === 'number')
+    throw new FaultTextError(`${where} must be a number.`, field);
   throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`, field);
 }

@@ -44,7 +44,7 @@ export class CallIds {
  * An id for a call for which the model provided none.
  * @param answer distinguishes the answer from those before it
  */
-export function idOfPlace(answer: string, call: number, name: string): string {
+export function derivedCallId(answer: string, call: number, name: string): string {
   return derive('openai', `${answer} ${call} ${name}`, 0);
 }
 

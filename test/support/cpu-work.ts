@@ -65,3 +65,11 @@ export function slownessOfMachine(): number {
   const { user, system } = process.threadCpuUsage(before);
   return Math.max(1, (performance.now() - startedAt) / ((user + system) / 1_000));
 }
+
+/**
+ * A time limit of an idle machine, up to four times longer while other processes use the processors. For silence that
+ * must be told from the delays of a busy machine, and for what has to happen soon.
+ */
+export function stretched(ms: number): number {
+  return Math.round(ms * Math.min(4, slownessOfMachine()));
+}

@@ -47,7 +47,7 @@ export interface AnswerOptions {
 export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
-  readonly #moment: AnswerInputs;
+  readonly #inputs: AnswerInputs;
   #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
@@ -63,7 +63,7 @@ export class AnswerTranslation {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
     this.#repacking = options.stream?.repack?.() ?? null;
-    this.#moment = { createdAt: Math.floor(Date.now() / 1000), identity: options.identity };
+    this.#inputs = { createdAt: Math.floor(Date.now() / 1000), identity: options.identity };
   }
 
   get upstream(): Route {
@@ -148,11 +148,11 @@ export class AnswerTranslation {
     const { request, stream } = this.#options;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
-      const translated = request.wholeAsEvents(bytes, this.#moment, events);
+      const translated = request.wholeAsEvents(bytes, this.#inputs, events);
       this.#keepWhole(events);
       return translated ? this.#repacked(translated) : noContent;
     }
-    const whole = request.whole(bytes, this.#moment);
+    const whole = request.whole(bytes, this.#inputs);
     if (whole === null) return noContent;
     if (!whole.ok) return whole.isFinal ? finalRefusal(whole.error) : whole.error.message;
     this.#wholeLosses = whole.losses;
@@ -219,7 +219,7 @@ export class AnswerTranslation {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     if (this.#stream) return this.#stream;
-    const events = request.events(this.#moment);
+    const events = request.events(this.#inputs);
     const fastPath = new TextFastPath(events);
     const filter = (event: Buffer) => this.#translate(event);
     const gate = this.#framing.openGate(() => {}, { filter, known: fastPath, maxHeldBytes: maxStreamedEventBytes });

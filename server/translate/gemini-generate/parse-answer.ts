@@ -1,7 +1,7 @@
 /** Parses a whole answer of Gemini's API. */
 import { isObject } from '../../contract/is-object.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
-import { idOfPlace } from '../call-ids.ts';
+import { derivedCallId } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { Answer, AnswerPart, Stop } from '../neutral-answer.ts';
@@ -19,7 +19,7 @@ export function parseGenerateAnswer(body: unknown, turns: number): Answer | null
   const parts =
     candidate === null
       ? []
-      : partsOf(candidate).flatMap((part, index) => parsePart(part, { answer: placeOfAnswer(body, turns), index }));
+      : partsOf(candidate).flatMap((part, index) => parsePart(part, { answer: answerId(body, turns), index }));
   const answer: Answer = {
     id: typeof body.responseId === 'string' ? body.responseId : '',
     parts,
@@ -53,7 +53,7 @@ interface PartPosition {
  * Distinguishes an answer from those of all conversations, because reasoning that clients do not return is stored by
  * call id.
  */
-export function placeOfAnswer({ responseId }: Json, turns: number): string {
+export function answerId({ responseId }: Json, turns: number): string {
   return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);
 }
 
@@ -63,7 +63,7 @@ export function parsePart(part: Json, { answer, index }: PartPosition): AnswerPa
   if (isObject(part.functionCall)) {
     const { id, name, args } = part.functionCall;
     const toolName = String(name ?? '');
-    const callId = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, toolName);
+    const callId = typeof id === 'string' && id !== '' ? id : derivedCallId(answer, index, toolName);
     return [
       { type: 'call', id: callId, name: toolName, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
     ];

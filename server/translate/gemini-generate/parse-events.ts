@@ -7,7 +7,7 @@ import { parseJson } from '../json-text.ts';
 import type { AnswerEvent, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { blockOf, candidateOf, parsePart, partsOf, placeOfAnswer } from './parse-answer.ts';
+import { answerId, blockOf, candidateOf, parsePart, partsOf } from './parse-answer.ts';
 import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -58,7 +58,7 @@ export class GenerateEventParser implements EventParser {
     if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };
     return partsOf(candidate).flatMap((part) => {
       const index = this.#index++;
-      const parts = parsePart(part, { answer: placeOfAnswer(chunk, this.#turns), index });
+      const parts = parsePart(part, { answer: answerId(chunk, this.#turns), index });
       for (const { type } of parts) this.#onlyThought = type === 'thinking' && this.#onlyThought !== false;
       return parts.flatMap((each) => answerPartEvents(each, index));
     });

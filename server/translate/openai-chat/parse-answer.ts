@@ -1,6 +1,6 @@
 /** Parses a whole chat completion. */
 import { isObject } from '../../contract/is-object.ts';
-import { idOfPlace } from '../call-ids.ts';
+import { derivedCallId } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { sourceOfUrl } from '../media.ts';
 import type { CallPart, MediaPart } from '../neutral.ts';
@@ -77,7 +77,7 @@ function toCall(call: Json, index: number, turns: number): CallPart {
   const isCustom = isObject(call.custom);
   const calledFunction: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
   const name = String(calledFunction.name ?? '');
-  const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(String(turns), index, name);
+  const id = typeof call.id === 'string' && call.id !== '' ? call.id : derivedCallId(String(turns), index, name);
   const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
   const seal = thoughtSignatureOf(call);
   return { type: 'call', id, name, arguments: callArguments, kind: isCustom ? 'custom' : 'function', seal, at: '' };

@@ -2,7 +2,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
-import { idOfPlace } from '../call-ids.ts';
+import { derivedCallId } from '../call-ids.ts';
 import type { AnswerEvent, StopReason } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
@@ -112,7 +112,7 @@ export class ChatEventParser implements EventParser {
     const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
     if (!call.isAnnounced && isText(calledFunction.name)) {
       call.isAnnounced = true;
-      const id = call.id || idOfPlace(String(this.#turns), call.index, calledFunction.name);
+      const id = call.id || derivedCallId(String(this.#turns), call.index, calledFunction.name);
       const kind = isCustom ? 'custom' : 'function';
       const seal = thoughtSignatureOf(fragment);
       events.push({ type: 'call', index: call.index, id, name: calledFunction.name, kind, seal });

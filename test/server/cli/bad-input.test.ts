@@ -76,7 +76,7 @@ const refusals: Record<string, readonly Refused[]> = {
   'alias list': [unknownOption],
   'alias put': [
     wrong('slow --target main', 'Use provider/model'),
-    wrong('slow --target main/a,priority=x', 'Use provider/model'),
+    wrong('slow --target main/a,priority=x', '"priority" must be a whole number'),
     failed('slow --target nobody/a', 'There is no provider "nobody"'),
   ],
   'alias remove': [wrong('fast', 'use --yes'), failed('nobody --yes', 'There is no alias "nobody"')],

@@ -78,7 +78,7 @@ test.each([
     ['faults', 'run', '--profile', 'rough', '--cassette', 'c', '--key', 'k', '--', 'true'],
     "'--cassette <folder>' cannot",
   ],
-  [['faults', 'run', '--fault', 'nonsense', '--', 'true'], 'Rule 1: There is no fault "nonsense"'],
+  [['faults', 'run', '--fault', 'nonsense', '--', 'true'], 'There is no fault "nonsense"'],
   [['faults', 'run', '--profile', 'nonsense', '--', 'true'], 'rough, rate-limited'],
   [['faults', 'run', '--profile', 'rough', '--seed', 'x', '--', 'true'], 'whole number'],
 ])('%j is refused with what is wrong', async ([verb = '', sub = '', ...rest], told) => {

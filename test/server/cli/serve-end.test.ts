@@ -10,7 +10,7 @@ import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
-import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -198,13 +198,57 @@ describe('what it leaves on the disk', () => {
   });
 });
 
-async function serveUpstream(baseUrl: string) {
+async function serveUpstream(baseUrl: string, parameters: string[] = []) {
   const folder = temporaryFolder();
   const file = join(folder, 'sluice.json');
   writeFileSync(file, JSON.stringify(exampleAt(baseUrl)));
   const env = { SLUICE_KEY: 'key', MAIN_API_KEY: 'upstream-key' };
-  return { serving: await serve(folder, ['--config', file], { env }), key: env.SLUICE_KEY };
+  return { serving: await serve(folder, ['--config', file, ...parameters], { env }), key: env.SLUICE_KEY, folder };
 }
+
+describe('sluice stop', () => {
+  /** A Sluice with a grace period of ten minutes and a request that runs until `finish` is called. */
+  async function serveRunningRequest() {
+    const held = { finish: () => {} };
+    const upstream = await stopLater(
+      startUpstream((_request, response) => {
+        held.finish = () => json(response, { object: 'chat.completion' });
+      }),
+    );
+    const { serving, key, folder } = await serveUpstream(upstream.baseUrl, ['--grace-period', '600']);
+    const request = begun(
+      fetch(`${serving.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-x', messages: [] }),
+      }),
+    );
+    await eventually(() => upstream.seen.length === 1);
+    return { held, folder, request, pid: serving.ready.pid };
+  }
+
+  test('waits as long as the grace period of the running Sluice allows, and says so', async () => {
+    const { held, folder, request, pid } = await serveRunningRequest();
+    const { output, ended } = spawnCli(['stop', '--data-dir', folder]);
+    const note = `Waiting for the running requests of process ${pid}, 605 s at the longest.\n`;
+    await eventually(() => output.stderr === note);
+    held.finish();
+    expect((await request).status).toBe(200);
+    expect(await ended).toBe(0);
+    expect(output.stdout).toBe(`Sluice (process ${pid}) has ended.\n`);
+  });
+
+  test('gives up if the running Sluice lasts longer than it announced', async () => {
+    const { held, folder, request, pid } = await serveRunningRequest();
+    const path = join(folder, 'instance.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), longestEndMs: 0 }));
+    const stopped = await runCli(['stop', '--data-dir', folder]);
+    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('has not ended within 5 seconds') });
+    expect(process.kill(pid, 0)).toBe(true);
+    held.finish();
+    expect((await request).status).toBe(200);
+  });
+});
 
 describe('serve --detach', () => {
   test('returns once it listens, and goes on until it is stopped', async () => {

@@ -48,6 +48,22 @@ test('the store refuses to be changed and leaves the file', async () => {
   expect(await readFile(path, 'utf8')).toBe(JSON.stringify(exampleConfig));
 });
 
+test('a reload succeeds even if a listener fails, and the other listeners are called', async () => {
+  await writeFile(path, JSON.stringify(exampleConfig));
+  const store = await loadDeclarativeConfig(path);
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+  const stopListening = store.onChange(() => {
+    throw new Error('listener failed');
+  });
+  const revisions: number[] = [];
+  store.onChange(({ revision }) => revisions.push(revision));
+  expect((await store.reload()).revision).toBe(2);
+  expect((await warned).message).toBe('listener failed');
+  stopListening();
+  await store.reload();
+  expect(revisions).toEqual([2, 3]);
+});
+
 test.each([
   [{ version: 1, unknown: 1 }, 'at the top: Unrecognized key: "unknown".'],
   [

@@ -66,7 +66,7 @@ test('a short secret, which occurs in many texts by chance, does not count', () 
   expect(containsSecret('ollama', ['ollama'])).toBe(false);
 });
 
-test('any text around it: exactly the secret is found', () => {
+test('within any text exactly the secret is found', () => {
   const around = fc.array(fc.constantFrom('\\', '%', '&#', '%2', '\\u00', 'é', '\0', 'sk-', '"', '\n', 'x'), {
     maxLength: 8,
   });

@@ -44,7 +44,7 @@ test('errors, unstored responses, and other routes make no job', () => {
   expect(watched('POST', '/embeddings', '{"id":"video_5"}', 'video_5')).toBe(false);
 });
 
-test('of several ids the one on top counts', () => {
+test('of several ids the one at the top level counts', () => {
   const reply = '{"output":[{"id":"msg_1"}],"metadata":{"id":"mine"},"id":"resp_5","x":{"id":"last"}}\n';
   for (const [id, wanted] of Object.entries({ resp_5: true, msg_1: false, mine: false, last: false })) {
     expect([id, watched('POST', '/responses', reply, id)]).toEqual([id, wanted]);
@@ -60,7 +60,7 @@ test('any status of success makes a job', () => {
   expect(watched('POST', '/videos', '{"id":"video_302"}', 'video_302', { status: 302 })).toBe(false);
 });
 
-test('an id that is no text, or empty, is none', () => {
+test('an id that is no text or empty is ignored', () => {
   expect(watched('POST', '/videos', '{"id":7}', '7')).toBe(false);
   expect(watched('POST', '/videos', '{"id":""}', '')).toBe(false);
   expect(watched('POST', '/videos', '{"id":"\\uZZZZ"}', '\\uZZZZ')).toBe(false);

@@ -85,7 +85,7 @@ describe('headers to an upstream', () => {
     key.replaceAll('-', '%2D'),
     `Basic ${Buffer.from(`me:${key}`).toString('base64')}`,
     `{"key":"${key.replace('s', '\\u0073')}"}`,
-  ])('lose any that holds the key: %s', (value) => {
+  ])('lose any header whose value contains the key: %s', (value) => {
     expect(outgoing({ 'x-note': value })).not.toHaveProperty('x-note');
   });
 
@@ -103,7 +103,7 @@ describe('headers to an upstream', () => {
   ])('keep %s', (name, value) => expect(outgoing({ [name]: value })).toHaveProperty(name, value));
 
   test.each(['content-encoding', 'x-http-method-override', 'x-original-url'])(
-    'lose %s, by which a request would be another than was admitted',
+    'lose %s, which could change the meaning of the admitted request',
     (name) => expect(outgoing({ [name]: 'gzip' })).not.toHaveProperty(name),
   );
 

@@ -12,7 +12,7 @@ test.each([
   ['req_1', bearer, 'req_1'],
   ['sk-planted-1', [], 'sk-planted-1'],
   ['naïve 漢 sk-planted-1', bearer, 'naïve 漢 [redacted]'],
-])('%j is told without what is secret', (text, secrets, told) => {
+])('%j is recorded without the secret part', (text, secrets, told) => {
   expect(redactText(text, secrets)).toBe(told);
 });
 
@@ -38,7 +38,7 @@ describe('bytes', () => {
   });
 });
 
-describe('what is noted of a name or a message', () => {
+describe('a recorded name or message', () => {
   test.each([
     ['gpt-5.1', 'gpt-5.1'],
     ['xai-grok-4-fast-reasoning', 'xai-grok-4-fast-reasoning'],

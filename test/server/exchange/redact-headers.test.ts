@@ -19,7 +19,7 @@ test.each([
   'x-client-secret',
   'x-signature',
   'helicone-auth',
-])('%s is told without its value', (name) => {
+])('%s is recorded without its value', (name) => {
   expect(kept({ [name]: 'planted' })).toEqual({ [name]: '[redacted]' });
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['openai-organization', 'org-1'],
   ['x-stainless-arch', 'x64'],
   ['content-type', 'multipart/form-data; boundary=x'],
-])('%s is told as it is', (name, value) => {
+])('%s is recorded as it is', (name, value) => {
   expect(kept({ [name]: value })).toEqual({ [name]: value });
 });
 
@@ -40,11 +40,11 @@ test.each([
   ['echo of planted-secret', 'echo of [redacted]'],
   ['https://me:pass@host/x?sig=planted&y=1', 'https://[redacted]@host/x?[redacted]'],
   ['eyJhbGciOi.eyJzdWIi.c2ln', '[redacted]'],
-])('what opens something is taken out of any header: %s', (value, told) => {
+])('a credential is removed from any header: %s', (value, told) => {
   expect(kept({ 'x-note': value })).toEqual({ 'x-note': told });
 });
 
-test('each value of a header is told, cut where it is long', () => {
+test('each value of a header is recorded, shortened if it is long', () => {
   const headers = redactHeaders({ vary: ['a', 'b'], 'x-long': 'x'.repeat(5_000), gone: undefined }, []);
   expect(headers.map(([name, value]) => [name, value.length])).toEqual([
     ['vary', 1],
@@ -53,7 +53,7 @@ test('each value of a header is told, cut where it is long', () => {
   ]);
 });
 
-test('what opens something is taken out where a value is cut too', () => {
+test('a credential is also removed where a value is shortened', () => {
   const [kept] = redactHeaders({ 'x-note': `${'x'.repeat(1_900)} eyJ${'a'.repeat(3_000)}.${'b'.repeat(3_000)}.c` }, []);
   expect(kept?.[1]).toBe(`${'x'.repeat(1_900)} [redacted]`);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ResponseExcerpt } from '../../../server/exchange/response-excerpt.ts';
 
-test('keeps the end of what was pushed: 8 kB at least, 16 kB at most, all of what is shorter', () => {
+test('an excerpt keeps the end of what was pushed: 8 kB at least, 16 kB at most, all of what is shorter', () => {
   const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(9_000), fc.nat(40_000)), { maxLength: 30 });
   fc.assert(
     fc.property(sizes, (lengths) => {
@@ -20,7 +20,7 @@ test('keeps the end of what was pushed: 8 kB at least, 16 kB at most, all of wha
   );
 });
 
-test('keeps the first 4 kB of what is longer than the end', () => {
+test('an excerpt keeps the first 4 kB of what is longer than the end', () => {
   const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(9_000), fc.nat(40_000)), { maxLength: 30 });
   fc.assert(
     fc.property(sizes, (lengths) => {
@@ -36,7 +36,7 @@ test('keeps the first 4 kB of what is longer than the end', () => {
   );
 });
 
-test('does not change with a chunk that is used again', () => {
+test('an excerpt does not change when a pushed chunk’s memory is reused', () => {
   const tail = new ResponseExcerpt();
   const chunk = Buffer.from('abc');
   tail.push(Buffer.from('x'));
@@ -45,6 +45,6 @@ test('does not change with a chunk that is used again', () => {
   expect(tail.tail.toString()).toBe('xabc');
 });
 
-test('is empty at first', () => {
+test('an excerpt is empty at first', () => {
   expect(new ResponseExcerpt().tail).toHaveLength(0);
 });

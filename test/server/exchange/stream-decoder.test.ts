@@ -29,7 +29,7 @@ const packed: [string, Buffer][] = [
   ['x-gzip', gzipSync(events)],
 ];
 
-test.each(packed)('opens %s, whatever the pieces', async (encoding, bytes) => {
+test.each(packed)('a stream compressed with %s is decompressed, however it is split', async (encoding, bytes) => {
   expect(isPackedStream(headersOf(encoding), sseFraming)).toBe(true);
   const opened = await open(encoding, (decoder) => {
     for (const byte of bytes) decoder.push(Buffer.from([byte]));
@@ -38,7 +38,7 @@ test.each(packed)('opens %s, whatever the pieces', async (encoding, bytes) => {
   expect(opened).toEqual({ text: events, how: 'ends' });
 });
 
-test('gives each event when it comes, not at the end', async () => {
+test('each compressed event is passed on when it arrives, not at the end', async () => {
   const gzip = createGzip();
   const opened: string[] = [];
   const to = { data: (chunk: Buffer) => opened.push(chunk.toString()), end() {}, error() {} };
@@ -50,17 +50,22 @@ test('gives each event when it comes, not at the end', async () => {
   decoder.dispose();
 });
 
-test.each(packed.filter(([name]) => name !== 'br'))('tells a cut %s', async (encoding, bytes) => {
-  const opened = await open(encoding, (decoder) => {
-    decoder.push(bytes.subarray(0, bytes.length - 6));
-    decoder.end();
-  });
-  expect(opened.how).toBe('malformed');
-});
+test.each(packed.filter(([name]) => name !== 'br'))(
+  'a truncated stream compressed with %s is reported as malformed',
+  async (encoding, bytes) => {
+    const opened = await open(encoding, (decoder) => {
+      decoder.push(bytes.subarray(0, bytes.length - 6));
+      decoder.end();
+    });
+    expect(opened.how).toBe('malformed');
+  },
+);
 
 test.each([
   {},
   { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   headersOf('identity'),
   headersOf('zz'),
-])('leaves %j alone', (headers) => expect(isPackedStream(headers, sseFraming)).toBe(false));
+])('a response with the headers %j is not decompressed', (headers) =>
+  expect(isPackedStream(headers, sseFraming)).toBe(false),
+);

@@ -1,6 +1,7 @@
 /** How often, for how long and with which timeouts upstreams are called, whatever they play. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
+import { stretched } from '../../support/cpu-work.ts';
 import { eventually } from '../../support/eventually.ts';
 import * as plays from '../../support/fault-plays.ts';
 import { type FaultUpstream, healthy, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
@@ -11,7 +12,8 @@ import { callNamed, type Pair, startPair } from './pair.ts';
 
 const chat = callNamed('chat/completions');
 const chatStream = callNamed('chat/completions (stream)');
-const limits = { connectMs: 1_000, firstByteMs: 600, firstContentMs: 600, idleMs: 600 };
+const silenceMs = stretched(600);
+const limits = { connectMs: 30_000, firstByteMs: silenceMs, firstContentMs: silenceMs, idleMs: silenceMs };
 const policy = { retries: 2, fallbacks: 1, timeouts: limits };
 
 const stops: (() => Promise<void>)[] = [];
@@ -27,11 +29,16 @@ async function start(more: object = {}): Promise<Pair> {
 
 describe('a wait that the upstream requests', () => {
   const soon = () => new Date(Date.now() + 2_000).toUTCString();
+  /** The date is computed when the call has arrived, however long that takes. */
+  const untilSoon: Play = {
+    name: 'Retry-After: a date in two seconds',
+    act: (scene) => plays.rateLimit({ 'retry-after': soon() }).act(scene),
+  };
   const waits: (() => [Play, number])[] = [
     () => [plays.rateLimit({ 'retry-after-ms': '300' }, 'retry-after-ms: 300'), 300],
     () => [plays.rateLimit({ 'retry-after': '1' }, 'Retry-After: 1'), 1_000],
     // A date contains whole seconds, so two seconds from now may be little more than one.
-    () => [plays.rateLimit({ 'retry-after': soon() }, 'Retry-After: a date in two seconds'), 900],
+    () => [untilSoon, 900],
     () => [plays.googleRateLimit('0.4s'), 400],
     () => [plays.status(503, { headers: { 'retry-after': '1' }, name: '503, Retry-After: 1' }), 1_000],
   ];
@@ -148,7 +155,7 @@ test.each([plays.resetBeforeHeaders, plays.status(503), plays.silence, plays.cut
 );
 
 test('when a client disconnects during silence or before a retry, no further call is made', async () => {
-  const { primary, fallback, gateway } = await start({ timeouts: { ...limits, firstByteMs: 5_000 } });
+  const { primary, fallback, gateway } = await start({ timeouts: { ...limits, firstByteMs: 60_000 } });
   const leave = async (play: Play) => {
     primary.forget();
     primary.plays(play);

@@ -37,7 +37,7 @@ export async function startPair(policy: Policy): Promise<Pair> {
     gateway,
     async ask(call) {
       const { path, init } = requestFor(call, 'gpt-x');
-      const response = await gateway.fetch(path, { ...init, signal: AbortSignal.timeout(15_000) });
+      const response = await gateway.fetch(path, { ...init, signal: AbortSignal.timeout(60_000) });
       const { headers } = response;
       return {
         ...(await receive(response)),

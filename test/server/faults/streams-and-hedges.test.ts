@@ -1,5 +1,6 @@
 /** Streams that break after their beginning was sent, and two targets that are called in parallel. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { stretched } from '../../support/cpu-work.ts';
 import * as plays from '../../support/fault-plays.ts';
 import type { Play } from '../../support/fault-upstream.ts';
 import { isWhole, readStream } from '../../support/judge-answer.ts';
@@ -7,7 +8,7 @@ import { eventStream, writePieces } from '../../support/upstream.ts';
 import { chunk } from '../gateway/streams.ts';
 import { callNamed, type Pair, startPair } from './pair.ts';
 
-const timeouts = { connectMs: 1_000, firstByteMs: 1_000, firstContentMs: 1_000, idleMs: 400 };
+const timeouts = { connectMs: 30_000, firstByteMs: 30_000, firstContentMs: 30_000, idleMs: stretched(400) };
 const textStreams = ['chat/completions (stream)', 'completions (stream)', 'responses (stream)'];
 const breaks = [plays.cutAt({ events: 5 }), plays.stallAt({ events: 5 }), plays.endAt({ events: 5 })];
 
@@ -89,7 +90,7 @@ const chat = callNamed('chat/completions');
 const chatStream = callNamed('chat/completions (stream)');
 
 describe.each([chat, chatStream])('a hedged $name', (call) => {
-  const hedged = { retries: 2, fallbacks: 1, timeouts: { ...timeouts, firstByteMs: 30_000 }, hedgeAfterMs: 100 };
+  const hedged = { retries: 2, fallbacks: 1, timeouts: { ...timeouts, idleMs: 30_000 }, hedgeAfterMs: 100 };
 
   test('asks the next target beside a slow one, takes the faster answer and lets go of the other', async () => {
     pair = await startPair(hedged);
@@ -109,7 +110,7 @@ describe.each([chat, chatStream])('a hedged $name', (call) => {
   });
 
   test('calls no other target beside one that is fast', async () => {
-    pair = await startPair({ ...hedged, hedgeAfterMs: 5_000 });
+    pair = await startPair({ ...hedged, hedgeAfterMs: 30_000 });
     const received = await pair.ask(call);
     expect(isWhole(call, received)).toBe(true);
     expect(pair.fallback.seen).toHaveLength(0);

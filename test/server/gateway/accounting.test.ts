@@ -56,7 +56,7 @@ test('a refused request records which model it asked for', async () => {
   expect(await gateway.record(id)).toMatchObject({ outcome: 'error', modelAsked: 'denied', modelServed: null });
 });
 
-test('a long name is noted up to a length', async () => {
+test('a long model name is recorded only up to its maximum length', async () => {
   upstream.answer((_request, response) => json(response, { ok: true }));
   const record = await recordOf('/chat/completions', JSON.stringify({ model: 'x'.repeat(4_000) }));
   const noted = 'x'.repeat(256);
@@ -72,7 +72,7 @@ test('a model without a price costs an unknown amount, not nothing', async () =>
   });
 });
 
-test('a price by the request holds where nothing is known of the usage', async () => {
+test('a price per request applies where the usage is unknown', async () => {
   upstream.answer((_request, response) => json(response, { ok: true }));
   const record = await recordOf('/chat/completions', '{"model":"per-request"}');
   expect(record).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0.125 });
@@ -125,7 +125,7 @@ test('a stream that breaks before its usage is estimated, one that breaks after 
   }
 });
 
-test('what only tells how much something would be costs nothing, and what is begun costs when it has ended', async () => {
+test('counting input tokens costs nothing, and a response in the background costs once it has ended', async () => {
   const body = JSON.stringify({ model: 'gpt-x', input: question });
   upstream.answer((_request, response) => json(response, { object: 'response.input_tokens', input_tokens: 9 }));
   expect(await recordOf('/responses/input_tokens', body)).toMatchObject({ usage: null, costUsd: 0 });
@@ -135,14 +135,14 @@ test('what only tells how much something would be costs nothing, and what is beg
   expect(await recordOf('/responses', unstored)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
 });
 
-test('pictures that are asked for are counted where the reply says nothing', async () => {
+test('requested images are counted where the reply reports no number', async () => {
   upstream.answer((_request, response) => json(response, { data: [{ url: 'x' }, { url: 'y' }] }));
   const record = await recordOf('/images/generations', '{"model":"gpt-x","n":2}');
   expect(record).toMatchObject({ usage: { images: 2 }, usageCertainty: 'estimated' });
   expect((await recordOf('/images/generations', '{"model":"gpt-x","n":"many"}')).usage).toBeNull();
 });
 
-test('a number of pictures that nobody makes does not spoil the sums', async () => {
+test('an absurd number of images in a request does not distort the sums', async () => {
   upstream.answer((_request, response) => json(response, { data: [{ url: 'x' }] }));
   const body = '{"model":"gpt-x","n":1e300}';
   expect(await recordOf('/images/generations', body)).toMatchObject({ usage: { images: 1 } });
@@ -150,7 +150,7 @@ test('a number of pictures that nobody makes does not spoil the sums', async () 
   expect(await recordOf('/images/generations', body)).toMatchObject({ usage: { images: 128 } });
 });
 
-test('counts that cannot be true are estimated, and those of a client in its metadata are not its bill', async () => {
+test('impossible token counts are replaced by estimates, and counts in a client’s metadata are not billed', async () => {
   const message = { role: 'assistant', content: 'To tell the weather by the sound of the gulls.' };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
   const estimated = { inputTokens: prompt, outputTokens: estimateTokens(message.content) };

@@ -104,7 +104,7 @@ describe.each(Object.entries(clients))('%s of the AI SDK', (client, open) => {
       prompt: 'How is the weather?',
     });
 
-    test('gets an answer, with what it used', async () => {
+    test('gets an answer with its usage', async () => {
       const { text, usage, finishReason } = await generateText(asked());
       expect([text, finishReason]).toEqual([greeting, 'stop']);
       expect(usage.outputTokens).toBeGreaterThan(0);
@@ -126,7 +126,7 @@ describe.each(Object.entries(clients))('%s of the AI SDK', (client, open) => {
       expect(sent()[1]).toContain(seal);
     });
 
-    test('uses them in streams', async () => {
+    test('uses tools in streams', async () => {
       const places: string[] = [];
       const tools = { weather: weatherTool(places) };
       const { text } = streamText({ ...asked(), tools, stopWhen: stepCountIs(5) });
@@ -134,24 +134,24 @@ describe.each(Object.entries(clients))('%s of the AI SDK', (client, open) => {
       expect(sent()[1]).toContain(seal);
     });
 
-    test('gets what its schema says', async () => {
+    test('gets structured output that matches its schema', async () => {
       const { output } = await generateText({ ...asked(), output: Output.object({ schema: places, name: 'answer' }) });
       expect(output).toEqual(answer);
     });
 
-    test('shows a picture', async () => {
+    test('sends an image to the model', async () => {
       const file = { type: 'file' as const, data: picture, mediaType: 'image/png' };
       const content = [{ type: 'text' as const, text: 'What is it?' }, file];
       await generateText({ model: open(name), maxRetries: 0, messages: [{ role: 'user', content }] });
       expect(sent()[0]).toContain(picture);
     });
 
-    test('is told of an unknown model', async () => {
+    test('gets an error for an unknown model', async () => {
       const failing = generateText({ ...asked(), model: open(`${id}-unknown`) });
       await expect(failing).rejects.toMatchObject({ statusCode: 404, message: expect.stringContaining('-unknown') });
     });
 
-    test('stops the provider when it leaves', async () => {
+    test('cancels the provider’s request when it disconnects', async () => {
       const leaving = new AbortController();
       const stopped = new Promise<void>((resolve) => {
         upstream().answer((_request, response) => {

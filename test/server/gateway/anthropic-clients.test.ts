@@ -144,7 +144,7 @@ test('tools are called over three turns, and their results come back to the prov
   ]);
 });
 
-test('calls that a stream brings beside one another become blocks one after the other', async () => {
+test('parallel tool calls in a stream become consecutive content blocks', async () => {
   const part = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] });
   const begun = (index: number, id: string) =>
     part(index, { id, type: 'function', function: { name: 'weather', arguments: '' } });
@@ -164,7 +164,7 @@ test('calls that a stream brings beside one another become blocks one after the 
   ]);
 });
 
-test('what a model thinks becomes a thinking block', async () => {
+test('a model’s reasoning becomes a thinking block', async () => {
   const deltas = [{ reasoning_content: 'Hm' }, { reasoning_content: '…' }, { content: 'Yes' }];
   upstream.answer(strictChat((_body, response) => sendStream(response, streamOf(deltas))));
   const message = await client.messages.stream(hello).finalMessage();
@@ -174,7 +174,7 @@ test('what a model thinks becomes a thinking block', async () => {
   ]);
 });
 
-test('pictures reach the provider', async () => {
+test('images reach the provider', async () => {
   upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'A cat' }))));
   const source = { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGVsbG8=' };
   const content = [
@@ -229,7 +229,7 @@ test('a whole answer becomes the stream that was asked for', async () => {
   expect(message).toMatchObject({ content: [{ text: 'Hello' }], usage: { input_tokens: 21, output_tokens: 9 } });
 });
 
-test('an answer that comes compressed unasked is read all the same', async () => {
+test('an answer that the provider compresses without being asked is still read', async () => {
   upstream.answer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify(completion({ content: 'Hello' }))));
@@ -239,7 +239,7 @@ test('an answer that comes compressed unasked is read all the same', async () =>
   expect(response.headers.has('content-encoding')).toBe(false);
 });
 
-test('a client that leaves stops the provider', async () => {
+test('a client that disconnects cancels the provider’s request', async () => {
   const stopped = new Promise<void>((resolve) => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

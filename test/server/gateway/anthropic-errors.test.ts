@@ -120,7 +120,7 @@ describe('an error of Sluice itself', () => {
   };
   const id = expect.stringMatching(/^req_/);
 
-  test('is told in Anthropic’s shape', async () => {
+  test('has the format of Anthropic’s API', async () => {
     const auth = [401, 'error', 'authentication_error', id];
     expect(await told(await post('{}', {}))).toEqual(auth);
     expect(await told(await post('{}', { 'x-api-key': 'wrong' }))).toEqual(auth);
@@ -145,7 +145,7 @@ describe('an error of Sluice itself', () => {
     expect(await recordOf(response)).toMatchObject({ outcome: 'error', status: 400, errorCode: 'invalid_value' });
   });
 
-  test('tells of limits and budgets as Anthropic does', async () => {
+  test('reports limits and budgets as Anthropic does', async () => {
     first.answer((_request, response) => json(response, completion({ content: 'Hello' })));
     const of = (apiKey: string) => new Anthropic({ baseURL: gateway.origin, apiKey, maxRetries: 0 });
     await of('slow').messages.create(hello);
@@ -185,7 +185,7 @@ describe('another provider is asked', () => {
         first.answer((_request, response) => json(response, completion({ tool_calls: [given] }, 'tool_calls')));
       },
     ],
-  ])('in the place of one %s', async (_case, script) => {
+  ])('in place of one %s', async (_case, script) => {
     script();
     answers('From the second');
     const { data, response } = await client.messages.create(both).withResponse();
@@ -198,14 +198,14 @@ describe('another provider is asked', () => {
     ]);
   });
 
-  test('in the place of one whose stream ends before it says anything', async () => {
+  test('in place of one whose stream ends before any content', async () => {
     first.answer((_request, response) => sendStream(response, chunk({ role: 'assistant', content: '' })));
     answers('From the second');
     expect((await client.messages.stream(both).finalMessage()).content).toMatchObject([{ text: 'From the second' }]);
   });
 });
 
-test('another provider is asked beside one that is silent, and the first to say something is the answer', async () => {
+test('a silent provider is hedged with another one, and the first to send content is the answer', async () => {
   const stopped = new Promise<void>((resolve) => {
     first.answer((_request, response) => {
       response.once('close', resolve);

@@ -69,7 +69,7 @@ const raw = (more: object = {}) =>
   });
 
 describe('a request', () => {
-  test('has an answer in the format that it asks for', async () => {
+  test('gets an answer in the response format that it requests', async () => {
     says(text('{"a":1}'));
     const schema = {
       type: 'object',
@@ -85,7 +85,7 @@ describe('a request', () => {
     expect(lastBody()).toMatchObject({ output_config: { format: { type: 'json_schema', schema } } });
   });
 
-  test('brings pictures and documents', async () => {
+  test('may contain images and documents', async () => {
     says(text('A cat'));
     const content: OpenAI.ChatCompletionContentPart[] = [
       { type: 'text', text: 'What is it?' },
@@ -106,7 +106,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('may have as long an answer as the model has, unless it says how long', async () => {
+  test('may have an answer as long as the model allows, unless it sets a maximum', async () => {
     says(text('Hello'));
     await ask();
     expect(lastBody().max_tokens).toBe(128_000);
@@ -116,7 +116,7 @@ describe('a request', () => {
     expect(lastBody().max_tokens).toBe(64_000);
   });
 
-  test('asks for the cache that its client takes for granted', async () => {
+  test('turns on the prompt caching that OpenAI’s clients expect to be automatic', async () => {
     says(text('Hello'));
     await ask();
     expect(lastBody().cache_control).toEqual({ type: 'ephemeral' });
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(upstream.seen.length).toBe(1);
   });
 
-  test('that must call a tool says so in words if the model cannot be forced', async () => {
+  test('that requires a tool call says so in the prompt if the model cannot be forced', async () => {
     upstream.answer(
       strictAnthropic((body, response) => send(response, body, [toolUse('toolu_1', 'look', {})], 'tool_use')),
     );
@@ -150,7 +150,7 @@ describe('a request', () => {
     expect(response.headers.get('x-sluice-emulated')).toBe('tool_choice;why=in-prompt');
   });
 
-  test('of a client that has ids of its own for calls has ids that Anthropic takes', async () => {
+  test('with call ids that Anthropic would refuse is sent with ids that Anthropic accepts', async () => {
     says(text('Hello'));
     const id = 'functions.bash:0';
     const call = { id, type: 'function', function: { name: 'bash', arguments: '{}' } };
@@ -171,7 +171,7 @@ describe('a stream', () => {
     return whole.split('\n\n').filter((part) => part.startsWith('data: '));
   }
 
-  test('is the same wherever the provider’s is cut', async () => {
+  test('is the same wherever the provider’s stream is split into chunks', async () => {
     const bytes = Buffer.from(streamOf(blocks, 'tool_use'));
     const heard: string[][] = [];
     for (const cuts of [[], oddCuts(bytes.length), oddCuts(bytes.length, 3)]) {
@@ -204,7 +204,7 @@ describe('a stream', () => {
     });
   });
 
-  test('whose provider is overloaded in its middle says so in OpenAI’s words', async () => {
+  test('whose provider becomes overloaded midway ends with OpenAI’s error for that', async () => {
     upstream.answer((_request, response) => {
       eventStream(response);
       const error = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
@@ -245,7 +245,7 @@ describe('a stream', () => {
     expect(whole.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('is had from a whole answer also after a comment has begun it', async () => {
+  test('is made from a non-streamed answer even after a comment has already been sent', async () => {
     await gateway.stop();
     await start({ settings: { keepAliveCommentMs: 20 } });
     let goOn = () => {};
@@ -281,7 +281,7 @@ describe('a stream', () => {
     expect(record).toMatchObject({ outcome: 'client-gone' });
   });
 
-  test('is made of an answer that came whole', async () => {
+  test('is made from an answer that was not streamed', async () => {
     upstream.answer((_request, response) => json(response, message([text('Hello')])));
     const stream = client.chat.completions.stream(hello);
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('Hello');
@@ -305,7 +305,7 @@ describe('an error of the provider', () => {
     }
   });
 
-  test('of a prompt that is too long tells both numbers in OpenAI’s words', async () => {
+  test('about a prompt that is too long states both token numbers in OpenAI’s wording', async () => {
     const said = 'prompt is too long: 9001 tokens > 8192 maximum';
     upstream.answer((_request, response) => sendError(response, 400, 'invalid_request_error', said));
     await expect(ask()).rejects.toMatchObject({

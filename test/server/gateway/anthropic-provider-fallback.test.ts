@@ -126,7 +126,7 @@ describe.each([false, true])('before the first byte (stream: %s)', (stream) => {
     ]);
   });
 
-  test('the last is asked where the others are down, each in its own API', async () => {
+  test('the last provider is asked in its own API if the others are down', async () => {
     await start();
     claude.answer(overloaded);
     gpt.answer(down);
@@ -146,7 +146,7 @@ describe.each([false, true])('before the first byte (stream: %s)', (stream) => {
   });
 });
 
-test('a request that is wrong for one is sent to no other', async () => {
+test('a request that one provider refuses as invalid is sent to no other', async () => {
   await start();
   claude.answer((_request, response) => sendError(response, 400, 'invalid_request_error', 'messages: odd'));
   const asked = gateway.client.chat.completions.create({ model, messages: hello.messages });
@@ -162,7 +162,7 @@ test('an account without credit is skipped', async () => {
   expect((await heardByChat(false)).said).toBe('GPT');
 });
 
-test('another is called beside one that is silent, and the first to answer is used', async () => {
+test('a silent provider is hedged with another one, and the first answer is used', async () => {
   await start({ hedgeAfterMs: 20 });
   const left = new Promise<void>((resolve) => {
     claude.answer((_request, response) => void response.once('close', resolve));
@@ -172,7 +172,7 @@ test('another is called beside one that is silent, and the first to answer is us
   await left;
 });
 
-test('tools and their results go from one model to the next, and thoughts stay behind', async () => {
+test('a fallback model receives tool calls and results, but not the reasoning of another model', async () => {
   await start();
   const tools = [{ name: 'weather', input_schema: { type: 'object' as const, properties: {} } }];
   claude.answer(

@@ -93,7 +93,7 @@ describe('bytes', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(told)).toBe(true);
   });
 
-  test('of a model that an alias names change in that name alone', async () => {
+  test('of a request through an alias change only in the model name', async () => {
     await start({ aliases: [{ name: 'best', targets: [{ provider: 'main', model }] }] });
     upstream.answer(strictAnthropic((body, response) => send(response, body, [text('Hello')])));
     await post(`${written}}`.replace(model, 'best'));
@@ -102,7 +102,7 @@ describe('bytes', () => {
 });
 
 describe('headers', () => {
-  test('of the client go up, but for its key', async () => {
+  test('of the client reach the provider, except its key', async () => {
     await start();
     upstream.answer(strictAnthropic((body, response) => send(response, body, [text('Hello')])));
     const own = {
@@ -127,7 +127,7 @@ describe('headers', () => {
     expect(upstream.seen[0]?.headers['anthropic-version']).toBe('2023-06-01');
   });
 
-  test('of the answer come down: its id, and the limits of the account', async () => {
+  test('of the answer reach the client: the request id and the account’s rate limits', async () => {
     await start();
     const told = {
       'request-id': 'req_upstream',
@@ -189,7 +189,7 @@ describe('an error', () => {
     [400, 'invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'],
     [429, 'rate_limit_error', 'Slow down'],
     [529, 'overloaded_error', 'Overloaded'],
-  ])('of status %i comes through as it was told: %s', async (status, type, said) => {
+  ])('of status %i reaches the client unchanged: %s', async (status, type, said) => {
     await start({ groups: [{ id: 'default', policy: { retries: 0 } }] });
     upstream.answer((_request, response) => sendError(response, status, type, said));
     const response = await post(`${written}}`);
@@ -213,7 +213,7 @@ describe('an error', () => {
     );
   });
 
-  test('within a stream passes as it came, and is noted', async () => {
+  test('within a stream passes unchanged and is recorded', async () => {
     await start();
     const told = `${streamOf(blocks).split('event: message_delta')[0]}event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n`;
     upstream.answer((_request, response) => {
@@ -226,7 +226,7 @@ describe('an error', () => {
     expect(record).toMatchObject({ outcome: 'error', errorCode: 'overloaded_error' });
   });
 
-  test('is told at the end of a stream that breaks off', async () => {
+  test('ends a stream that breaks off', async () => {
     await start({ groups: [{ id: 'default', policy: { retries: 0 } }] });
     const [beginning = ''] = streamOf(blocks).split('event: message_delta');
     upstream.answer((_request, response) => {
@@ -280,7 +280,7 @@ describe('tokens', () => {
   test.each([
     [404, 'not_found_error', 'model: claude-opus-9'],
     [400, 'invalid_request_error', 'messages: Field required'],
-  ])('of what is wrong are an error of status %i', async (status, type, said) => {
+  ])('are not counted for an invalid request, which gets status %i', async (status, type, said) => {
     await start();
     upstream.answer((_request, response) => sendError(response, status, type, said));
     await expect(count()).rejects.toMatchObject({ status, error: { error: { type, message: said } } });
@@ -347,7 +347,7 @@ describe('what Sluice does not serve itself', () => {
   });
 });
 
-test('what its API does not support is refused before it is called', async () => {
+test('a request that Anthropic’s API does not support is refused before the provider is called', async () => {
   await start();
   await expect(gateway.client.embeddings.create({ model, input: 'x' })).rejects.toMatchObject({
     status: 404,

@@ -114,7 +114,7 @@ describe('a chat', () => {
     expect(turnSent()).toEqual(calling);
   });
 
-  test('does so after a restart', async () => {
+  test('brings it back also after a restart', async () => {
     upstream.answer(looksThenTells);
     const message = await firstTurn();
     await restart();
@@ -128,7 +128,7 @@ describe('a chat', () => {
     expect(turnSent()).toEqual([calling[1]]);
   });
 
-  test('continues without it at another account, and reports that', async () => {
+  test('continues without the thought at another account, and reports the loss', async () => {
     upstream.answer(looksThenTells);
     const message = await firstTurn();
     await restart({

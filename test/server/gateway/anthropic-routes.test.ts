@@ -43,7 +43,7 @@ const ask = () =>
   });
 const answer = () => upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
 
-test('an alias in the name of a Claude leads to any model, and is what the answer names', async () => {
+test('an alias named like a Claude model leads to any model, and the answer carries that name', async () => {
   answer();
   const message = await client.messages.create({ ...hello, model: 'claude-sonnet-4-5' });
   expect(message.model).toBe('claude-sonnet-4-5');
@@ -51,7 +51,7 @@ test('an alias in the name of a Claude leads to any model, and is what the answe
   expect(seen && bodyOf(seen).model).toBe('llama-3.3');
 });
 
-test('no longer answer is requested than the model is known to give', async () => {
+test('max_tokens is lowered to the known maximum of the model', async () => {
   answer();
   const { response } = await client.messages.create({ ...hello, model: 'claude-sonnet-4-5' }).withResponse();
   const seen = upstream.seen.at(-1);
@@ -123,13 +123,13 @@ test('whoever asks is told that somebody is there', async () => {
   }
 });
 
-test('a base URL that was given with /v1 is meant once', async () => {
+test('a base URL with a second /v1 is understood', async () => {
   answer();
   const doubled = new Anthropic({ baseURL: gateway.baseUrl, apiKey: testKey, maxRetries: 0 });
   expect((await doubled.messages.create(hello)).content).toMatchObject([{ text: 'Hello' }]);
 });
 
-test('an error after pings is told in the stream that they have begun', async () => {
+test('an error after pings is reported within the stream that the pings have begun', async () => {
   const pinged = Promise.withResolvers<void>();
   upstream.answer(async (_request, response) => {
     await pinged.promise;

@@ -91,7 +91,7 @@ describe('a client of Azure', () => {
     '/openai/deployments/gpt-x/nothing?api-version=2024-10-21',
     '/openai/v1/nothing',
     '/openaix/v1/chat/completions',
-  ])('is told of a path that is not there: %s', async (path) => {
+  ])('gets an error for an unknown path: %s', async (path) => {
     const response = await post(path, '{}');
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'unknown_url' } }]);
   });

@@ -127,7 +127,7 @@ test('responses in the background end with a hard budget, and hold what they may
   expect(await refused.json()).toMatchObject({ error: { code: 'insufficient_quota' } });
 });
 
-test('one whose stream breaks off is booked when it has ended, and is not estimated before', async () => {
+test('a response whose stream breaks off is booked when it has ended, and is not estimated before', async () => {
   await start();
   let isStreamed = false;
   upstream.answer(({ method }, response) => {
@@ -160,7 +160,7 @@ test('one whose stream breaks off is booked when it has ended, and is not estima
   expect(await usedBy('k1')).toEqual(once);
 });
 
-test('one whose client left before it was answered counts with its maximum cost, because its end is not seen', async () => {
+test('a response whose client disconnected before the answer counts with its maximum cost, because its end is not seen', async () => {
   await start(15_000);
   upstream.answer(() => {});
   const leaving = new AbortController();
@@ -174,7 +174,7 @@ test('one whose client left before it was answered counts with its maximum cost,
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('many that ask at once for the same response book it once', async () => {
+test('many simultaneous requests for the same response book it once', async () => {
   await start();
   const id = await madeId();
   await Promise.all(Array.from({ length: 20 }, async () => recordOf(await look(id))));
@@ -199,7 +199,7 @@ test('usage that another key of the group receives counts for the key that creat
   expect(await usedBy('k2')).toEqual({ tokens: 0, costUsd: 0 });
 });
 
-describe('one that reports no usage', () => {
+describe('a response in the background that reports no usage', () => {
   test('is estimated once it has ended', async () => {
     await start();
     const id = await madeId();
@@ -220,7 +220,7 @@ describe('one that reports no usage', () => {
     expect((await make()).status).toBe(200);
   });
 
-  test('counts as much as it had reserved if its client has it deleted', async () => {
+  test('counts with its reserved amount if its client deletes it', async () => {
     await start(15_000);
     const id = await madeId();
     const record = await recordOf(await look(id, { method: 'DELETE' }));

@@ -67,7 +67,7 @@ describe('video content', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(film)).toBe(true);
   });
 
-  test('comes in the range that is asked for', async () => {
+  test('is sent in the requested range', async () => {
     const response = await gateway.fetch(path, { headers: { range: 'bytes=10-19', 'if-range': '"film"' } });
     expect(response.status).toBe(206);
     expect(response.headers.get('content-range')).toBe(`bytes 10-19/${film.length}`);
@@ -81,7 +81,7 @@ describe('video content', () => {
     expect(await response.text()).toBe('');
   });
 
-  test('tells its length to HEAD', async () => {
+  test('has its length in the answer to HEAD', async () => {
     const response = await gateway.fetch(path, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-length')]).toEqual([200, String(film.length)]);
     expect(await response.text()).toBe('');
@@ -90,7 +90,7 @@ describe('video content', () => {
     expect(record).toMatchObject({ method: 'HEAD', route: '/v1/videos/{id}/content', outcome: 'ok' });
   });
 
-  test('passes the variant on', async () => {
+  test('is requested in the variant that the client asks for', async () => {
     await (await gateway.fetch(`${path}?variant=spritesheet`)).arrayBuffer();
     expect(upstream.seen.at(-1)?.url).toBe('/v1/videos/video_1/content?variant=spritesheet');
   });

@@ -59,7 +59,7 @@ const early = { 'the connection breaks': 'upstream_unreachable', 'the stream jus
 describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %s', (how) => {
   const codes = { early: early[how], broken: 'upstream_stream_broken', whole: null, unreadable: 'SyntaxError' };
 
-  test.each(samples)('$name, the client is told of it, whatever the place', async (sample) => {
+  test.each(samples)('the client of $name gets an error, wherever the stream is cut', async (sample) => {
     sampleBytes = sample.bytes;
     breakAt(how);
     const wanted = outcomes[how][sample.name] ?? [];
@@ -334,23 +334,20 @@ test('comments keep the connection alive while the upstream is silent, between e
 test.each([
   ['/chat/completions', chatWithUsage],
   ['/responses', (sampleNamed('responses in full order') as StreamSample).bytes.toString()],
-] as const)(
-  'a stream of %s that is whole ends, although its upstream keeps the connection open',
-  async (path, whole) => {
-    const patient = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
-    upstream.answer((_request, response) => {
-      eventStream(response);
-      response.write(whole);
-    });
-    const body = '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":true}}';
-    const response = await patient.fetch(path, { method: 'POST', body });
-    expect(await response.text()).toBe(whole);
-    expect(await patient.record()).toMatchObject({ outcome: 'ok', attempts: [{ failure: null }] });
-    await patient.stop();
-  },
-);
+] as const)('a complete stream of %s ends although its upstream keeps the connection open', async (path, whole) => {
+  const patient = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
+  upstream.answer((_request, response) => {
+    eventStream(response);
+    response.write(whole);
+  });
+  const body = '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":true}}';
+  const response = await patient.fetch(path, { method: 'POST', body });
+  expect(await response.text()).toBe(whole);
+  expect(await patient.record()).toMatchObject({ outcome: 'ok', attempts: [{ failure: null }] });
+  await patient.stop();
+});
 
-test('what follows on the end of a choice is waited for, through comments and half of an event', async () => {
+test('after finish_reason the rest of the stream is still awaited, through comments and half of an event', async () => {
   const whole = chatWithUsage;
   const usageAt = whole.indexOf('data:', whole.indexOf('"finish_reason":"'));
   const later = [': ping\n\n', whole.slice(usageAt, usageAt + 20), whole.slice(usageAt + 20)];
@@ -373,7 +370,7 @@ test('what follows on the end of a choice is waited for, through comments and ha
   await haveEnded;
 });
 
-test('comments come too while an upstream thinks that has begun its stream', async () => {
+test('keep-alive comments are also sent while an upstream is silent after the start of its stream', async () => {
   const patient = await startGateway({
     config: { providers: [mainProvider(upstream.baseUrl)], settings: { keepAliveCommentMs: 20 } },
   });

@@ -175,17 +175,20 @@ describe('a plain reply', () => {
     expect(await response.text()).toBe(text);
   });
 
-  test.each(['/embeddings', '/moderations', '/completions', '/responses'])('of %s passes unread', async (path) => {
-    const bytes = Buffer.from('{"data":[{"embedding":"AAAAgD8="}],"usage":{"prompt_tokens":1,"total_tokens":1}}');
-    upstream.answer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
-    });
-    const response = await ask(path);
-    expect(response.headers.get('content-length')).toBe(String(bytes.length));
-    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
-  });
+  test.each(['/embeddings', '/moderations', '/completions', '/responses'])(
+    'of %s passes without being parsed',
+    async (path) => {
+      const bytes = Buffer.from('{"data":[{"embedding":"AAAAgD8="}],"usage":{"prompt_tokens":1,"total_tokens":1}}');
+      upstream.answer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
+      });
+      const response = await ask(path);
+      expect(response.headers.get('content-length')).toBe(String(bytes.length));
+      expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    },
+  );
 
-  test('may be empty where a job is deleted', async () => {
+  test('may be empty when a job is deleted', async () => {
     upstream.answer(({ method }, response) => {
       if (method === 'DELETE') response.writeHead(204).end();
       else json(response, { id: 'resp_deleted', object: 'response', output: [] });

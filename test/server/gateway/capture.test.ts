@@ -186,7 +186,7 @@ describe('attempts', () => {
     expect(capture.response).toMatchObject({ body: { data: chatWithUsage }, gap: null });
   });
 
-  test('whose provider was not reached say so', async () => {
+  test('whose provider was not reached are marked as such', async () => {
     upstream.answer((_request, response) => void response.destroy());
     second.answer((_request, response) => void response.destroy());
     const { capture, text } = await ask({});
@@ -223,14 +223,14 @@ describe('a body that is not kept', () => {
       'too-long',
       () => upstream.answer((_request, response) => json(response, { choices: [], long: 'x'.repeat(3_000) })),
     ],
-  ])('since it is %s says so', async (_why, gap, script) => {
+  ])('is marked with the reason: it is %s', async (_why, gap, script) => {
     script();
     const capture = await captureOf({ body: '{"model":"main/gpt-x"}' });
     expect(capture.response.gap).toBe(gap);
     expect(capture.response.body?.data.length ?? 0).toBe(gap === 'too-long' ? maxBytes : 0);
   });
 
-  test('since it is a form says so', async () => {
+  test('is marked with the reason: it is a form', async () => {
     upstream.answer((_request, response) => json(response, { text: 'hello' }));
     const form = new FormData();
     form.set('model', 'gpt-x');
@@ -244,7 +244,7 @@ describe('a body that is not kept', () => {
     });
   });
 
-  test('since Sluice answers by itself says so', async () => {
+  test('is marked with the reason: Sluice answers by itself', async () => {
     const response = await gateway.fetch('/models', { headers: kept });
     await response.text();
     const { capture } = await found(response.headers.get('x-sluice-request-id') ?? '');

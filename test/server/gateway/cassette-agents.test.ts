@@ -46,19 +46,26 @@ describe.each(recordedAgents)('$package', (agent) => {
   const program = findProgram(agent.command);
   const isFound = onlyIf(program !== null, `${agent.command} is not found (npm install ${agent.package})`);
 
-  test.runIf(isFound)('does the same again without its model', { timeout: 2 * programTimeoutMs + 30_000 }, async () => {
-    suite.upstream.answer(reader.script);
-    const provider = mainProvider(suite.upstream.baseUrl, { models: [reader.model], ...reader.dialect });
-    const recording = await suite.open('record', { providers: [provider] });
-    const first = await run(program ?? '', agent, recording.gateway, reader.model);
-    expect(first.said, first.complained).toContain(noteText);
-    await recording.cassette.close();
-    const asked = suite.upstream.seen.length;
-    expect(recording.cassette.summary).toMatchObject({ recorded: asked, failed: 0 });
-    const { gateway, cassette } = await suite.open('replay');
-    const again = await run(program ?? '', agent, gateway, reader.model);
-    expect({ said: again.said, exitCode: again.exitCode }, again.complained).toEqual({ said: first.said, exitCode: 0 });
-    expect(cassette.summary).toMatchObject({ hits: asked, misses: 0, unused: [] });
-    expect(suite.upstream.seen).toHaveLength(asked);
-  });
+  test.runIf(isFound)(
+    'replays its run from the cassette without a model',
+    { timeout: 2 * programTimeoutMs + 30_000 },
+    async () => {
+      suite.upstream.answer(reader.script);
+      const provider = mainProvider(suite.upstream.baseUrl, { models: [reader.model], ...reader.dialect });
+      const recording = await suite.open('record', { providers: [provider] });
+      const first = await run(program ?? '', agent, recording.gateway, reader.model);
+      expect(first.said, first.complained).toContain(noteText);
+      await recording.cassette.close();
+      const asked = suite.upstream.seen.length;
+      expect(recording.cassette.summary).toMatchObject({ recorded: asked, failed: 0 });
+      const { gateway, cassette } = await suite.open('replay');
+      const again = await run(program ?? '', agent, gateway, reader.model);
+      expect({ said: again.said, exitCode: again.exitCode }, again.complained).toEqual({
+        said: first.said,
+        exitCode: 0,
+      });
+      expect(cassette.summary).toMatchObject({ hits: asked, misses: 0, unused: [] });
+      expect(suite.upstream.seen).toHaveLength(asked);
+    },
+  );
 });

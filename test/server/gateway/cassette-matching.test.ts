@@ -42,14 +42,14 @@ describe('what is compared', () => {
     expect(await answer(on('tomorrow'))).toBe(404);
   });
 
-  test('is no UUID either where an id begins with a word, as those of Codex do', async () => {
+  test('is no UUID after a prefix either, as in the ids of Codex', async () => {
     const sent = (uuid: string) => ({ ...hello, messages: [{ role: 'user', content: 'Hi', id: `msg_${uuid}` }] });
     const answer = await replayOf([sent('44329c01-07fe-58a5-97f2-3ed30c9e40cc')]);
     expect(await answer(sent('10b171bc-788e-5477-a729-fd11c5bdeb06'))).toBe('Answer 1');
     expect(await answer(sent('10b171bc-788e-5477-a729-fd11c5bdeb06f'))).toBe(404);
   });
 
-  test('is what cassette.json says', async () => {
+  test('is configured by cassette.json', async () => {
     const body = (seed: number, id: string, user: string) => ({
       ...hello,
       seed,

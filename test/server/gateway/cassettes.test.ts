@@ -137,7 +137,7 @@ test('a miss names the nearest recording and the first field that differs, in th
   expect(suite.upstream.seen.length).toBe(asked);
 });
 
-test('a miss stays one where the file of the nearest recording is gone', async () => {
+test('a miss is still reported if the file of the nearest recording is gone', async () => {
   suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   const recorded = await suite.open('record');
   await ask(recorded.gateway, hello);
@@ -194,7 +194,7 @@ test('a partial recording left by a crash is not used', async () => {
   expect(cassette.summary.unused).toEqual([]);
 });
 
-test('the pieces of a stream come at the recorded times if the pace says so', async () => {
+test('the pieces of a stream are replayed at the recorded times if the pace asks for that', async () => {
   suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   const recorded = await suite.open('record');
   await ask(recorded.gateway, { ...hello, stream: true });
@@ -213,7 +213,7 @@ test('the pieces of a stream come at the recorded times if the pace says so', as
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(399);
 });
 
-test('what a client did not wait for is recorded as far as it was sent', async () => {
+test('an answer whose client disconnects is recorded as far as it was sent', async () => {
   const begun = Promise.withResolvers<void>();
   suite.upstream.answer((_request, response) => {
     eventStream(response);

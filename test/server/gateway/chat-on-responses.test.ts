@@ -109,7 +109,7 @@ test('a chat works with a provider that only serves Responses', async () => {
   });
 });
 
-test('a stream has its chunks, and its usage where that was asked for', async () => {
+test('a stream becomes chat chunks, with usage if that was requested', async () => {
   answerWith([reasoningWith('Hm'), messageWith('Hello'), callWith('call_1', 'weather', { place: 'Bonn' })]);
   const stream = await client.chat.completions.create({
     ...hello,
@@ -209,7 +209,7 @@ test('images go along, and several answers are refused', async () => {
   await expect(client.chat.completions.create({ ...hello, n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
 });
 
-test('a cut answer has its reason', async () => {
+test('an answer that was cut short has its finish reason', async () => {
   answerWith([messageWith('Hel')], { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
   expect((await client.chat.completions.create(hello)).choices[0]?.finish_reason).toBe('length');
 });

@@ -58,13 +58,13 @@ describe('a model on Bedrock makes embeddings', () => {
   test.each([
     ['amazon.titan-embed-text-v1', { input: ['a', 'b'] }, 'accepts one text at a time'],
     ['amazon.titan-embed-text-v1', { input: 'a', dimensions: 256 }, "'dimensions' cannot be translated"],
-  ])('and %s refuses what it cannot make', async (model, asked, said) => {
+  ])('but %s refuses options that it does not have', async (model, asked, said) => {
     const failing = clouds.client.embeddings.create({ model, ...asked });
     await expect(failing).rejects.toMatchObject({ status: 400, message: expect.stringContaining(said) });
     expect(clouds.aws.seen).toEqual([]);
   });
 
-  test('or its error, in OpenAI’s words', async () => {
+  test('or passes on its error in OpenAI’s format', async () => {
     clouds.aws.answer((_request, response) =>
       sendException(response, 400, 'ValidationException', 'inputText: too long'),
     );
@@ -113,7 +113,7 @@ describe('a model on Vertex AI makes embeddings', () => {
     ]);
   });
 
-  test('and an answer without a vector for each text is damaged', async () => {
+  test('but an answer without a vector for each text is an error', async () => {
     clouds.vertex.answer((_request, response) => json(response, { predictions: [{ embeddings: { values: [1] } }] }));
     const failing = clouds.client.embeddings.create({ model: 'text-embedding-005', input: ['a', 'b'] });
     await expect(failing).rejects.toMatchObject({ status: 502 });

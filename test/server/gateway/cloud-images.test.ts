@@ -47,7 +47,7 @@ describe('Stability AI on Bedrock', () => {
     expect(clouds.aws.seen.map(bodyOf)).toEqual([{ prompt: 'A cat', output_format: 'png' }]);
   });
 
-  test('tells what its filters refuse, which costs nothing', async () => {
+  test('reports what its filters refuse, which costs nothing', async () => {
     clouds.aws.answer((_request, response) => json(response, { finish_reasons: ['Filter reason: prompt'] }));
     const failing = clouds.client.images.generate(asked);
     await expect(failing).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('Stability AI on Bedrock', () => {
     await expect(clouds.client.images.generate(asked)).rejects.toMatchObject({ status: 502 });
   });
 
-  test('fails in OpenAI’s words', async () => {
+  test('reports errors in OpenAI’s format', async () => {
     clouds.aws.answer((_request, response) => sendException(response, 400, 'ValidationException', 'prompt: too long'));
     const error = { type: 'invalid_request_error', message: 'prompt: too long' };
     await expect(clouds.client.images.generate(asked)).rejects.toMatchObject({ status: 400, error });
@@ -83,7 +83,7 @@ describe('Stability AI on Bedrock', () => {
   });
 });
 
-test('a model on Bedrock that writes is not asked for images', async () => {
+test('a text model on Bedrock is not asked for images', async () => {
   const failing = clouds.client.images.generate({ model: 'amazon.nova-pro-v1:0', prompt: 'A cat' });
   await expect(failing).rejects.toMatchObject({ status: 404, message: expect.stringContaining('cannot serve') });
   expect(clouds.aws.seen).toEqual([]);

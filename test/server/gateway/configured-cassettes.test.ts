@@ -81,8 +81,8 @@ test('a request that has no recording asks no provider in replay, and is recorde
   await eventually(async () => (await viewOf(gateway))?.recorded === 1);
 });
 
-describe('what a key has', () => {
-  test('overrides its group, also if it is nothing', async () => {
+describe('the cassette of a key', () => {
+  test('overrides that of its group, even if it is off', async () => {
     const gateway = await start({ group: replay() });
     await setKey(gateway, 'off');
     expect(await answerOf(gateway)).toEqual({ replay: null, answer: 'Answer 1' });
@@ -95,7 +95,7 @@ describe('what a key has', () => {
     expect((await ask(gateway, hello)).response.status).toBe(404);
   });
 
-  test('and its group is overridden by the cassette of a run', async () => {
+  test('and of its group are overridden by the cassette of a run', async () => {
     const run = join(suite.folder, 'run');
     const cassette = await OpenCassette.open({ folder: run, mode: 'record', pace: 0, problem: () => {} });
     const gateway = await start({ group: replay(), key: replay() }, { cassette });
@@ -170,7 +170,7 @@ describe('a cassette that cannot be used', () => {
     expect(await viewOf(gateway)).toMatchObject({ recordings: null, problem: expect.stringContaining(reason()) });
   });
 
-  test('any more is reported once until something is recorded again', async () => {
+  test('because its folder is gone is reported once until something is recorded again', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
     const gateway = await start({ group: record() }, { log });

@@ -115,7 +115,7 @@ describe.each(agents)('$client', ({ client, command, install, files, parameters,
   const isFound = onlyIf(program !== null, `${command} is not found (${install})`);
 
   test.runIf(isFound)(
-    'works as Apply has set it up, and its request is told',
+    'works with the configuration that Apply has written, and its request is recorded',
     { timeout: 2 * programTimeoutMs },
     async () => {
       for (const file of files) {

@@ -1,4 +1,5 @@
 /** Answers of the upstreams in the fallback tests, and the requests to them. */
+import { stretched } from '../../support/cpu-work.ts';
 import { json } from '../../support/upstream.ts';
 import { startTwo, type TwoUpstreams } from './two-upstreams.ts';
 
@@ -12,7 +13,12 @@ export const errorOf = (code: string | null, more: object = {}) => ({
   error: { message: `because of ${code}`, type: 'some_error', param: null, code, ...more },
 });
 
-export const policy = { retries: 1, fallbacks: 1, timeouts: { firstByteMs: 400, firstContentMs: 400, idleMs: 400 } };
+const silenceMs = stretched(400);
+export const policy = {
+  retries: 1,
+  fallbacks: 1,
+  timeouts: { firstByteMs: silenceMs, firstContentMs: silenceMs, idleMs: silenceMs },
+};
 
 /** The answer of the second upstream. */
 export const good = { id: 'x', object: 'chat.completion', model: 'model-of-two', choices: [] };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type Script } from '../../support/upstream.ts';
@@ -195,8 +196,14 @@ describe('hedging', () => {
   });
 
   test('keeps the first if its answer is faster after all', async () => {
-    both.one.answer(slow(250, 'one'));
-    both.two.answer(() => {});
+    let answerOfOne = () => {};
+    both.one.answer((_request, response) => {
+      answerOfOne = () => {
+        eventStream(response);
+        response.end(answer('one', 'Hello').join(''));
+      };
+    });
+    both.two.answer(() => answerOfOne());
     const { text, record } = await ask(both, chat());
     expect(text).toContain('chatcmpl-one');
     expect(record).toMatchObject({ provider: 'one', attempts: [{ cause: 'first' }, { cause: 'hedge' }] });
@@ -204,7 +211,7 @@ describe('hedging', () => {
 
   test('calls a single target if that is fast', async () => {
     await both.stop();
-    both = await startTwo({ ...policy, hedgeAfterMs: 5_000, timeouts: {} });
+    both = await startTwo({ ...policy, hedgeAfterMs: 30_000, timeouts: {} });
     both.one.answer(slow(0, 'one'));
     const { record } = await ask(both, chat());
     expect(record.attempts).toHaveLength(1);
@@ -212,11 +219,22 @@ describe('hedging', () => {
   });
 
   test('goes on as usual where both fail', async () => {
-    both.one.answer((_request, response) => void setTimeout(() => json(response, errorOf('a'), 503), 200));
+    let failOne = () => {};
+    both.one.answer((_request, response) => {
+      failOne = () => json(response, errorOf('a'), 503);
+      // The retry.
+      if (both.one.seen.length > 1) failOne();
+    });
     both.two.answer((_request, response) =>
       json(response, errorOf('rate_limit_exceeded'), 429, { 'retry-after': '60' }),
     );
-    const { response, record } = await ask(both, chat());
+    const asked = begun(ask(both, chat()));
+    await eventually(async () => {
+      const providers = await both.gateway.gateway.query({ type: 'providers' });
+      return providers.find(({ id }) => id === 'two')?.health.state === 'cooling';
+    });
+    failOne();
+    const { response, record } = await asked;
     expect(response.status).toBe(429);
     expect(record.attempts.map(({ cause }) => cause)).toEqual(['first', 'hedge', 'retry']);
   });

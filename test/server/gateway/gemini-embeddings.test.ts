@@ -165,13 +165,13 @@ describe('OpenAI’s SDK gets the embeddings of Gemini', () => {
     expect(seen && bodyOf(seen)).toEqual({ requests: [request('one'), request('two')] });
   });
 
-  test('or its error, in OpenAI’s words', async () => {
+  test('or its error, in OpenAI’s format', async () => {
     google.answer((_request, response) => sendGoogleError(response, 429, 'RESOURCE_EXHAUSTED', 'Slow down'));
     const asked = gateway.client.embeddings.create({ model, input: 'one' });
     await expect(asked).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
   });
 
-  test('but not of tokens, which are another model’s', async () => {
+  test('but not for input given as tokens, which belong to another model’s vocabulary', async () => {
     const asked = gateway.client.embeddings.create({ model, input: [1, 2] });
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'input' });
   });

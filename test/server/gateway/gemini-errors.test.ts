@@ -103,7 +103,7 @@ describe('an error of the provider is raised as the SDK’s', () => {
   });
 });
 
-test('limits and budgets are told as Google does', async () => {
+test('limits and budgets are reported in Google’s format', async () => {
   upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   await ask('slow');
   const limited = await raised(ask('slow'));

@@ -63,7 +63,7 @@ const ask = (path: string, more: RequestInit = {}) =>
   });
 const recordOf = (response: Response) => gateway.record(response.headers.get('x-sluice-request-id') ?? '');
 
-describe('what comes in Gemini’s words goes out as it is', () => {
+describe('a request in Gemini’s format to a provider of Gemini’s API passes unchanged', () => {
   test('to the address of the verb and the model, with the provider’s key', async () => {
     const told = JSON.stringify(answered([{ text: 'Hallo', thoughtSignature: 'x' }]), null, 2);
     first.answer((_request, response) => {
@@ -82,7 +82,7 @@ describe('what comes in Gemini’s words goes out as it is', () => {
     });
   });
 
-  test('but for the name of the model, where an alias leads to another', async () => {
+  test('except the model name, if an alias names another model', async () => {
     first.answer((_request, response) => json(response, answered([{ text: 'Hallo' }])));
     await ask('fast:generateContent');
     expect(first.seen[0]?.url).toBe('/v1beta/models/gemini-3-flash:generateContent');
@@ -104,7 +104,7 @@ describe('what comes in Gemini’s words goes out as it is', () => {
       'application/json; charset=UTF-8',
       `[${events.map((each) => JSON.stringify(each, null, 2)).join(',\r\n')}\r\n]`,
     ],
-  ])('and the stream of :%s comes back as it is', async (verb, type, told) => {
+  ])('and the stream of :%s is returned unchanged', async (verb, type, told) => {
     const bytes = Buffer.from(told);
     first.answer((_request, response) => {
       response.writeHead(200, { 'content-type': type });
@@ -117,7 +117,7 @@ describe('what comes in Gemini’s words goes out as it is', () => {
     expect(await recordOf(response)).toMatchObject({ outcome: 'ok', stream: true, usage: { inputTokens: 30 } });
   });
 
-  test('and Google’s SDK finds all of it', async () => {
+  test('and Google’s SDK finds all of the answer', async () => {
     first.answer((_request, response) => sendEvents(response, events));
     const client = geminiAt(gateway);
     const texts: unknown[] = [];
@@ -127,7 +127,7 @@ describe('what comes in Gemini’s words goes out as it is', () => {
   });
 });
 
-test('a prompt that is blocked is an answer, and asked of nobody else', async () => {
+test('a blocked prompt is relayed as the answer, and no other provider is asked', async () => {
   const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata };
   for (const [verb, send] of [
     ['generateContent', json],
@@ -193,7 +193,7 @@ describe('an error', () => {
     if (isRelayed) expect((await response.json()).error).toMatchObject({ code, status, message });
   });
 
-  test('in place of a stream’s first event is had from the next', async () => {
+  test('in place of a stream’s first event leads to the next target', async () => {
     const error = { error: { code: 503, status: 'UNAVAILABLE', message: 'Overloaded' } };
     for (const query of ['?alt=sse', '']) {
       const send = query === '' ? sendArray : sendEvents;
@@ -256,7 +256,7 @@ describe('tokens are counted', () => {
     expect(await recordOf(response)).toMatchObject({ outcome: 'ok', usage: null, costUsd: 0 });
   });
 
-  test('here where the provider cannot at the moment', async () => {
+  test('by Sluice if the provider cannot count them at the moment', async () => {
     first.answer((_request, response) => sendGoogleError(response, 503, 'UNAVAILABLE', 'Overloaded'));
     const response = await ask('only-first:countTokens');
     expect(response.headers.get('x-sluice-estimated')).toBe('totalTokens');

@@ -265,7 +265,7 @@ describe('a transcript', () => {
     await expect(transcribe()).rejects.toMatchObject({ status: 400, code: 'moderation_blocked' });
   });
 
-  test('has no times', async () => {
+  test('is refused if timestamps are requested', async () => {
     const asked = client.audio.transcriptions.create({ model: listener, file: await file(), response_format: 'srt' });
     await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining('json or text') });
   });
@@ -293,7 +293,7 @@ test('losses are refused where the client asks for that', async () => {
   await expect(asked).rejects.toMatchObject({ status: 400, param: 'quality' });
 });
 
-test('Imagen edits nothing', async () => {
+test('Imagen is not asked to edit images', async () => {
   const file = await toFile(Buffer.from('another'), 'cat.png');
   const asked = client.images.edit({ model: 'imagen-4.0-generate-001', image: file, prompt: 'Add a hat' });
   await expect(asked).rejects.toMatchObject({ status: 404, code: 'model_not_found' });

@@ -104,7 +104,7 @@ test('models are listed as Google lists them, and as OpenAI does to whoever does
   expect(data[0]).toMatchObject({ object: 'model' });
 });
 
-test('what a provider of chats does not take is told, or refused where the client will have no losses', async () => {
+test('what a chat provider does not accept is reported, or refused if the client accepts no losses', async () => {
   const path = '/v1beta/models/gpt-x:generateContent';
   const body = { ...hello, generationConfig: { topK: 5 }, safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT' }] };
   const told = (await post(path, { body })).headers.get('x-sluice-dropped') ?? '';

@@ -163,7 +163,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('has pictures and a schema', async () => {
+  test('may contain images and a response schema', async () => {
     upstream.answer(strictGemini((_call, response) => json(response, answered([{ text: '{"animal":"cat"}' }]))));
     const schema = { type: 'object', properties: { animal: { type: 'string' } } };
     await chat.chat.completions.create({
@@ -185,7 +185,7 @@ describe('a chat', () => {
     });
   });
 
-  test('whose prompt is blocked is answered, by nothing', async () => {
+  test('whose prompt is blocked gets an empty answer', async () => {
     upstream.answer(
       strictGemini((_call, response) => json(response, { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata })),
     );
@@ -210,7 +210,7 @@ describe('a chat', () => {
     }
   });
 
-  test('that is cut off is no whole answer', async () => {
+  test('that breaks off is not reported as complete', async () => {
     upstream.answer(strictGemini((_call, response) => sendEvents(response, [generated([{ text: 'Hel' }])])));
     const stream = await chat.chat.completions.create({ ...hello, stream: true });
     const read = async () => {

@@ -70,7 +70,7 @@ function answerChat(tokens: number): void {
   );
 }
 
-describe('many requests at once pass a hard budget by no more than one of them costs', () => {
+describe('many requests at once exceed a hard budget by no more than the cost of one of them', () => {
   test.each<[string, object, number]>([
     ['that state no maximum', {}, 14_000],
     ['that allow a long answer', { max_tokens: 16_000 }, 16_000],

@@ -90,7 +90,7 @@ async function retrieve(key: string, model: string): Promise<string> {
 
 const refused = '404 model_not_found';
 
-describe('what a key lists', () => {
+describe('the list of models of a key', () => {
   test.each([
     ['all', ['claude-a', 'fast', 'gpt-a', 'gpt-b', 'hidden', 'meta/llama', 'mixed', 'shared']],
     ['narrow', ['claude-a', 'fast']],
@@ -99,11 +99,11 @@ describe('what a key lists', () => {
     ['only-blue', ['claude-a', 'gpt-a', 'meta/llama', 'mixed', 'shared']],
     ['nothing', []],
     ['dark', ['fast', 'gpt-a', 'gpt-b', 'mixed', 'shared']],
-  ])('%s', async (key, models) => {
+  ])('for the key "%s"', async (key, models) => {
     expect(await list(key)).toEqual(models);
   });
 
-  test('is what it may retrieve and call', async () => {
+  test('contains only models that it may retrieve and call', async () => {
     for (const key of ['all', 'narrow', 'gpt', 'wide', 'blue-first', 'only-blue', 'dark']) {
       for (const model of await list(key)) {
         expect(await retrieve(key, model)).toBe(model);
@@ -113,7 +113,7 @@ describe('what a key lists', () => {
   });
 });
 
-describe('who serves what', () => {
+describe('the provider that answers', () => {
   test.each([
     ['all', 'gpt-b', 'red: gpt-b'],
     ['all', 'fast', 'red: gpt-b'],
@@ -154,7 +154,7 @@ describe('who serves what', () => {
     ['narrow', 'claude-new', 'green: claude-new'],
     ['narrow', 'anything', refused],
     ['nothing', 'gpt-a', refused],
-  ])('key %s asks for %s', async (key, model, wanted) => {
+  ])('when key %s asks for %s', async (key, model, wanted) => {
     expect(await call(key, model)).toBe(wanted);
     expect(await retrieve(key, model)).toBe(wanted.includes(':') ? model : wanted);
   });

@@ -137,7 +137,7 @@ async function refusals({ gateway }: TestGateway): Promise<number> {
 }
 
 describe('a limit', () => {
-  test('of one key is nothing to another', async () => {
+  test('of one key does not affect another key', async () => {
     const gateway = await start({ key: { requestsPerMinute: 1 } });
     expect(await statusOf(ask(gateway))).toBe(200);
     expect(await statusOf(ask(gateway))).toBe(429);
@@ -160,7 +160,7 @@ describe('a limit', () => {
     expect(await statusOf(ask(gateway))).toBe(200);
   });
 
-  test('keeps nothing of a request that is refused', async () => {
+  test('is not used up by a request that is refused', async () => {
     const gateway = await start({ key: { requestsPerMinute: 5 }, group: { requestsPerMinute: 1 } });
     expect(await statusOf(ask(gateway))).toBe(200);
     expect(await statuses(10, () => ask(gateway))).toEqual({ 429: 10 });
@@ -309,7 +309,7 @@ describe('a client', () => {
     expect(free.headers.get('x-ratelimit-remaining-tokens')).toBe('7');
   });
 
-  test('is informed when to come back', async () => {
+  test('is told when to retry', async () => {
     const gateway = await start({ key: { requestsPerMinute: 1 } });
     await statusOf(ask(gateway));
     const refused = await ask(gateway);

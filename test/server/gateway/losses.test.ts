@@ -56,7 +56,7 @@ test('a request that only wants losses reported overrides its group, and its rec
 
 const plain = { model: 'gpt-x', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
 
-test('a beta of Anthropic’s API that another API cannot keep is told, or refused', async () => {
+test('a beta of Anthropic’s API that another API does not have is reported, or refused', async () => {
   const betas = { 'anthropic-beta': 'claude-code-20250219, new-kind-of-answer-2026-11-01' };
   const { response, record } = await ask(plain, { ...betas, 'x-sluice-lossy': 'tell' });
   expect(response.headers.get('x-sluice-dropped')).toBe('anthropic-beta:new-kind-of-answer-2026-11-01;why=no-equal');

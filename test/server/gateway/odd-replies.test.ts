@@ -22,7 +22,7 @@ const called =
 
 const wrongTypes = ['text/plain', 'application/octet-stream', 'audio/mpeg', undefined];
 
-test.each(wrongTypes)('JSON that is called %s is told as JSON, and its usage is read', async (type) => {
+test.each(wrongTypes)('JSON with the content type %s is sent as JSON, and its usage is read', async (type) => {
   both.one.answer(called(type, JSON.stringify({ ...good, usage: { prompt_tokens: 3, completion_tokens: 4 } })));
   const reply = await both.gateway.client.chat.completions.create({ model: 'gpt-x', messages: [] });
   expect(reply.choices[0]?.message.content).toBe('Hi');
@@ -37,7 +37,7 @@ test.each([...wrongTypes, 'application/json'])('a stream with the content type %
   expect(both.two.seen).toHaveLength(0);
 });
 
-test('an error that is called sound is told as the error', async () => {
+test('an error with an audio content type is sent as the error', async () => {
   for (const one of [both.one, both.two]) one.answer(called('audio/mpeg', '{"error":{"message":"No such voice"}}'));
   const body = JSON.stringify({ model: 'gpt-x', input: 'Hi', voice: 'x' });
   const headers = { 'content-type': 'application/json' };
@@ -73,7 +73,7 @@ test.each([
   ['cut at a bracket', (body: string) => body.slice(0, body.lastIndexOf('}', body.length - 20) + 1)],
   ['garbled in the middle', (body: string) => `${body.slice(0, 30_000)}\0{{{${body.slice(30_004)}`],
   ['followed by another', (body: string) => body.repeat(200)],
-])('an answer of unknown length that is %s is had from the next target', async (_what, spoil) => {
+])('an answer of unknown length that is %s is replaced by the next target’s', async (_what, spoil) => {
   const embedding = Array.from({ length: 3_000 }, (_, index) => Math.sin(index));
   const body = spoil(JSON.stringify({ object: 'list', data: [{ embedding }, { embedding: [1] }], model: 'gpt-x' }));
   // As in HTTP/1.0: neither a length nor chunks, so that a cut looks like an end.
@@ -111,7 +111,7 @@ test.each([1, 'true', 'TRUE'])('a stream of a chat passes where it was asked for
 });
 
 test.each([0, 'false', null])(
-  'a stream of a chat is had as a whole elsewhere where %j was asked for',
+  'a streamed chat is replaced by another target’s whole answer if %j was requested',
   async (stream) => {
     both.one.answer(called('text/event-stream', piecesOfText));
     const response = await both.gateway.fetch('/chat/completions', chat({ stream }));
@@ -123,7 +123,7 @@ test.each([
   ['text', 'text/html; charset=utf-8'],
   ['lrc', 'text/plain'],
   ['md', 'text/markdown'],
-])('a transcript as %s that is called %s passes', async (format, type) => {
+])('a transcript as %s with the content type %s passes', async (format, type) => {
   both.one.answer(called(type, '[00:00.00] <Hello>'));
   expect(await (await hear('/audio/transcriptions', { response_format: format })).text()).toBe('[00:00.00] <Hello>');
 });
@@ -139,14 +139,17 @@ test.each(['/audio/transcriptions', '/audio/translations'])('the text of %s pass
   expect(both.two.seen).toHaveLength(0);
 });
 
-test('a JSON string that is cut is no transcript', async () => {
+test('a truncated JSON string is not accepted as a transcript', async () => {
   both.one.answer(called('application/json', '"Hel'));
   both.two.answer(called('text/plain', 'Hello'));
   expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
 });
 
-test.each(['text/html', 'text/plain'])('a page that is called %s is no transcript', async (type) => {
-  both.one.answer(called(type, '\n<!DOCTYPE html><html>Sign in</html>'));
-  both.two.answer(called('text/plain', 'Hello'));
-  expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
-});
+test.each(['text/html', 'text/plain'])(
+  'an HTML page with the content type %s is not accepted as a transcript',
+  async (type) => {
+    both.one.answer(called(type, '\n<!DOCTYPE html><html>Sign in</html>'));
+    both.two.answer(called('text/plain', 'Hello'));
+    expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
+  },
+);

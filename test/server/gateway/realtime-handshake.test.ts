@@ -48,7 +48,7 @@ describe('the key of a realtime session', () => {
     ['x-api-key', { headers: { 'x-api-key': plainKey } }],
     ['the query', { headers: {}, path: `${path}&key=${plainKey}` }],
     ['a subprotocol', { headers: {}, protocols: ['realtime', `openai-insecure-api-key.${plainKey}`] }],
-  ])('may stand in %s, and stays here', async (_where, options) => {
+  ])('may be sent in %s, and does not reach the upstream', async (_where, options) => {
     const { upstream, gateway } = await start();
     const client = await connectRealtime(gateway, { path, ...options });
     const [handshake] = upstream.handshakes;
@@ -68,7 +68,7 @@ describe('the key of a realtime session', () => {
     client.socket.close();
   });
 
-  test('is missing: 401 in OpenAI’s shape, and no upstream is asked', async () => {
+  test('is required: without it, 401 in OpenAI’s format, and no upstream is asked', async () => {
     const { upstream, gateway } = await start();
     const { status, body, headers } = await refusedHandshake(gateway, { headers: {} });
     expect(status).toBe(401);
@@ -78,7 +78,7 @@ describe('the key of a realtime session', () => {
     expect(upstream.handshakes).toEqual([]);
   });
 
-  test('is wrong: 401', async () => {
+  test('is checked: a wrong one gets 401', async () => {
     const { gateway } = await start();
     const { status, body } = await refusedHandshake(gateway, { headers: { authorization: 'Bearer sk-wrong' } });
     expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
@@ -226,7 +226,7 @@ describe('an upstream that refuses the handshake', () => {
     expect([status, body.error.code]).toEqual([502, 'provider_credential_refused']);
   });
 
-  test('by the answer of a web server is no API', async () => {
+  test('by the answer of an ordinary web server is reported as not an API', async () => {
     const web = await startUpstream((_request, response) => {
       response.end('<html>hello</html>');
     });
@@ -237,7 +237,7 @@ describe('an upstream that refuses the handshake', () => {
     expect(body.error.message).toContain('answered the WebSocket handshake with status 200');
   });
 
-  test('by not being there is 502', async () => {
+  test('by being unreachable is a 502', async () => {
     const gone = await startRealtimeUpstream();
     await gone.stop();
     const gateway = await gatewayOf({ providers: [mainProvider(gone.baseUrl)], groups: [noRetries] });
@@ -245,7 +245,7 @@ describe('an upstream that refuses the handshake', () => {
     expect([status, body.error.code]).toEqual([502, 'upstream_unreachable']);
   });
 
-  test('by silence is 504', async () => {
+  test('by not responding is a 504', async () => {
     const silent = await startUpstream(() => {});
     running.push(silent);
     const timeouts = { firstByteMs: 50 };
@@ -279,14 +279,14 @@ describe('Azure', () => {
   test.each([
     ['classic', '/openai/realtime?api-version=2024-10-01-preview&deployment=gpt-realtime'],
     ['v1', '/openai/v1/realtime?model=gpt-realtime'],
-  ])('’s clients of the %s API are understood', async (_api, path) => {
+  ])('can be called by clients of its %s API', async (_api, path) => {
     const { upstream, gateway } = await start();
     const client = await connectRealtime(gateway, { path, headers: { 'api-key': plainKey } });
     expect(upstream.handshakes[0]?.url).toBe('/v1/realtime?model=gpt-realtime');
     client.socket.close();
   });
 
-  test('’s client in the official SDK is understood', async () => {
+  test('can be called by its client in the official SDK', async () => {
     const { upstream, gateway } = await start();
     const port = Number(new URL(gateway.origin).port);
     const azure = new AzureOpenAI({ endpoint: gateway.origin, apiKey: plainKey, apiVersion: '2025-04-01-preview' });

@@ -258,7 +258,7 @@ describe('a limit', () => {
     expect(started.upstream.handshakes).toEqual([]);
   });
 
-  test('is not needed where the key is disabled: its session ends at the next response', async () => {
+  test('is not what ends the session of a disabled key: it ends at the next response anyway', async () => {
     const started = await start();
     const { client, session } = await open(started);
     await started.gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { enabled: false } });

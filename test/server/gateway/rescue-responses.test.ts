@@ -5,7 +5,7 @@ import { json } from '../../support/upstream.ts';
 import { responseObject, responsesUsage } from './streams.ts';
 import { startTwo, streams, type TwoUpstreams } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 300, firstContentMs: 2_000 } };
+const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 1_000, firstContentMs: 30_000 } };
 let both: TwoUpstreams;
 beforeEach(async () => {
   both = await startTwo(policy, { two: { preset: 'mistral' } });
@@ -99,7 +99,7 @@ const count = answer('one', whole).length;
 
 describe('the stream of a response that breaks', () => {
   const places = Array.from({ length: count - 3 }, (_, index) => index + 3);
-  test.each(places)('after %i of its events goes on with the rest of the next', async (place) => {
+  test.each(places)('after %i of its events continues with the rest of the next provider’s answer', async (place) => {
     streams(both.one, answer('one', whole).slice(0, place), place % 2 === 0 ? 'ends' : 'breaks');
     streams(both.two, answer('two', other));
     const { events, record } = await ask();
@@ -124,14 +124,14 @@ describe('the stream of a response that breaks', () => {
     });
   });
 
-  test('by a stall, or in the middle of an event, is the same', async () => {
+  test('by a stall or in the middle of an event is continued in the same way', async () => {
     const events = answer('one', whole);
     streams(both.one, [...events.slice(0, 6), events[6]?.slice(0, 90) ?? ''], 'stalls');
     streams(both.two, answer('two', other));
     expectOneStream((await ask()).events, plainTypes);
   });
 
-  test('is the same where its events repeat long instructions', async () => {
+  test('is continued in the same way if its events repeat long instructions', async () => {
     const instructions = 'x'.repeat(200_000);
     const long = (events: string[]) =>
       events.map((event) => event.replace('"error":null', `"instructions":"${instructions}"`));
@@ -140,24 +140,27 @@ describe('the stream of a response that breaks', () => {
     expectOneStream((await ask()).events, plainTypes);
   });
 
-  test('by an error event is the same, and the error is not seen', async () => {
+  test('by an error event is continued in the same way, and the client does not see the error', async () => {
     const error = { type: 'error', sequence_number: 6, error: { message: 'Overloaded', code: 'server_is_overloaded' } };
     streams(both.one, [...answer('one', whole).slice(0, 6), `event: error\ndata: ${JSON.stringify(error)}\n\n`]);
     streams(both.two, answer('two', other));
     expectOneStream((await ask()).events, plainTypes);
   });
 
-  test.each([3, 5, 6, 8, 12])('after %i events is whole to the helper of the official SDK', async (place) => {
-    streams(both.one, answer('one', whole).slice(0, place), 'breaks');
-    streams(both.two, answer('two', other));
-    const stream = both.gateway.client.responses.stream({ model: 'gpt-x', input: 'Hi' });
-    let shown = '';
-    stream.on('response.output_text.delta', ({ delta }) => {
-      shown += delta;
-    });
-    const final = await stream.finalResponse();
-    expect([shown, final.output_text, final.id]).toEqual([text, text, 'resp_one']);
-  });
+  test.each([3, 5, 6, 8, 12])(
+    'after %i events is a complete response to the helper of the official SDK',
+    async (place) => {
+      streams(both.one, answer('one', whole).slice(0, place), 'breaks');
+      streams(both.two, answer('two', other));
+      const stream = both.gateway.client.responses.stream({ model: 'gpt-x', input: 'Hi' });
+      let shown = '';
+      stream.on('response.output_text.delta', ({ delta }) => {
+        shown += delta;
+      });
+      const final = await stream.finalResponse();
+      expect([shown, final.output_text, final.id]).toEqual([text, text, 'resp_one']);
+    },
+  );
 });
 
 describe('reasoning before the message', () => {
@@ -169,7 +172,7 @@ describe('reasoning before the message', () => {
     ['has come, and the next does without', 'response.content_part.added', []],
     ['is announced alone', 'response.output_item.added', [reasoning('two')]],
     ['is announced alone, and the next does without', 'response.output_item.added', []],
-  ] as const)('that %s stays the first’s', async (_name, last, theirs) => {
+  ] as const)('that %s is kept from the first provider', async (_name, last, theirs) => {
     const events = answer('one', whole, [reasoning('one')]);
     streams(both.one, events.slice(0, begun(events, last)), 'breaks');
     streams(both.two, answer('two', other, [...theirs]));
@@ -187,7 +190,7 @@ describe('reasoning before the message', () => {
     ]);
   });
 
-  test('moves what the next has after its message', async () => {
+  test('shifts the positions of what the next provider sends after its message', async () => {
     const events = answer('one', whole, [reasoning('one')]);
     streams(both.one, events.slice(0, 7), 'breaks');
     streams(both.two, answer('two', other, [], [call('x')]));
@@ -209,7 +212,7 @@ describe('nothing is rescued', () => {
     expect(both.two.seen).toHaveLength(asked);
   };
 
-  test('if the next sends something else, and an official SDK gets an error', async () => {
+  test('if the next provider sends something else, and an official SDK gets an error', async () => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     streams(both.two, answer('two', ['There was.']));
     await expectBroken({}, 1);
@@ -220,32 +223,32 @@ describe('nothing is rescued', () => {
   test.each([
     ['less', ['Once ']],
     ['a call first', whole, [call('two')]],
-  ] as const)('if the next sends %s', async (_name, pieces, before: readonly Item[] = []) => {
+  ] as const)('if the next provider sends %s', async (_name, pieces, before: readonly Item[] = []) => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     streams(both.two, answer('two', pieces, [...before]));
     await expectBroken({}, 1);
   });
 
-  test('after a call of a tool has begun', async () => {
+  test('after a tool call has begun', async () => {
     const events = answer('one', whole, [call('one')]);
     streams(both.one, events.slice(0, 3), 'breaks');
     await expectBroken();
   });
 
-  test('once the next has called a tool and breaks too', async () => {
+  test('once the next provider has called a tool and breaks too', async () => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     const events = answer('two', other, [], [call('two')]);
     streams(both.two, events.slice(0, -2), 'breaks');
     await expectBroken({}, 1);
   });
 
-  test.each([{ background: true }, { conversation: 'conv_1' }])('with %j', async (more) => {
+  test.each([{ background: true }, { conversation: 'conv_1' }])('of a request with %j', async (more) => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     await expectBroken(more);
   });
 });
 
-describe('a rescued response that is stored', () => {
+describe('a stored response that a second provider continued', () => {
   const rescued = async (more: object = {}) => {
     streams(both.one, answer('one', whole).slice(0, 6), 'breaks');
     streams(both.two, answer('two', other));
@@ -254,7 +257,7 @@ describe('a rescued response that is stored', () => {
   };
   const latest = () => `${both.two.seen.at(-1)?.method} ${both.two.seen.at(-1)?.url}`;
 
-  test.each(['resp_one', 'resp_two'])('is found at the second under %s', async (id) => {
+  test.each(['resp_one', 'resp_two'])('is retrieved from the second provider, under both ids: %s', async (id) => {
     await rescued();
     expect((await both.gateway.client.responses.retrieve(id)).id).toBe('resp_two');
     expect(latest()).toBe('GET /v1/responses/resp_two');
@@ -263,7 +266,7 @@ describe('a rescued response that is stored', () => {
     expect(both.one.seen).toHaveLength(1);
   });
 
-  test('is what the next turn goes on from', async () => {
+  test('is what previous_response_id continues, at the second provider', async () => {
     await rescued();
     await both.gateway.client.responses.create({ model: 'gpt-x', input: 'And?', previous_response_id: 'resp_one' });
     expect(JSON.parse(both.two.seen.at(-1)?.body.toString() ?? '')).toEqual({
@@ -273,14 +276,14 @@ describe('a rescued response that is stored', () => {
     });
   });
 
-  test('is deleted there', async () => {
+  test('is deleted at the second provider', async () => {
     await rescued();
     await both.gateway.client.responses.delete('resp_one');
     expect(latest()).toBe('DELETE /v1/responses/resp_two');
     await expect(both.gateway.client.responses.retrieve('resp_one')).rejects.toThrow(OpenAI.NotFoundError);
   });
 
-  test('is not, where the client did not want it', async () => {
+  test('cannot be retrieved if the client set store: false', async () => {
     await rescued({ store: false });
     await expect(both.gateway.client.responses.retrieve('resp_one')).rejects.toThrow(OpenAI.NotFoundError);
     await expect(both.gateway.client.responses.retrieve('resp_two')).rejects.toThrow(OpenAI.NotFoundError);

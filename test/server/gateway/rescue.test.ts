@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chunk } from './streams.ts';
 import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 300, firstContentMs: 2_000 } };
+const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 1_000, firstContentMs: 30_000 } };
 let both: TwoUpstreams;
 
 // New upstreams for each test, because a failure would count against the target's health in the next test.
@@ -62,7 +62,7 @@ describe('a chat stream that breaks after content', () => {
     await alone.stop();
   });
 
-  test('that had all but its end gets it', async () => {
+  test('that lacks only its end gets it', async () => {
     streams(both.one, answer('one', ...whole).slice(0, -1), 'breaks');
     const { text, record } = await ask(noUsage);
     expect([textOf(text), text.endsWith(done)]).toEqual(['Once upon a time.', true]);
@@ -70,7 +70,7 @@ describe('a chat stream that breaks after content', () => {
     expect(both.two.seen).toHaveLength(0);
   });
 
-  test('because of an error event continues, and the error is not seen', async () => {
+  test('because of an error event continues, and the client does not see the error', async () => {
     streams(both.one, [...broken(1), data({ error: { message: 'Overloaded', code: 'server_is_overloaded' } })]);
     streams(both.two, answer('two', ...whole));
     const { text, record } = await ask(noUsage);
@@ -82,7 +82,7 @@ describe('a chat stream that breaks after content', () => {
     ]);
   });
 
-  test('keeps its reasoning to the first', async () => {
+  test('keeps only the reasoning of the first target', async () => {
     const thinking = (id: string, text: string) => data({ ...chunk({ reasoning_content: text }), id });
     streams(both.one, [thinking('chatcmpl-one', 'Hm'), ...broken(1)], 'breaks');
     streams(both.two, [thinking('chatcmpl-two', 'Otherwise'), ...answer('two', ...whole)]);
@@ -91,7 +91,7 @@ describe('a chat stream that breaks after content', () => {
     expect(text).not.toContain('Otherwise');
   });
 
-  test('gets the usage of the second, where the client asked for one', async () => {
+  test('gets the usage of the second target if the client asked for usage', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
     streams(both.one, broken(1), 'breaks');
     const events = answer('two', ...whole);
@@ -161,7 +161,7 @@ describe('a second answer that differs', () => {
     ]);
   });
 
-  test('that repeats what it was given is cut there', async () => {
+  test('that repeats the text it was given is sent without the repetition', async () => {
     streams(both.one, broken(2), 'breaks');
     both.two.answer((request, response) => {
       const { messages } = JSON.parse(request.body.toString());
@@ -172,7 +172,7 @@ describe('a second answer that differs', () => {
     expect(textOf((await ask(noUsage)).text)).toBe('Once upon a day.');
   });
 
-  test('is the error event where it cannot', async () => {
+  test('leads to the error event if the target cannot continue a text', async () => {
     const plain = await startTwo(policy);
     streams(plain.one, broken(2), 'breaks');
     streams(plain.two, answer('two', 'There was.'));
@@ -184,7 +184,7 @@ describe('a second answer that differs', () => {
     await plain.stop();
   });
 
-  test('by being shorter is no answer either', async () => {
+  test('by being shorter leads to the error event too', async () => {
     const plain = await startTwo(policy);
     streams(plain.one, broken(2), 'breaks');
     streams(plain.two, answer('two', 'Once '));

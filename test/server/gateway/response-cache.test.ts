@@ -37,7 +37,7 @@ async function twice(body: object, headers: Record<string, string> = {}, path?: 
   return [await tell(), await tell()];
 }
 
-test('an equal request gets the same bytes from memory, for nothing, and the ledger tells what that saved', async () => {
+test('an equal request gets the same bytes from memory at no cost, and the ledger records the savings', async () => {
   await start();
   const first = await ask(question);
   const firstText = await first.text();
@@ -123,12 +123,12 @@ describe('of requests that may get another answer each time', () => {
     expect(upstream.seen).toHaveLength(2);
   });
 
-  test('those with tools of the client are answered', async () => {
+  test('those with tools that the client runs are answered from memory', async () => {
     await start();
     expect(await twice({ ...question, ...own })).toEqual(['miss', 'hit']);
   });
 
-  test('those are answered whose group or header asks for it', async () => {
+  test('those whose group or header asks for it are answered from memory', async () => {
     await start();
     expect(await twice(hot, { 'x-sluice-cache': 'use' })).toEqual(['miss', 'hit']);
     await sluice.stop();
@@ -170,7 +170,7 @@ test('a client that wants no cache gets none, and one that wants a new answer re
 test.each([
   ['the body', { ...question, seed: 1 }, {}],
   ['a header that changes the answer', question, { 'openai-beta': 'new-answers' }],
-])('%s makes another request', async (_what, body, headers) => {
+])('a request with %s is not an equal request', async (_what, body, headers) => {
   await start();
   await told(ask(question));
   expect(await told(ask(body, headers))).toBe('miss');

@@ -81,7 +81,7 @@ test('a stream can be gone on from as soon as it has ended, and after a restart'
   expect(lastSeen().messages).toEqual(dialogue);
 });
 
-test('calls and reasoning of earlier turns come along', async () => {
+test('tool calls and reasoning of earlier turns are sent along', async () => {
   const call = toolCall('call_1', 'look', { at: 'it' });
   upstream.answer(
     strictChat((_body, response) =>
@@ -100,7 +100,7 @@ test('calls and reasoning of earlier turns come along', async () => {
   ]);
 });
 
-test('items that the client only refers to are put in their place', async () => {
+test('items that the client only references by id are inserted', async () => {
   const first = await client.responses.create(hello);
   const reference = { type: 'item_reference' as const, id: first.output[0]?.id ?? '' };
   await client.responses.create({
@@ -137,7 +137,7 @@ describe('a kept response', () => {
     });
   });
 
-  test('is no other group’s', async () => {
+  test('cannot be used by another group', async () => {
     await gateway.stop();
     await open({
       groups: [{ id: 'default' }, { id: 'others' }],
@@ -157,7 +157,7 @@ describe('a kept response', () => {
     expect(await client.responses.retrieve(id)).toMatchObject({ id });
   });
 
-  test('is none where the client or the settings want nothing stored', async () => {
+  test('is not kept if the client or the settings want nothing stored', async () => {
     const first = await client.responses.create({ ...hello, store: false });
     expect(first).toMatchObject({ store: false });
     await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });

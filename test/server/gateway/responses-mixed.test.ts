@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const hello = { model: 'm', input: 'Hi' };
 
-test('a request that chats cannot say goes to a provider that takes it as it is', async () => {
+test('a request that cannot be translated to a chat goes to a provider of the Responses API', async () => {
   chats.answer(strictChat((_body, response) => json(response, completion({ content: 'From a chat' }))));
   expect((await gateway.client.responses.create(hello)).output_text).toBe('From a chat');
   const answer = await gateway.client.responses.create({ ...hello, background: true });
@@ -39,7 +39,7 @@ test('a request that chats cannot say goes to a provider that takes it as it is'
   expect(responses.seen).toHaveLength(1);
 });
 
-test('what is of no use in a chat goes on to the next provider as it came', async () => {
+test('a request that failed as a translated chat reaches the next provider, which serves Responses, byte for byte', async () => {
   chats.answer((_request, response) => json(response, { error: { message: 'down', type: 'server_error' } }, 500));
   const body = JSON.stringify({ ...hello, odd: [1, 2.0] });
   const headers = { 'content-type': 'application/json' };

@@ -226,7 +226,7 @@ describe('tools', () => {
     ).rejects.toMatchObject({ status: 400, param: 'tool_choice' });
   });
 
-  test('that the model has to call are named to it', async () => {
+  test('that the model is required to call are named in tool_choice', async () => {
     answerWith({ tool_calls: [toolCall('call_1', 'weather', { place: 'Bonn' })] });
     const tool_choice = { type: 'function' as const, name: 'weather' };
     await client.responses.create({ ...hello, tools: [weather], tool_choice, parallel_tool_calls: false });
@@ -254,7 +254,7 @@ test('an answer in a given form is asked for in the words of chats', async () =>
   });
 });
 
-test('images go along', async () => {
+test('images are translated', async () => {
   answerWith({ content: 'A dot' });
   const image_url = 'data:image/png;base64,iVBORw0KGgo=';
   const content = [
@@ -304,7 +304,7 @@ test('a cut answer is incomplete', async () => {
   });
 });
 
-describe('what cannot be had from chats is refused in OpenAI’s own form', () => {
+describe('what a chat cannot provide is refused with an error in OpenAI’s format', () => {
   test.each([
     ['conversation', { conversation: 'conv_1' }],
     ['background', { background: true }],

@@ -124,7 +124,7 @@ describe.each<[keyof typeof clients, Dialect, Dialect, string]>([
     expect(await clients[client]()).toEqual(['Once upon a time.', end]);
   });
 
-  test(`is an error if one of ${two} says something else`, async () => {
+  test(`ends with an error if a provider of ${two} sends something else`, async () => {
     await start([one, two], [beginning(one, pieces), eventsOf(two, ['Once there was a king.'])]);
     await expect(clients[client]()).rejects.toThrow();
     expect((await gateway.record()).outcome).toBe('stream-broken');

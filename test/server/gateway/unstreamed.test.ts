@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
 import { answer, chat, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-const policy = { retries: 0, fallbacks: 1, timeouts: { idleMs: 300 } };
+const policy = { retries: 0, fallbacks: 1, timeouts: { idleMs: 30_000 } };
 let both: TwoUpstreams;
 
 beforeEach(async () => {
@@ -31,8 +31,8 @@ async function askChat(more: object = {}) {
   return { response, text, record: await both.gateway.record(response.headers.get('x-sluice-request-id') ?? '') };
 }
 
-describe('a chat', () => {
-  test('comes with its tools and its usage, as the official client puts it together', async () => {
+describe('a whole answer to a request for a streamed chat', () => {
+  test('is assembled by the official client, with its tool calls and usage', async () => {
     const message = { content: 'Let me see.', tool_calls: [call('call_1', '{"a":1}'), call('call_2', '{}')] };
     both.one.answer((_request, response) => json(response, completion(message, 'tool_calls')));
     const stream = both.gateway.client.chat.completions.stream({ ...ask, stream_options: { include_usage: true } });
@@ -42,7 +42,7 @@ describe('a chat', () => {
     expect(await both.gateway.record()).toMatchObject({ outcome: 'ok', usage: { inputTokens: 3, outputTokens: 4 } });
   });
 
-  test.each([undefined, { include_usage: false }])('has no usage where none was asked for (%j)', async (options) => {
+  test.each([undefined, { include_usage: false }])('has no usage if none was requested (%j)', async (options) => {
     both.one.answer((_request, response) => json(response, completion({ content: 'Hello' })));
     const { response, text, record } = await askChat({ stream_options: options });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -60,13 +60,13 @@ describe('a chat', () => {
     expect(textOf((await askChat()).text)).toBe('Hello');
   });
 
-  test('that is an error is had from the next target', async () => {
+  test('that is an error is replaced by the answer of the next target', async () => {
     both.one.answer((_request, response) => json(response, { error: { message: 'Overloaded', code: 'overloaded' } }));
     streams(both.two, answer('two', 'Hello'));
     expect(textOf((await askChat()).text)).toBe('Hello');
   });
 
-  test('rescues a stream that broke', async () => {
+  test('can be used to rescue a stream that broke', async () => {
     streams(both.one, answer('one', 'Hello ', 'world').slice(0, 2), 'breaks');
     both.two.answer((_request, response) => json(response, completion({ content: 'Hello world' })));
     const { text, record } = await askChat();
@@ -74,7 +74,7 @@ describe('a chat', () => {
   });
 });
 
-test('a legacy completion comes as one chunk', async () => {
+test('a whole answer to a streamed legacy completion becomes one chunk', async () => {
   const choices = [{ text: 'Hello', index: 0, logprobs: null, finish_reason: 'stop' }];
   const reply = { id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm', choices, usage };
   both.one.answer((_request, response) => json(response, reply));
@@ -84,7 +84,7 @@ test('a legacy completion comes as one chunk', async () => {
   expect(chunks).toEqual([{ id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm', choices }]);
 });
 
-test('a response comes with the events of all its items', async () => {
+test('a whole answer to a streamed response becomes the events of all its items', async () => {
   const output = [
     { id: 'rs_1', type: 'reasoning', summary: [] },
     {
@@ -138,7 +138,7 @@ test('a response comes with the events of all its items', async () => {
   expect(await both.gateway.record()).toMatchObject({ outcome: 'ok', usage: { inputTokens: 3, outputTokens: 4 } });
 });
 
-test('a reply that cannot be told in events is passed on as it is', async () => {
+test('a reply that cannot be expressed as events is passed on unchanged', async () => {
   const reply = { text: 'Hello' };
   both.one.answer((_request, response) => json(response, reply));
   const { response, text } = await askChat();

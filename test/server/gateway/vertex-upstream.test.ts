@@ -169,7 +169,7 @@ test('a service account whose file is damaged is a refused credential', async ()
   await broken.stop();
 });
 
-test('an access token that nobody could be asked for is no refused credential', async () => {
+test('a failure to reach the token service does not count as a refused credential', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const account = {
     type: 'service_account',

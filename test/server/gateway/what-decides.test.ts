@@ -55,7 +55,7 @@ describe('an upload', () => {
     ['a second field of that name', part('name="model"', 'denied')],
     ['a field of that name in other case', part('name="Model"', 'denied')],
     ['an extended name', part("name=x; name*=utf-8''model", 'denied')],
-  ])('does not bring a model past its group’s list in %s', async (_how, denied) => {
+  ])('cannot reach a model outside its group’s list by means of %s', async (_how, denied) => {
     expect((await send(allowed + denied)).status).toBe(400);
     expect((await send(denied + allowed)).status).toBe(400);
     expect(upstream.seen).toEqual([]);
@@ -70,24 +70,27 @@ describe('an upload', () => {
     expect(upstream.seen).toEqual([]);
   });
 
-  test.each(['utf-7', 'UTF-16', '"cp037"'])('does not bring a model past its group’s list in %s', async (charset) => {
-    const type = `multipart/form-data; boundary=b; charset=${charset}`;
-    const answer = await send(allowed + part('name="+AG0-odel"', 'denied'), type);
-    expect(answer).toEqual({ status: 400, code: 'invalid_value', param: 'content-type' });
-    expect(upstream.seen).toEqual([]);
-  });
+  test.each(['utf-7', 'UTF-16', '"cp037"'])(
+    'cannot reach a model outside its group’s list by means of %s',
+    async (charset) => {
+      const type = `multipart/form-data; boundary=b; charset=${charset}`;
+      const answer = await send(allowed + part('name="+AG0-odel"', 'denied'), type);
+      expect(answer).toEqual({ status: 400, code: 'invalid_value', param: 'content-type' });
+      expect(upstream.seen).toEqual([]);
+    },
+  );
 
   test('may say that it is in UTF-8', async () => {
     expect((await send(allowed, 'multipart/form-data; boundary=b; charset=UTF-8')).status).toBe(200);
   });
 
-  test('names what is there twice', async () => {
+  test('with a field given twice is refused, naming the field', async () => {
     expect(await send(allowed + allowed)).toEqual({ status: 400, code: 'invalid_value', param: 'model' });
     const twice = part('name="stream"', 'false') + part('name="stream"', 'true');
     expect(await send(allowed + twice)).toMatchObject({ status: 400, param: 'stream' });
   });
 
-  test('may repeat what decides nothing', async () => {
+  test('may repeat fields that decide nothing', async () => {
     const granularities =
       part('name="timestamp_granularities[]"', 'word') + part('name="timestamp_granularities[]"', 'segment');
     expect((await send(allowed + granularities)).status).toBe(200);

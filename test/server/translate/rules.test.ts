@@ -1,6 +1,6 @@
 /** Ids, names, signatures, schemas, efforts: the rules that renderers share. */
 import { describe, expect, test } from 'vitest';
-import { CallIds, idOfPlace } from '../../../server/translate/call-ids.ts';
+import { CallIds, derivedCallId } from '../../../server/translate/call-ids.ts';
 import { opensFor, unwrapSeal, unwrapSeals, wrapSeal, wrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { parseJson, writeJson } from '../../../server/translate/json-text.ts';
 import { Losses } from '../../../server/translate/losses.ts';
@@ -35,9 +35,14 @@ describe('an id of a call', () => {
     expect(assign()[2]).not.toBe('b');
   });
 
-  test('of a place differs from that of every other place', () => {
+  test('that is derived for a call without one differs for every answer, call and function name', () => {
     expect(
-      new Set([idOfPlace('1', 0, 'x'), idOfPlace('1', 1, 'x'), idOfPlace('2', 0, 'x'), idOfPlace('1', 0, 'y')]).size,
+      new Set([
+        derivedCallId('1', 0, 'x'),
+        derivedCallId('1', 1, 'x'),
+        derivedCallId('2', 0, 'x'),
+        derivedCallId('1', 0, 'y'),
+      ]).size,
     ).toBe(4);
   });
 });

@@ -62,8 +62,8 @@ describe('a failure after the connection stands', () => {
 
   test('does not occur while a long upload is in progress', async () => {
     const upstream = await serve((request, response) => request.resume().on('end', () => response.end('ok')));
-    const body = Readable.from(slowly(['a', 'b', 'c', 'd'], 100));
-    const timeouts = { ...limits, firstByteMs: 250 };
+    const body = Readable.from(slowly(['a', 'b', 'c', 'd'], 300));
+    const timeouts = { ...limits, firstByteMs: 1_000 };
     const { outcome } = observe(transport, requestTo(upstream.origin, { method: 'POST', body, timeouts }));
     expect(await outcome).toMatchObject({ status: 200, body: 'ok', error: null });
   });

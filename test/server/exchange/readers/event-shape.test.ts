@@ -110,7 +110,7 @@ describe('an event of a shape', () => {
   });
 });
 
-describe('there is no shape', () => {
+describe('no shape is found', () => {
   test.each([
     ['of an event that has no open place', 'data: [DONE]\n\n', ''],
     ['where two places say the same as the text', chunk('a', { text: 'a' }), 'a'],
@@ -119,11 +119,11 @@ describe('there is no shape', () => {
     ['of a long event', chunk('a'.repeat(5_000)), 'a'.repeat(5_000)],
   ])('%s', (_name, event, text) => expect(shapeOf(event, text)).toBeNull());
 
-  test('where what was taken out was in more than one place', () => {
+  test('if what was removed occurred in more than one place', () => {
     expect(shapeOf(chunk('abc'), null, chunk('b').replace('null', ''))).toBeNull();
   });
 
-  test('that takes a place for the text in an event that adds none', () => {
+  test('with a place for the text if the event adds no text', () => {
     const shape = mustShape(chunk('', { choices: [{ delta: { content: null, reasoning: 'Hm' } }] }), '');
     const bytes = Buffer.from(chunk('', { choices: [{ delta: { content: null, reasoning: 'So' } }] }));
     expect(shape.match(new ComparedBytes(bytes), 0)).toBe(true);
@@ -138,7 +138,7 @@ test('padding is not taken for the text, even where it is the same', () => {
   expect(bytes.toString('utf8', shape.textStart, shape.textEnd)).toBe('bc');
 });
 
-describe('the end of', () => {
+describe('finding the end of', () => {
   const parses = (json: string) => {
     try {
       JSON.parse(json);
@@ -148,7 +148,7 @@ describe('the end of', () => {
     }
   };
 
-  test('a string is where a parser finds it, or nowhere', () => {
+  test('a string agrees with a JSON parser, or finds none', () => {
     const inside = fc.string({ unit: fc.constantFrom('"', '\\', 'u', 'n', 'x', '0', 'F', '\n', 'ü', '\u{1F30D}') });
     fc.assert(
       fc.property(inside, (text) => {
@@ -170,5 +170,5 @@ describe('the end of', () => {
     ['', -1],
     ['-1', -1],
     ['x', -1],
-  ])('the number %j is %d', (text, end) => expect(endOfDigits(Buffer.from(text), 0)).toBe(end));
+  ])('the number %j gives position %d', (text, end) => expect(endOfDigits(Buffer.from(text), 0)).toBe(end));
 });

@@ -180,7 +180,7 @@ test.each<[string, StreamName, number]>([
   ['data: {"type":"ping"}', 'responses', 0],
   [': ping', 'responses', 0],
   ['data: {"type":"keepalive"}', 'chat', 0],
-])('after content %s in %s is progress: %i', (event, protocol, wanted) => {
+])('once content has come, %s in a stream of %s counts as progress: %i', (event, protocol, wanted) => {
   const reader = readerOf(protocol, null);
   expect(outcomeOf(reader.read(Buffer.from(`${event}\n\n`))).alive).toBe(0);
   const first =
@@ -189,7 +189,7 @@ test.each<[string, StreamName, number]>([
   expect(outcomeOf(reader.read(Buffer.from(`${event}\n\n`))).alive).toBe(wanted);
 });
 
-test('and the same holds for the rest of a response that another target continues', () => {
+test('bookkeeping events count as progress after content also in a response that another target continues', () => {
   const text = new ResponseText();
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
@@ -259,7 +259,7 @@ describe('an event that is too large to be looked into', () => {
     expect(outcomeOf(images.read(mebibyte)).passed).toHaveLength(mebibyte.length);
   });
 
-  test('is of no use where it breaks off', () => {
+  test('is damage if it breaks off', () => {
     const images = reader();
     for (const bytes of [Buffer.from(start), mebibyte]) images.read(bytes);
     expect(outcomeOf(ending(images.end()))).toMatchObject({ passed: '', ended: 'fail: damage' });
@@ -287,7 +287,7 @@ describe('an event that is too large to be looked into', () => {
     expect([outcome.ended, pieces]).toEqual(['break', 64]);
   });
 
-  test('may come again and again', () => {
+  test('may come repeatedly without adding up to the limit', () => {
     const images = reader();
     const end = Buffer.from(`"}\n\n${start}`);
     images.read(Buffer.from(start));

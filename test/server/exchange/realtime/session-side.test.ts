@@ -36,7 +36,7 @@ test('a peer that answers no ping for three minutes counts as gone', async () =>
   expect(peer.readyState).not.toBe(WebSocket.CONNECTING);
 });
 
-test('a peer that answers stays', async () => {
+test('a peer that answers pings stays connected', async () => {
   const { side, peer } = await pair(true);
   for (let beat = 0; beat < 20; beat++) {
     const answered = once(side.socket, 'pong');

@@ -37,7 +37,7 @@ describe('a download', () => {
     expect(new Download().begins({ status: 200, headers: odd }, 10)).toBe(false);
   });
 
-  test('goes by the date of a file that was changed before', () => {
+  test('is continued by the date of a file that was last modified before the download', () => {
     expect(new Download().begins({ status: 200, headers: { ...headers, etag: undefined, ...dates(1) } }, 10)).toBe(
       true,
     );
@@ -52,12 +52,12 @@ describe('a download', () => {
     ['bytes 40-99/100', '61', false],
     ['bytes 40-99/100', undefined, false],
     [undefined, '60', false],
-  ])('takes %s with length %s for the rest: %s', (range, length, isRest) => {
+  ])('accepts a Content-Range of %s with a length of %s as the rest: %s', (range, length, isRest) => {
     const rest = { etag: '"a"', 'content-range': range, 'content-length': length };
     expect(begun().continues({ status: 206, headers: rest })).toBe(isRest);
   });
 
-  test('takes nothing of another file for the rest', () => {
+  test('does not accept a part of another file as the rest', () => {
     const rest = { etag: '"b"', 'content-range': 'bytes 40-99/100', 'content-length': '60' };
     expect(begun().continues({ status: 206, headers: rest })).toBe(false);
   });

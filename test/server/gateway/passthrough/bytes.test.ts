@@ -268,12 +268,13 @@ describe('an answer', () => {
 
   test('that is late is an error, before it begins and in the middle', async () => {
     const put = (policy: object) => gateway.gateway.execute({ type: 'group.put', group: { id: 'default', policy } });
-    await put({ timeouts: { firstByteMs: 50, idleMs: 50 } });
+    await put({ timeouts: { firstByteMs: 50 } });
     upstream.answer(({ method }, response) => {
       if (method === 'GET') response.writeHead(200).write('half');
     });
     const refused = await gateway.fetch('/evals', { method: 'POST' });
     expect([refused.status, (await refused.json()).error.code]).toEqual([504, 'upstream_timeout']);
+    await put({ timeouts: { idleMs: 500 } });
     const request = open('GET', '/files/file-1/content');
     request.end();
     await expect(bytesOf(await answerOf(request))).rejects.toThrow('aborted');

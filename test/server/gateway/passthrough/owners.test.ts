@@ -72,7 +72,7 @@ describe('what a key’s group has made', () => {
     expect(upstream.seen).toHaveLength(before);
   });
 
-  test('is what another group’s body may not name either', async () => {
+  test('may not be named in the body of another group’s request either', async () => {
     await start();
     await make('/files', { id: 'file-1' });
     expect((await asOther('/batches', post({ input_file_id: 'file-1', endpoint: '/v1/embeddings' }))).status).toBe(404);
@@ -96,7 +96,7 @@ describe('what a key’s group has made', () => {
     );
   });
 
-  test('is nobody’s once it is deleted, but not when it is only taken out of something', async () => {
+  test('belongs to nobody once it is deleted, but not when it is only removed from a container', async () => {
     await start();
     await make('/files', { id: 'file-1' });
     await gateway.fetch('/vector_stores/vs_0/files/file-1', { method: 'DELETE' });
@@ -143,7 +143,7 @@ describe('what a key’s group has made', () => {
   });
 });
 
-describe('what was there before', () => {
+describe('what existed at the provider before', () => {
   test('goes on to the provider, whichever group asks, and belongs to nobody for being changed', async () => {
     await start();
     await make('/assistants/asst_9', { id: 'asst_9' });

@@ -78,7 +78,7 @@ describe('the provider', () => {
     await expect(choose('nobody')).rejects.toThrow(/there is no provider "nobody"/);
   });
 
-  test('that is removed is replaced by none', async () => {
+  test('that is removed is not replaced by another', async () => {
     const groups = [{ id: 'default', passthrough: 'second' }];
     await start({ providers: [mainProvider(upstream.baseUrl), second()], groups });
     await gateway.gateway.execute({ type: 'provider.remove', id: 'second' });
@@ -157,7 +157,7 @@ describe('a path', () => {
   });
 });
 
-describe('what may cost', () => {
+describe('a passthrough request that may cost money', () => {
   const stored: [string, string][] = [
     ['POST', '/files'],
     ['POST', '/uploads/upload_1/parts'],
@@ -195,14 +195,14 @@ describe('what may cost', () => {
       { groups: [{ id: 'default', limits: { budgets: [{ unit: 'tokens', amount: 5_000, per: 'day' }] } }] },
       'price_unknown',
     ],
-  ])('%s, and what only keeps things is not', async (_case, config, code) => {
+  ])('%s, and one that only stores things is not', async (_case, config, code) => {
     await start(config);
     for (const path of paid) expect(await ask('POST', path)).toMatchObject({ status: 403, code });
     expect(upstream.seen).toEqual([]);
     for (const [method, path] of stored) expect((await ask(method, path)).status).toBe(200);
   });
 
-  test('is of unknown cost in the ledger, and is had under a budget where the group allows that', async () => {
+  test('has an unknown cost in the ledger, and is allowed under a budget if its group allows unpriced requests', async () => {
     const budgets = [{ unit: 'usd' as const, amount: 5, per: 'day' as const }];
     await start({ groups: [{ id: 'default', unpriced: 'allow', limits: { budgets } }] });
     const rowOf = async (response: Response) => gateway.record(response.headers.get('x-sluice-request-id') ?? '');
