@@ -17,6 +17,7 @@ interface CalledAttempt {
 /**
  * Contains exceptions thrown while an answer is read. None of the callers could handle one: it would end the process, or
  * leave the request waiting forever.
+ * Written out for each method: a function that is passed one would cost a closure per chunk.
  */
 export class ContainedAttempt implements CalledAttempt {
   readonly #attempt: CalledAttempt;
@@ -28,33 +29,49 @@ export class ContainedAttempt implements CalledAttempt {
   }
 
   sent(): void {
-    this.#contain(() => this.#attempt.sent());
+    try {
+      this.#attempt.sent();
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 
   answered(status: number, headers: ResponseHeaders): void {
-    this.#contain(() => this.#attempt.answered(status, headers));
+    try {
+      this.#attempt.answered(status, headers);
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 
   take(chunk: Buffer): void {
-    this.#contain(() => this.#attempt.take(chunk));
+    try {
+      this.#attempt.take(chunk);
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 
   finished(): void {
-    this.#contain(() => this.#attempt.finished());
+    try {
+      const ending = this.#attempt.finished();
+      if (ending) ending.catch(this.#broke);
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 
   late(error: TransportError): void {
-    this.#contain(() => this.#attempt.late(error));
+    try {
+      this.#attempt.late(error);
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 
   redirected(location: string): void {
-    this.#contain(() => this.#attempt.redirected(location));
-  }
-
-  #contain(call: () => void | Promise<void>): void {
     try {
-      const ending = call();
-      if (ending) ending.catch(this.#broke);
+      this.#attempt.redirected(location);
     } catch (fault) {
       this.#broke(fault);
     }

@@ -29,7 +29,7 @@ export function watchUpload(request: IncomingMessage): void {
   const upload: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
   upload.slot = uploads.add(upload);
   timer ??= setInterval(checkAll, checkEveryMs).unref();
-  request.once('end', () => forget(upload)).once('close', () => forget(upload));
+  request.on('close', () => forget(upload));
 }
 
 function forget(upload: Upload): void {
