@@ -327,6 +327,32 @@ describe('the settings of a provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keep what is typed while a save is in flight, as unsaved', async () => {
+    const { page, gateway } = await open({ screen: '/providers/main', config: oneProvider() });
+    const release = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await page.route('**/control/execute', async (route) => {
+      sent.resolve();
+      await release.promise;
+      await route.continue();
+    });
+    const form = page.getByRole('region', { name: 'Connection' });
+    const name = form.getByLabel('Name');
+    const nameThere = async () => (await gateway.gateway.query({ type: 'providers' }))[0]?.name;
+    await name.fill('One');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await sent.promise;
+    await name.fill('One and more');
+    release.resolve();
+    await page.getByRole('region', { name: 'One', exact: true }).waitFor();
+    const save = form.getByRole('button', { name: 'Save' }).and(page.locator(':not([data-loading])'));
+    await save.waitFor();
+    expect(await nameThere()).toBe('One');
+    expect(await name.inputValue()).toBe('One and more');
+    await save.click();
+    await expect.poll(nameThere).toBe('One and more');
+  });
+
   it('show what is wrong in the advanced part also where it was closed', async () => {
     const { page } = await open({ screen: '/providers/main', config: oneProvider() });
     const form = page.getByRole('region', { name: 'Connection' });

@@ -7,7 +7,7 @@ import { FormActions } from '../../components/FormActions.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { rebaseEdits } from '../../state/edits.ts';
+import { type Edits, rebaseEdits, settleEdits } from '../../state/edits.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
@@ -29,7 +29,8 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
   const save = async (values: ConnectionValues) => {
     const expected = revision === null ? {} : { expectedRevision: revision };
     const changes = changesOf(values);
-    if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) conflict.reload();
+    const onSaved = conflict.sending(values);
+    if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) onSaved();
   };
   // An error cannot be shown in a hidden field.
   const showWrong = ({ proxyUrl }: FormErrors) => proxyUrl && setShowsAdvanced(true);
@@ -78,13 +79,16 @@ function useConnectionForm(provider: ProviderView) {
   const [hasConflict, setConflict] = useState(false);
   const current = JSON.stringify(valuesOf(provider));
   const base = useRef(valuesOf(provider));
+  const editsOf = (draft: ConnectionValues) => ({ base: base.current, draft, hasConflict: false });
+  const show = (edits: Edits<ConnectionValues>) => {
+    base.current = edits.base;
+    setInitialValues(edits.base);
+    setValues(edits.draft);
+  };
   // An effect event, because the form's functions change on each render and setting values clears its errors.
   const rebase = useEffectEvent((text: string) => {
-    const edits = { base: base.current, draft: getValues(), hasConflict: false };
-    const rebased = rebaseEdits(edits, JSON.parse(text));
-    base.current = rebased.base;
-    setInitialValues(rebased.base);
-    setValues(rebased.draft);
+    const rebased = rebaseEdits(editsOf(getValues()), JSON.parse(text));
+    show(rebased);
     if (rebased.hasConflict) setConflict(true);
   });
   useEffect(() => rebase(current), [current]);
@@ -92,7 +96,16 @@ function useConnectionForm(provider: ProviderView) {
     reset();
     setConflict(false);
   };
-  return { form, conflict: { exists: hasConflict, reload, keep: () => setConflict(false) } };
+  /** Call the result when `values` have been saved: it keeps what was typed meanwhile. */
+  const sending = (values: ConnectionValues) => {
+    const sent = editsOf(values);
+    return () => {
+      const settled = settleEdits(editsOf(getValues()), sent);
+      show(settled);
+      setConflict(settled.hasConflict);
+    };
+  };
+  return { form, conflict: { exists: hasConflict, sending, reload, keep: () => setConflict(false) } };
 }
 
 function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
