@@ -103,8 +103,11 @@ async function startPostgres({ onSmallDisks = false }: PostgresOptions): Promise
     async pause() {
       // Each connection has its own process.
       const rows = await query('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
-      paused = [running.pid, ...rows.map(({ pid }) => Number(pid))].filter((pid) => pid !== undefined);
-      for (const pid of paused) process.kill(pid, 'SIGSTOP');
+      const pid = running.pid;
+      if (pid === undefined) throw new Error('PostgreSQL did not start');
+      // A process that has ended can be signalled until the server, stopped first and continued last, reaps it.
+      process.kill(pid, 'SIGSTOP');
+      paused = [...rows.map((row) => Number(row.pid)).filter(stopProcess), pid];
     },
     go,
     fillDisk(what) {
@@ -175,6 +178,16 @@ function copyData({ programs, folder, owner, enter }: Place, seen: (path: string
   execFileSync('cp', ['-a', `${data}/pg_wal/.`, seen(join(folder, diskOf.log))]);
   rmSync(join(data, 'pg_wal'), { recursive: true });
   symlinkSync(join(folder, diskOf.log), join(data, 'pg_wal'));
+}
+
+/** Stops a process. Returns false if it has ended and has been reaped. */
+function stopProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGSTOP');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 async function run({ programs, folder, owner, enter }: Place): Promise<ChildProcess> {
