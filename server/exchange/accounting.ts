@@ -199,6 +199,6 @@ class CallAccounting {
   }
 }
 
-function keptOf({ excerpt, responseType, document }: AttemptTrace): KeptAnswer {
-  return { tail: excerpt.tail, head: excerpt.head, bytes: excerpt.totalBytes, contentType: responseType, document };
+function keptOf({ excerpt, responseType }: AttemptTrace): KeptAnswer {
+  return { tail: excerpt.tail, head: excerpt.head, bytes: excerpt.totalBytes, contentType: responseType };
 }

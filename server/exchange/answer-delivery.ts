@@ -91,9 +91,8 @@ export class AnswerDelivery {
   }
 
   /** Returns the failure that the answer itself reports; null if it reports none. */
-  end({ bytes, document, hasFailed }: Complete): FailureClass | null {
+  end({ bytes, hasFailed }: Complete): FailureClass | null {
     const { client, trace, facts } = this.#options;
-    trace.document = document;
     if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
     const failure = hasFailed ? failureInStream(code, facts.route.wire.errors) : null;

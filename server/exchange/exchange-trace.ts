@@ -93,8 +93,6 @@ export interface AttemptTrace {
   excerpt: ResponseExcerpt;
   /** Content type of its response. */
   responseType: string;
-  /** The whole response, if it was parsed on its way. */
-  document: Record<string, unknown> | undefined;
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
   /** Null if the request is not captured. */
@@ -209,7 +207,6 @@ export class RequestTrace implements Labelled {
       lossesFrom: null,
       excerpt: new ResponseExcerpt(),
       responseType: '',
-      document: undefined,
       responseStatus: null,
       capture: null,
       traceHeaders: this.tracing === null ? null : this.tracing.attempt(record),

@@ -1,6 +1,7 @@
 /** The common part of the cloud wires for embeddings. */
 import { isObject } from '../contract/is-object.ts';
 import { conversationUsage } from './conversation-usage.ts';
+import { wholeDocument } from './whole-document.ts';
 import type { KeptAnswer, UsageFormat, WholeFormat, Wire } from './wire.ts';
 
 type EmbeddingsParts = Pick<Wire, 'name' | 'request' | 'errors'> & Pick<WholeFormat, 'marks' | 'judge'>;
@@ -26,7 +27,8 @@ const usage: UsageFormat = conversationUsage({
 });
 
 /** Titan's `inputTextTokenCount`; on Vertex AI `statistics` of each prediction, or `usageMetadata`. */
-function reported({ document }: KeptAnswer) {
+function reported(answer: KeptAnswer) {
+  const document = wholeDocument(answer);
   const predictions = Array.isArray(document?.predictions) ? document.predictions : [];
   const metadata = isObject(document?.usageMetadata) ? document.usageMetadata.promptTokenCount : undefined;
   const counts = [document?.inputTextTokenCount, metadata, ...predictions.map(countIn)].filter(

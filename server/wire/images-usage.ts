@@ -1,3 +1,4 @@
+import { wholeDocument } from './whole-document.ts';
 import type { ExtractedUsage, MeasuredRequest, UsageFormat } from './wire.ts';
 
 interface BilledImages {
@@ -16,11 +17,11 @@ export function imagesUsage({ countIn, requested }: BilledImages): UsageFormat {
     likely: (body) => ({ images: requested(body) }),
     worst: (body) => ({ images: requested(body) }),
     hints: (body) => ({ images: requested(body) }),
-    read({ document }, { images: requestedImages }): ExtractedUsage {
-      const count = document === undefined ? null : countIn(document);
+    read(answer, { images: requestedImages }): ExtractedUsage {
+      const document = wholeDocument(answer);
+      const count = document === null ? null : countIn(document);
       if (count !== null) return { usage: { images: count }, certainty: 'reported', status: null };
-      if (document !== undefined || requestedImages === undefined)
-        return { usage: null, certainty: 'none', status: null };
+      if (document !== null || requestedImages === undefined) return { usage: null, certainty: 'none', status: null };
       return { usage: { images: requestedImages }, certainty: 'estimated', status: null };
     },
     text: null,

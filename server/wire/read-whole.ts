@@ -8,7 +8,7 @@ import { isObject } from '../contract/is-object.ts';
 import type { HeaderFields } from './headers.ts';
 import { JsonNames } from './json/json-names.ts';
 import { peekJson } from './json/json-peek.ts';
-import type { Verdict, Wire } from './wire.ts';
+import type { Verdict, WholeFormat, Wire } from './wire.ts';
 
 /** What determines how a response is read: the request and the response's headers. */
 interface ResponseKind {
@@ -21,8 +21,8 @@ interface ResponseKind {
 /** How a response is read. The content type matters only for audio, video and requested text. */
 export type ResponseFormat = 'json' | 'text' | 'media';
 
-/** Longer answers are not parsed. */
-const parsedBytes = 16 * 1024;
+/** Longer answers are only examined at their beginning and end. */
+const scannedBytes = 16 * 1024;
 /** How much of the beginning of a longer answer is examined. */
 const beginningBytes = 4 * 1024;
 /** Longer errors are not parsed. */
@@ -77,7 +77,7 @@ export function readMedia(body: Buffer): Verdict {
 export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
   const first = body[firstNoBlank(body)];
   if (first === undefined) return empty;
-  if (body.length <= parsedBytes) return readParsed(body, wire);
+  if (body.length <= scannedBytes) return isPlainAnswer(body, wire.whole) ? answer : readParsed(body, wire);
   if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire) : damaged;
   if (first !== openBrace || body[lastNoBlank(body)] !== closeBrace) return damaged;
   if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, noNames).ok) return damaged;
@@ -114,6 +114,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const quote = 0x22;
+const errorName = Buffer.from('"error"');
 /** The longest number or literal that may be cut at the end. For a cut string, the offset is that of its beginning. */
 const longestToken = 64;
 
@@ -127,6 +128,26 @@ function lastNoBlank(body: Buffer): number {
   let at = body.length - 1;
   while (at >= 0 && (body[at] ?? 0) <= 0x20) at--;
   return at;
+}
+
+const markNames = new WeakMap<readonly string[], JsonNames>();
+
+function namesOf(marks: readonly string[]): JsonNames {
+  const known = markNames.get(marks);
+  if (known) return known;
+  const names = new JsonNames(marks.map((mark) => mark.slice(1, -1)));
+  markNames.set(marks, names);
+  return names;
+}
+
+/**
+ * Whether it is complete JSON with a member that every answer of the wire has, and nothing in it is called an error. There
+ * is nothing to judge then, and scanning an answer costs a third of parsing it.
+ */
+function isPlainAnswer(body: Buffer, { marks }: WholeFormat): boolean {
+  if (body.includes(errorName)) return false;
+  const peek = peekJson(body, namesOf(marks));
+  return peek.ok && peek.fields.size > 0;
 }
 
 /** Undefined if it is not JSON. */
@@ -144,6 +165,5 @@ function readParsed(body: Buffer, wire: Wire): Verdict {
   // Google sends an error as a list of one element.
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top) || Object.keys(top).length === 0) return meaningless;
-  const verdict = wire.whole.judge(top);
-  return verdict.kind === 'answer' && top === value ? { kind: 'answer', document: top } : verdict;
+  return wire.whole.judge(top);
 }

@@ -84,8 +84,7 @@ export interface WholeFormat {
 
 /** The judgement of a whole response. */
 export type Verdict =
-  /** `document`: the parsed answer, if available. */
-  | { kind: 'answer'; document?: Record<string, unknown> }
+  | { kind: 'answer' }
   /** `what` completes the sentence "Provider … ". */
   | { kind: 'damaged'; what: string }
   /** An error in place of an answer, with the status that it should have had. */
@@ -138,8 +137,6 @@ export interface KeptAnswer {
   /** Length of the whole answer. */
   bytes: number;
   contentType: string;
-  /** The whole answer, if it was parsed already. */
-  document?: Record<string, unknown> | undefined;
 }
 
 /** What the request reveals about its usage, for answers that report none. */

@@ -200,12 +200,8 @@ export class WholeReader implements ResponseReader {
     else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
       steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
-    else steps.push(this.#asStream(plain) ?? this.#completed(this.#facts.isTranslated ? plain : body, verdict));
+    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: this.#facts.isTranslated ? plain : body });
     return steps;
-  }
-
-  #completed(bytes: Buffer, verdict: Verdict): Step {
-    return { kind: 'complete', bytes, document: documentOf(verdict) };
   }
 
   #judge(plain: Buffer): Verdict {
@@ -240,10 +236,6 @@ export class WholeReader implements ResponseReader {
     });
     return failWith({ kind: 'answer', failure, answer: { status, headers, body, error } });
   }
-}
-
-function documentOf(verdict: Verdict): Record<string, unknown> | undefined {
-  return verdict.kind === 'answer' ? verdict.document : undefined;
 }
 
 const alive: Step = { kind: 'alive' };

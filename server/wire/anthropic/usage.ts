@@ -19,9 +19,9 @@ function allowedTokens(body: MeasuredRequest): number | null {
 }
 
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`. */
-function reported({ tail, head, contentType, document }: KeptAnswer): Usage | null {
+function reported({ tail, head, contentType }: KeptAnswer): Usage | null {
   const isStream = sseFraming.isStream(contentType);
-  return isStream ? usageOfEvents(head, tail) : toUsage(usageIn(document ?? parse(tail.toString())));
+  return isStream ? usageOfEvents(head, tail) : toUsage(usageIn(parse(tail.toString())));
 }
 
 type Fields = Record<string, unknown>;

@@ -4,6 +4,7 @@ import type { Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../conversation-usage.ts';
 import { membersOfEnd } from '../json/find-members.ts';
 import { parseObject } from '../json/parse-object.ts';
+import { wholeDocument } from '../whole-document.ts';
 import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 
 export const converseUsage = conversationUsage({
@@ -21,8 +22,9 @@ function allowedTokens(body: MeasuredRequest): number | null {
 }
 
 /** Streams report it in `metadata`, their last event. */
-function reported({ tail, document }: KeptAnswer): Usage | null {
-  return toUsage(document ? document.usage : lastUsage(tail));
+function reported(answer: KeptAnswer): Usage | null {
+  const document = wholeDocument(answer);
+  return toUsage(document ? document.usage : lastUsage(answer.tail));
 }
 
 function lastUsage(tail: Buffer): unknown {

@@ -5,6 +5,7 @@ import { conversationUsage } from '../conversation-usage.ts';
 import { membersOfEnd } from '../json/find-members.ts';
 import { parseObject } from '../json/parse-object.ts';
 import { numberOf } from '../number-of.ts';
+import { wholeDocument } from '../whole-document.ts';
 import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 
 export const geminiUsage = conversationUsage({
@@ -31,8 +32,9 @@ function candidatesOf(body: MeasuredRequest): number {
 }
 
 /** Reads `usageMetadata`. In a stream, the last one counts, since it includes the earlier ones. */
-function reported({ tail, document }: KeptAnswer): Usage | null {
-  return toUsage(document ? document.usageMetadata : lastMetadata(tail));
+function reported(answer: KeptAnswer): Usage | null {
+  const document = wholeDocument(answer);
+  return toUsage(document ? document.usageMetadata : lastMetadata(answer.tail));
 }
 
 function lastMetadata(tail: Buffer): unknown {

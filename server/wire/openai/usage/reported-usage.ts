@@ -6,6 +6,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { membersOfBeginning, membersOfEnd } from '../../json/find-members.ts';
+import { wholeDocument } from '../../whole-document.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
 /** The kept part of a response: all of a short one, the beginning and the end of a long one. */
@@ -13,10 +14,9 @@ interface KeptResponse {
   tail: Buffer;
   /** The beginning, if `tail` is not the whole response. */
   head: Buffer;
-  isWhole: boolean;
+  /** Length of the whole response. */
+  bytes: number;
   isStream: boolean;
-  /** The whole response, if it was parsed already. */
-  document: Record<string, unknown> | undefined;
 }
 
 interface ReportedUsage {
@@ -31,13 +31,12 @@ const nothing: ReportedUsage = { usage: null, status: null, images: null };
 
 export function readReportedUsage(capability: Capability, response: KeptResponse): ReportedUsage {
   if (response.isStream) return fromStream(capability, response.tail);
-  if (response.document) return fromDocument(capability, response.document);
-  const isDocument =
-    response.isWhole && /^\s*\{/.test(response.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
-  if (!isDocument) return fromEnds(capability, response);
-  const document = parse(response.tail.toString('utf8').trim());
-  return isObject(document) ? fromDocument(capability, document) : nothing;
+  const document = reportsOnlyUsage.has(capability) ? null : wholeDocument(response);
+  return document ? fromDocument(capability, document) : fromEnds(capability, response);
 }
+
+/** Nothing else of their responses is recorded, so that even a short one need not be parsed. */
+const reportsOnlyUsage: ReadonlySet<Capability> = new Set(['chat', 'completions', 'embeddings']);
 
 /** For transcriptions and videos without `usage`: the member that holds the duration of the media. */
 const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {

@@ -94,11 +94,11 @@ function quantity(name: 'seconds' | 'images', value: unknown, max: number): Usag
 /** The usage that the response reports, or an estimate from the request. */
 export function extractUsage(
   capability: Capability,
-  { tail, head, bytes, contentType, document }: KeptAnswer,
+  { tail, head, bytes, contentType }: KeptAnswer,
   hints: UsageHints,
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
-  const answerParts = { tail, head, isWhole: bytes <= tail.length, isStream, document };
+  const answerParts = { tail, head, bytes, isStream };
   const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, answerParts) : null;
   const status = reported?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
