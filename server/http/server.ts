@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { batchWrites } from '../batched-writes.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
+import { nextTurn } from '../loop-turns.ts';
 import { Slots } from '../slots.ts';
 import { servedApis } from '../wire/registry.ts';
 import { watchUpload } from './body/slow-clients.ts';
@@ -118,6 +119,9 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       await closed;
       // Aborted requests are notified asynchronously and must still be recorded.
       await idleWithin(cutOffMs);
+      // Requests that have just ended are recorded in the next turn, at the latest in the one after it.
+      await nextTurn();
+      await nextTurn();
     },
   };
 }
