@@ -2,7 +2,7 @@
  * `npm test`: checks what the tests need on this machine, and runs every check except the suites with their own
  * commands (`test/suites.ts`). A failed check does not stop the others. The output ends with the failures and one line
  * with the numbers of passed and failed tests.
- * `node test/run.ts SUITE …` runs these suites instead: gallery, replicas, sweeps, fuzz, soak, coverage.
+ * `node test/run.ts SUITE …` runs these suites instead: gallery, replicas, long, sweeps, fuzz, soak, coverage.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ const isWindows = process.platform === 'win32';
  * The number of workers for files that share workers, in addition to one worker per processor for the other files: most
  * tests spend half of their time waiting for sockets, timers and pages.
  */
-const sharedWorkers = availableParallelism() + 2;
+const sharedWorkers = availableParallelism() + 3;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const suiteNames = ['gallery', 'replicas', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
+export const suiteNames = ['gallery', 'replicas', 'long', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
 export type Suite = (typeof suiteNames)[number];
 
 /** Parameters for Vitest. */
@@ -17,12 +17,25 @@ const gallery = 'test/e2e/gallery.test.ts';
 /** Pattern for the titles of tests that run once per appearance. */
 const appearance = String.raw`\d+ px, (light|dark), `;
 
+/** Each takes half a minute or more: they pack the program, fill disks, or need hundreds of keys or connections. */
+const longFiles = [
+  'test/bench/bench.test.ts',
+  'test/e2e/many-keys.test.ts',
+  'test/e2e/unwritable.test.ts',
+  'test/electron/update.test.ts',
+  'test/packaging/container.test.ts',
+  'test/packaging/npm-package.test.ts',
+  'test/packaging/packaging.test.ts',
+  'test/server/cli/faults-judge.test.ts',
+  'test/server/gateway/load.test.ts',
+];
+
 /**
  * The files that `npm test` leaves out. They need servers or minutes, or are more meaningful if nothing else runs at
  * the same time.
  */
 export function apart(root: string): string[] {
-  return [gallery, 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
+  return [gallery, ...longFiles, 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
 }
 
 /** The files whose tests need real servers: those for stores other than SQLite or for several replicas. */
@@ -67,6 +80,7 @@ const suites: Record<Suite, (root: string) => SuiteRun> = {
     parameters: needingServers(root).filter((file) => !file.startsWith('test/soak/')),
     needsServers: true,
   }),
+  long: () => ({ parameters: longFiles }),
   sweeps: (root) => ({ parameters: filesThatMatch(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
   soak: () => ({

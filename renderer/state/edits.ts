@@ -15,7 +15,7 @@ export function startEdits<Draft extends object>(current: Draft): Edits<Draft> {
 export function rebaseEdits<Draft extends object>(edits: Edits<Draft>, current: Draft): Edits<Draft> {
   const draft = { ...current };
   let { hasConflict } = edits;
-  for (const field in current) {
+  for (const field of fieldsOf(current, edits.base, edits.draft)) {
     if (isEqual(edits.draft[field], edits.base[field])) continue;
     draft[field] = edits.draft[field];
     const isChangedElsewhere = !isEqual(current[field], edits.base[field]) && !isEqual(current[field], draft[field]);
@@ -32,7 +32,7 @@ export function settleEdits<Draft extends object>(edits: Edits<Draft>, sent: Edi
   const base = { ...edits.base };
   const draft = { ...edits.draft };
   let hasConflict = false;
-  for (const field in base) {
+  for (const field of fieldsOf(base, draft, sent.base, sent.draft)) {
     const isReported = !isEqual(base[field], sent.base[field]);
     if (!isReported) base[field] = sent.draft[field];
     if (isEqual(draft[field], sent.draft[field])) draft[field] = base[field];
@@ -40,6 +40,11 @@ export function settleEdits<Draft extends object>(edits: Edits<Draft>, sent: Edi
     hasConflict ||= isReported && isEqual(sent.draft[field], sent.base[field]) && !isEqual(draft[field], base[field]);
   }
   return { base, draft, hasConflict };
+}
+
+/** A field that has no value may be missing from any of them. */
+function fieldsOf<Draft extends object>(...values: Draft[]): Set<keyof Draft> {
+  return new Set(values.flatMap((value) => Object.keys(value) as (keyof Draft)[]));
 }
 
 export function isEqual(one: unknown, other: unknown): boolean {

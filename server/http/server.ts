@@ -119,9 +119,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       await closed;
       // Aborted requests are notified asynchronously and must still be recorded.
       await idleWithin(cutOffMs);
-      // Requests that have just ended are recorded in the next turn, at the latest in the one after it.
-      await nextTurn();
-      await nextTurn();
+      await endedAreRecorded();
     },
   };
 }
@@ -140,6 +138,12 @@ function answerInvalid(server: Server, running: Slots<ServerResponse>): void {
     socket.on('error', () => {});
     answerRaw(socket, noProxy());
   });
+}
+
+/** An aborted request ends in this turn of the event loop or the next, and is recorded in the turn after that. */
+async function endedAreRecorded(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { rebaseEdits, settleEdits, startEdits } from '../../../renderer/state/edits.ts';
 
+interface Optional {
+  name: string;
+  limit?: number;
+}
+
 const base = { name: 'one', models: ['a'], capture: false };
 const edited = { ...startEdits(base), draft: { ...base, name: 'mine' } };
 
@@ -27,6 +32,16 @@ describe('what is typed over what is in force', () => {
     });
   });
 
+  it('stays if it is in a field that had no value, whatever else changes', () => {
+    const withLimit: Optional = { name: 'one', limit: 5 };
+    const typed = { ...startEdits<Optional>({ name: 'one' }), draft: withLimit };
+    expect(rebaseEdits(typed, { name: 'theirs' })).toEqual({
+      base: { name: 'theirs' },
+      draft: { name: 'theirs', limit: 5 },
+      hasConflict: false,
+    });
+  });
+
   it('is not overtaken by the same change, such as its own once it is saved', () => {
     expect(rebaseEdits(edited, { ...base, name: 'mine' }).hasConflict).toBe(false);
   });
@@ -45,6 +60,15 @@ describe('what is typed while a save is in flight', () => {
     const settled = settleEdits(typedOn, edited);
     expect(settled).toEqual(kept);
     expect(rebaseEdits(settled, saved)).toEqual(kept);
+  });
+
+  it('is nothing if only a field without a value was set, which the engine may write differently', () => {
+    const before = startEdits<Optional>({ name: 'one' });
+    const sent = { ...before, draft: { name: 'one', limit: 5 } };
+    const inForce = { name: 'one', limit: 5.0001 };
+    expect(settleEdits(sent, sent)).toEqual(startEdits(sent.draft));
+    expect(rebaseEdits(settleEdits(sent, sent), inForce)).toEqual(startEdits(inForce));
+    expect(settleEdits(rebaseEdits(sent, inForce), sent)).toEqual(startEdits(inForce));
   });
 
   it('is nothing if nothing was typed: the form then follows the engine, which may write the value differently', () => {
