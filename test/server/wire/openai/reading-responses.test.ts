@@ -33,6 +33,8 @@ describe('a whole answer', () => {
     ['answer', '{"id":"x","error":null}'],
     ['answer', `{"id":"${long}"}\n`],
     ['answer', '{"choices":[]}'],
+    // Only structure is scanned: what is inside a string is for the client to read.
+    ['answer', '{"choices":[{"message":{"content":"a raw \tcharacter and \\q"}}]}'],
     ['answer', '{"id":"x","status":"error","message":"x","code":1}'],
     ['answer', '{"id":"x","detail":"high"}'],
     ['answer', `{"id":"${long}","choices":[{"index":0}],"error":null}`],
@@ -43,6 +45,9 @@ describe('a whole answer', () => {
     ['damaged', '[]'],
     ['damaged', '{}'],
     ['damaged', '{"id":"x"'],
+    ['damaged', '{"choices":[{"message":{"content":"x"}}'],
+    ['damaged', '{"choices":[{"index":0}{{{]}'],
+    ['damaged', '{"choices":[],"usage":{"total_tokens":1}} {}'],
     ['damaged', 'upstream error'],
     ['damaged', `{"id":"${long}`],
     ['damaged', `error ${long}}`],
