@@ -17,7 +17,7 @@ const gallery = 'test/e2e/gallery.test.ts';
 /** Pattern for the titles of tests that run once per appearance. */
 const appearance = String.raw`\d+ px, (light|dark), `;
 
-/** Each takes half a minute or more: they pack the program, fill disks, or need hundreds of keys or connections. */
+/** Each takes about half a minute: they pack the program, fill disks, or need hundreds of keys or connections. */
 const longFiles = [
   'test/bench/bench.test.ts',
   'test/e2e/many-keys.test.ts',

@@ -91,8 +91,9 @@ export class AnswerDelivery {
   }
 
   /** Returns the failure that the answer itself reports; null if it reports none. */
-  end({ bytes, hasFailed }: Complete): FailureClass | null {
+  end({ bytes, plain, hasFailed }: Complete): FailureClass | null {
     const { client, trace, facts } = this.#options;
+    if (plain) trace.excerpt.keepWhole(plain);
     if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
     const failure = hasFailed ? failureInStream(code, facts.route.wire.errors) : null;

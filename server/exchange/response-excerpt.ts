@@ -21,7 +21,7 @@ export class ResponseExcerpt {
   #length = 0;
   #head: Buffer | undefined;
   #headLength = 0;
-  /** The number of bytes pushed. */
+  /** Length of the response, as far as it was pushed. */
   totalBytes = 0;
 
   push(chunk: Buffer): void {
@@ -36,6 +36,14 @@ export class ResponseExcerpt {
     if (this.#chunk) this.#append(this.#chunk.subarray(-tailBytes));
     this.#chunk = undefined;
     this.#append(chunk);
+  }
+
+  /** Replaces what was pushed by the whole response, which may have been compressed or have come in pieces. */
+  keepWhole(response: Buffer): void {
+    this.#chunk = response;
+    this.#length = 0;
+    this.#head = undefined;
+    this.totalBytes = response.length;
   }
 
   /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */

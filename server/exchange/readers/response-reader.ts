@@ -62,10 +62,10 @@ export type Step =
   /** The response is not what its headers say: read it again from these bytes. `isWhole`: nothing follows them. */
   | { kind: 'reread'; headers: ResponseHeaders; bytes: Buffer; isWhole: boolean }
   /**
-   * These bytes complete the client's response. `hasFailed`: the response itself ended with an error, which the client
-   * has received.
+   * These bytes complete the client's response. `plain`: a whole answer, decompressed. `hasFailed`: the response itself
+   * ended with an error, which the client has received.
    */
-  | { kind: 'complete'; bytes?: Buffer; hasFailed?: true }
+  | { kind: 'complete'; bytes?: Buffer; plain?: Buffer; hasFailed?: true }
   /** The attempt failed, and the client has nothing of it. */
   | { kind: 'fail'; reason: FailureReason }
   /** The client has the beginning; another attempt may deliver the rest. Otherwise the client gets this error. */

@@ -200,7 +200,8 @@ export class WholeReader implements ResponseReader {
     else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
       steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
-    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: this.#facts.isTranslated ? plain : body });
+    else
+      steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: this.#facts.isTranslated ? plain : body, plain });
     return steps;
   }
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { estimateTokens } from '../../../server/wire/estimate-tokens.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -47,6 +48,19 @@ test('a plain reply and a stream cost what their usage says', async () => {
   const stream = await recordOf('/chat/completions', '{"model":"gpt-x","stream":true}');
   expect(stream).toMatchObject({ usageCertainty: 'reported', stream: true });
   expect(stream.costUsd).toBeCloseTo(cost, 12);
+});
+
+test('a compressed reply, short or long, costs what it says', async () => {
+  for (const length of [10, 100_000]) {
+    const content = Array.from({ length }, (_, index) => (index * 7919).toString(36)).join(' ');
+    const reply = { id: 'x', choices: [{ index: 0, message: { role: 'assistant', content } }], usage: chatUsage };
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(gzipSync(JSON.stringify(reply)));
+    });
+    const record = await recordOf('/chat/completions', '{"model":"gpt-x"}');
+    expect(record).toMatchObject({ usageCertainty: 'reported', usage: { inputTokens: 19, cachedInputTokens: 3 } });
+  }
 });
 
 test('a refused request records which model it asked for', async () => {
