@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { checkout } from '../../support/program.ts';
+
+const run = promisify(execFile);
+
+/** Keeps 20 MB alive and allocates more. Prints how far the old generation grows before it is collected, as a factor. */
+const fill = `
+const { getHeapSpaceStatistics } = require('node:v8');
+const oldMb = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size / 1024 / 1024;
+globalThis.live = Array.from({ length: 200_000 }, (_, index) => ({ index, pair: [index] }));
+gc();
+gc();
+const liveMb = oldMb();
+let largestMb = liveMb, kept = [];
+for (let round = 0; round < 20_000; round++) {
+  for (let index = 0; index < 2_000; index++) kept.push({ index, pair: [index, index] });
+  if (kept.length > 60_000) kept = kept.slice(30_000);
+  const nowMb = oldMb();
+  if (nowMb < largestMb - 2) break;
+  largestMb = Math.max(largestMb, nowMb);
+  await new Promise((resolve) => setTimeout(resolve));
+}
+console.log(largestMb / liveMb);
+process.exit();`;
+
+async function growthAfter(before: string): Promise<number> {
+  const program = JSON.stringify(join(checkout, 'server/cli/let-heap-double.ts'));
+  const source = `(async () => { const { letHeapDouble } = await import(${program}); ${before} ${fill} })()`;
+  const { stdout } = await run(process.execPath, ['--expose-gc', '--max-semi-space-size=2', '-e', source]);
+  return Number(stdout);
+}
+
+test('the old generation is collected when it has doubled', async () => {
+  const byDefault = await growthAfter('');
+  const doubled = await growthAfter('letHeapDouble();');
+  expect(doubled).toBeGreaterThan(1.7);
+  expect(doubled).toBeLessThan(2.6);
+  expect(byDefault).toBeGreaterThan(3);
+});
