@@ -17,16 +17,24 @@ const gallery = 'test/e2e/gallery.test.ts';
 /** Pattern for the titles of tests that run once per appearance. */
 const appearance = String.raw`\d+ px, (light|dark), `;
 
-/** Each takes about half a minute: they pack the program, fill disks, or need hundreds of keys or connections. */
+/**
+ * Each takes about half a minute: they pack the program, fill disks, start many programs one after another, wait for
+ * every pair of failures, or need hundreds of keys or connections.
+ */
 const longFiles = [
   'test/bench/bench.test.ts',
+  'test/e2e/config-as-code.test.ts',
   'test/e2e/many-keys.test.ts',
   'test/e2e/unwritable.test.ts',
+  'test/electron/team-preset.test.ts',
   'test/electron/update.test.ts',
   'test/packaging/container.test.ts',
   'test/packaging/npm-package.test.ts',
   'test/packaging/packaging.test.ts',
+  'test/server/cli/cassettes.test.ts',
   'test/server/cli/faults-judge.test.ts',
+  'test/server/cli/testing-tutorial.test.ts',
+  'test/server/faults/both-fail.test.ts',
   'test/server/gateway/load.test.ts',
 ];
 
@@ -73,7 +81,7 @@ export function ownProcess(root: string): string[] {
 
 const suites: Record<Suite, (root: string) => SuiteRun> = {
   gallery: (root) => ({
-    parameters: [gallery, ...filesThatMatch(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
+    parameters: [gallery, ...filesThatMatch(root, /appearances[^;]*\/window-suite\.ts'/i), '-t', appearance],
     env: { SLUICE_GALLERY: process.env.SLUICE_GALLERY ?? 'pairs' },
   }),
   replicas: (root) => ({

@@ -312,8 +312,9 @@ describe('a group', () => {
   });
 });
 
-describe('the groups screen', () => {
-  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+it.each(appearances)(
+  'the groups screen is in order in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const groups = [
       { id: 'default' },
@@ -346,8 +347,8 @@ describe('the groups screen', () => {
     const saved = async () => (await gateway.gateway.query({ type: 'groups' })).at(-1)?.models;
     await expect.poll(saved).toEqual(['gpt-*', 'llama-*']);
     expect(complaints).toEqual([]);
-  });
-});
+  },
+);
 
 function namesIn(page: Page): Promise<string[]> {
   const items = page.getByRole('region', { name: 'Available models' }).getByRole('listitem');

@@ -6,7 +6,7 @@ import { json, type Script, type ScriptedUpstream, startUpstream } from '../supp
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow } from './open-window.ts';
 import { expectFocus } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearancesDownTo380, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -491,7 +491,7 @@ it('explains in plain words what the translation of a request left out', async (
 /** Each tab with content that no other tab has. */
 const tabs = ['conversation', 'request', 'response', 'attempts', 'timeline'];
 
-it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
+it.each(appearancesDownTo380)(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {
     const error = { message: 'The engine is overloaded', type: 'server_error' };

@@ -206,8 +206,9 @@ describe('a row of the keys screen', () => {
   });
 });
 
-describe('the keys screen', () => {
-  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+it.each(appearances)(
+  'the keys screen is in order in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, gateway, complaints } = await open({ context, screen: '/keys', config: twoGroups });
     await gateway.gateway.execute({
@@ -230,8 +231,8 @@ describe('the keys screen', () => {
     await page.getByTestId('secret').waitFor();
     await check('secret');
     expect(complaints).toEqual([]);
-  });
-});
+  },
+);
 
 async function chooseAct(page: Page, key: string, act: string): Promise<void> {
   await page.getByRole('button', { name: `More for ${key}` }).click();

@@ -68,46 +68,44 @@ describe('limits', () => {
   });
 });
 
-describe('the screens with limits', () => {
-  it.each(appearances)(
-    'are in order in $width px, $colorScheme, $locale',
-    async ({ width, colorScheme, locale }) => {
-      const context = { viewport: { width, height: 900 }, colorScheme, locale };
-      const limits = {
-        requestsPerMinute: 60,
-        tokensPerMinute: 100_000,
-        concurrent: 4,
-        budgets: [
-          { unit: 'usd' as const, amount: 0.1, per: 'day' as const },
-          { unit: 'tokens' as const, amount: 1_000_000, per: 'month' as const, hard: false },
-        ],
-      };
-      const { page, gateway, complaints } = await open({
-        context,
-        screen: '/keys',
-        config: { ...priced, groups: [{ id: 'default', limits: { concurrent: 20, budgets: [] } }] },
-      });
-      await gateway.client.chat.completions.create(question);
-      await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { limits } });
-      const check = async (name: string) => {
-        await takePicture(page, `limits-${name}-${width}-${colorScheme}`);
-        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-        expect(await accessibilityFaults(page)).toEqual([]);
-      };
-      await page.getByRole('meter').first().waitFor();
-      await check('keys');
-      await page.getByRole('button', { name: /^(Change first|修改 first)$/ }).click();
-      await page.getByRole('dialog').getByRole('group').waitFor();
-      await check('key');
-      await page.keyboard.press('Escape');
-      await page.goto(`${gateway.origin}/#/groups/default`);
-      await page.getByRole('meter').first().waitFor();
-      await check('group');
-      await page.goto(`${gateway.origin}/#/`);
-      await page.getByRole('link', { name: /“first”/ }).waitFor();
-      await check('overview');
-      expect(complaints).toEqual([]);
-    },
-    60_000,
-  );
-});
+it.each(appearances)(
+  'the screens with limits are in order in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 900 }, colorScheme, locale };
+    const limits = {
+      requestsPerMinute: 60,
+      tokensPerMinute: 100_000,
+      concurrent: 4,
+      budgets: [
+        { unit: 'usd' as const, amount: 0.1, per: 'day' as const },
+        { unit: 'tokens' as const, amount: 1_000_000, per: 'month' as const, hard: false },
+      ],
+    };
+    const { page, gateway, complaints } = await open({
+      context,
+      screen: '/keys',
+      config: { ...priced, groups: [{ id: 'default', limits: { concurrent: 20, budgets: [] } }] },
+    });
+    await gateway.client.chat.completions.create(question);
+    await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { limits } });
+    const check = async (name: string) => {
+      await takePicture(page, `limits-${name}-${width}-${colorScheme}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    };
+    await page.getByRole('meter').first().waitFor();
+    await check('keys');
+    await page.getByRole('button', { name: /^(Change first|修改 first)$/ }).click();
+    await page.getByRole('dialog').getByRole('group').waitFor();
+    await check('key');
+    await page.keyboard.press('Escape');
+    await page.goto(`${gateway.origin}/#/groups/default`);
+    await page.getByRole('meter').first().waitFor();
+    await check('group');
+    await page.goto(`${gateway.origin}/#/`);
+    await page.getByRole('link', { name: /“first”/ }).waitFor();
+    await check('overview');
+    expect(complaints).toEqual([]);
+  },
+  60_000,
+);

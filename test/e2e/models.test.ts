@@ -255,8 +255,9 @@ describe('an alias', () => {
   });
 });
 
-describe('the models screen', () => {
-  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+it.each(appearances)(
+  'the models screen is in order in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ context, screen: '/models', config: config() });
     const check = async (name: string) => {
@@ -285,8 +286,8 @@ describe('the models screen', () => {
       .click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
-  });
-});
+  },
+);
 
 function rowsOf(page: Page): Promise<string[]> {
   return page.getByRole('region', { name: 'Available models' }).getByRole('listitem').allTextContents();

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests, fillWithRequests } from './filled-ledger.ts';
-import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearancesDownTo380, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const providers = [
@@ -150,7 +150,7 @@ it('has what runs and where it keeps its things in the settings, not here', asyn
   await page.getByRole('region', { name: 'About' }).getByText('recording').waitFor();
 });
 
-it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
+it.each(appearancesDownTo380)(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };

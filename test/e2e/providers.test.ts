@@ -449,8 +449,9 @@ it('says what the engine found and refused in the language of the window', async
   expect(await page.getByRole('alert').textContent()).not.toMatch(/[a-z]{3,} [a-z]{2,} [a-z]{2,}/);
 });
 
-describe('the providers screen', () => {
-  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+it.each(appearances)(
+  'the providers screen is in order in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const env = { OPENAI_API_KEY: 'sk-1', AZURE_OPENAI_API_KEY: 'sk-2' };
     const window = await open({ context, screen: '/providers', config: crowded(), env });
@@ -485,8 +486,8 @@ describe('the providers screen', () => {
     await page.getByRole('button', { name: /^(Advanced|高级)$/ }).click();
     await check('detail');
     expect(complaints).toEqual([]);
-  });
-});
+  },
+);
 
 function oneProvider() {
   return { providers: [{ id: 'main', baseUrl: upstream.baseUrl }] };

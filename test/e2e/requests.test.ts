@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearancesDownTo380, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -130,7 +130,7 @@ it('keeps the requests that match the filter, which is in the address', async ()
   expect(complaints).toEqual([]);
 });
 
-it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
+it.each(appearancesDownTo380)(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { claudeCode } from '../support/agent-requests.ts';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { oneOrAllAppearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
 
-test.each(appearances)(
+test.each(oneOrAllAppearances)(
   'a session is followed, shown by turn and stopped at $width px, $colorScheme, $locale',
   async ({ width, colorScheme, locale }) => {
     const opened = await open({

@@ -7,7 +7,7 @@ import { mainProvider } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { unfold } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { oneOrAllAppearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -49,7 +49,7 @@ const chinese: typeof english = {
   download: '下载',
 };
 
-test.each(appearances)(
+test.each(oneOrAllAppearances)(
   'a shadow is set up, compared and exported at $width px, $colorScheme, $locale',
   async ({ width, colorScheme, locale }) => {
     const upstream = await startUpstream((request, response) => {

@@ -59,8 +59,15 @@ const allPairs: readonly Appearance[] = [
 ];
 
 /**
- * `npm run gallery` uses all of these. `npm test` uses the one that differs in every respect from how other tests open
- * the window. The command finds the files by this name, and their tests by titles like
- * `… $width px, $colorScheme, $locale …`.
+ * For tests of how a screen looks, which only `npm run gallery` runs. The command finds the files by this name, and their
+ * tests by titles like `… $width px, $colorScheme, $locale …`.
  */
-export const appearances = isGallery ? allPairs : allPairs.slice(0, 1);
+export const appearances = isGallery ? allPairs : [];
+
+/** The same, and the narrowest window. */
+export const appearancesDownTo380 = isGallery
+  ? [...allPairs, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const]
+  : [];
+
+/** For a screen's only test, which also tests what the screen does: `npm test` runs it in one appearance. */
+export const oneOrAllAppearances = isGallery ? allPairs : allPairs.slice(0, 1);
