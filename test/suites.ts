@@ -18,14 +18,15 @@ const gallery = 'test/e2e/gallery.test.ts';
 const appearance = String.raw`\d+ px, (light|dark), `;
 
 /**
- * Each takes about half a minute: they pack the program, fill disks, start many programs one after another, wait for
- * every pair of failures, or need hundreds of keys or connections.
+ * Each takes half a minute or more: they pack the program, fill disks, start programs or desktops one after another,
+ * wait for every pair of failures, or need hundreds of keys or connections.
  */
 const longFiles = [
   'test/bench/bench.test.ts',
   'test/e2e/config-as-code.test.ts',
   'test/e2e/many-keys.test.ts',
   'test/e2e/unwritable.test.ts',
+  'test/electron/desktop-window.test.ts',
   'test/electron/team-preset.test.ts',
   'test/electron/update.test.ts',
   'test/packaging/container.test.ts',
