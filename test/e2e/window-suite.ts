@@ -69,5 +69,8 @@ export const appearancesDownTo380 = isGallery
   ? [...allPairs, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const]
   : [];
 
-/** For a screen's only test, which also tests what the screen does: `npm test` runs it in one appearance. */
+/**
+ * For a screen's only test, which also tests what the screen does. `npm test` uses the one appearance that differs in
+ * every respect from how other tests open the window.
+ */
 export const oneOrAllAppearances = isGallery ? allPairs : allPairs.slice(0, 1);

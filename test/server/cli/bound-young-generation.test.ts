@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { checkout } from '../../support/program.ts';
-
-const run = promisify(execFile);
+import { runWithModule } from './run-with-module.ts';
 
 /**
  * Allocates until the young generation has its full size, pauses until V8 would shrink it, has it shrunk, and allocates
@@ -50,24 +45,21 @@ console.log(largest);
 process.exit();`;
 
 async function printedBy(source: string): Promise<unknown> {
-  const program = JSON.stringify(join(checkout, 'server/cli/bound-young-generation.ts'));
-  const whole = `(async () => { const { boundYoungGeneration } = await import(${program}); ${source} })()`;
-  const { stdout } = await run(process.execPath, ['--expose-gc', '-e', whole]);
-  return JSON.parse(stdout);
+  return JSON.parse(await runWithModule('bound-young-generation.ts', source, ['--expose-gc']));
 }
 
 describe('the young generation of objects', () => {
   test('stays within a step of 32 MB where it is bounded, and grows far beyond where it is not', async () => {
-    expect(await printedBy(`boundYoungGeneration(); ${allocate}`)).toBeLessThanOrEqual(64);
+    expect(await printedBy(`exported.boundYoungGeneration(); ${allocate}`)).toBeLessThanOrEqual(64);
     expect(await printedBy(allocate)).toBeGreaterThanOrEqual(96);
   });
 
   test('grows again once that is taken back', async () => {
-    expect(await printedBy(`boundYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(96);
+    expect(await printedBy(`exported.boundYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(96);
   });
 
   test('grows again at once when requests come after a pause, in which V8 shrinks it', async () => {
-    const [full, shrunk, again] = (await printedBy(`boundYoungGeneration(); ${pause}`)) as number[];
+    const [full, shrunk, again] = (await printedBy(`exported.boundYoungGeneration(); ${pause}`)) as number[];
     expect(full).toBeGreaterThanOrEqual(32);
     expect(shrunk).toBeLessThanOrEqual(4);
     expect(again).toBeGreaterThanOrEqual(32);

@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { checkout } from '../../support/program.ts';
-
-const run = promisify(execFile);
+import { runWithModule } from './run-with-module.ts';
 
 /** Optimises a function that calls twenty others, of about 200 bytes of bytecode each. */
 const optimize = `
@@ -19,14 +14,13 @@ for (let n = 0; n < 2000; n++) all(n);
 all(1);`;
 
 async function countInlined(before: string): Promise<number> {
-  const program = join(checkout, 'server/cli/inline-more.ts');
-  const source = `(async () => { const { inlineMore } = await import(${JSON.stringify(program)}); ${before} ${optimize} })()`;
-  const { stdout } = await run(process.execPath, ['--allow-natives-syntax', '--trace-turbo-inlining', '-e', source]);
-  return stdout.match(/Inlining .*SharedFunctionInfo f\d/g)?.length ?? 0;
+  const options = ['--allow-natives-syntax', '--trace-turbo-inlining'];
+  const printed = await runWithModule('inline-more.ts', `${before} ${optimize}`, options);
+  return printed.match(/Inlining .*SharedFunctionInfo f\d/g)?.length ?? 0;
 }
 
 test('V8 inlines at least twice as much', async () => {
   const byDefault = await countInlined('');
   expect(byDefault).toBeGreaterThan(0);
-  expect(await countInlined('inlineMore();')).toBeGreaterThanOrEqual(2 * byDefault);
+  expect(await countInlined('exported.inlineMore();')).toBeGreaterThanOrEqual(2 * byDefault);
 });

@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { checkout } from '../../support/program.ts';
-
-const run = promisify(execFile);
+import { runWithModule } from './run-with-module.ts';
 
 /** Keeps 20 MB alive and allocates more. Prints how far the old generation grows before it is collected, as a factor. */
 const fill = `
@@ -27,15 +22,13 @@ console.log(largestMb / liveMb);
 process.exit();`;
 
 async function growthAfter(before: string): Promise<number> {
-  const program = JSON.stringify(join(checkout, 'server/cli/let-heap-double.ts'));
-  const source = `(async () => { const { letHeapDouble } = await import(${program}); ${before} ${fill} })()`;
-  const { stdout } = await run(process.execPath, ['--expose-gc', '--max-semi-space-size=2', '-e', source]);
-  return Number(stdout);
+  const options = ['--expose-gc', '--max-semi-space-size=2'];
+  return Number(await runWithModule('let-heap-double.ts', `${before} ${fill}`, options));
 }
 
 test('the old generation is collected when it has doubled', async () => {
   const byDefault = await growthAfter('');
-  const doubled = await growthAfter('letHeapDouble();');
+  const doubled = await growthAfter('exported.letHeapDouble();');
   expect(doubled).toBeGreaterThan(1.7);
   expect(doubled).toBeLessThan(2.6);
   expect(byDefault).toBeGreaterThan(3);
