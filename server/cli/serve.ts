@@ -13,7 +13,7 @@ import { notifyStarter } from './detach.ts';
 import { type Ending, endInOrder, longestEndMs } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { inlineMore } from './inline-more.ts';
-import { letHeapDouble } from './let-heap-double.ts';
+import { letHeapGrow } from './let-heap-grow.ts';
 import { openBrowser } from './open-browser.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   // again.
   process.on('SIGHUP', () => {});
   boundYoungGeneration();
-  letHeapDouble();
+  letHeapGrow();
   inlineMore();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env);

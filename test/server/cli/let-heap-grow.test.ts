@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { runWithModule } from './run-with-module.ts';
 
-/** Keeps 20 MB alive and allocates more. Prints how far the old generation grows before it is collected, as a factor. */
-const fill = `
+/** Keeps 20 MB alive, pauses, and allocates more. Prints how far the old generation grows before it is collected. */
+const fillAfterPause = `
 const { getHeapSpaceStatistics } = require('node:v8');
 const oldMb = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size / 1024 / 1024;
 globalThis.live = Array.from({ length: 200_000 }, (_, index) => ({ index, pair: [index] }));
 gc();
-gc();
+await new Promise((resolve) => setTimeout(resolve, 2_000));
 const liveMb = oldMb();
 let largestMb = liveMb, kept = [];
 for (let round = 0; round < 20_000; round++) {
@@ -21,15 +21,13 @@ for (let round = 0; round < 20_000; round++) {
 console.log(largestMb / liveMb);
 process.exit();`;
 
+/** Incremental marking would let the heap grow further while it runs, by an amount that varies. */
+const atOnce = ['--expose-gc', '--max-semi-space-size=2', '--no-incremental-marking'];
 async function growthAfter(before: string): Promise<number> {
-  const options = ['--expose-gc', '--max-semi-space-size=2'];
-  return Number(await runWithModule('let-heap-double.ts', `${before} ${fill}`, options));
+  return Number(await runWithModule('let-heap-grow.ts', `${before} ${fillAfterPause}`, atOnce));
 }
 
-test('the old generation is collected when it has doubled', async () => {
-  const byDefault = await growthAfter('');
-  const doubled = await growthAfter('exported.letHeapDouble();');
-  expect(doubled).toBeGreaterThan(1.7);
-  expect(doubled).toBeLessThan(2.6);
-  expect(byDefault).toBeGreaterThan(3);
+test('the old generation may grow fourfold even after a pause', async () => {
+  expect(await growthAfter('')).toBeLessThan(2);
+  expect(await growthAfter('exported.letHeapGrow();')).toBeGreaterThan(3);
 });
