@@ -48,7 +48,8 @@ export class ResponseExcerpt {
 
   /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */
   get tail(): Buffer {
-    if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
+    const chunk = this.#chunk;
+    if (chunk) return chunk.length > 2 * tailBytes ? chunk.subarray(-2 * tailBytes) : chunk;
     return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
   }
 

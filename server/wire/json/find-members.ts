@@ -36,7 +36,8 @@ export function membersOfEnd(bytes: Buffer, name: string): Member[] {
   if (at === -1) return [];
   const { members, depth } = walk(bytes, name, at);
   // The end of the document is at depth 0, whatever depth the walk began at.
-  return members.map((member) => ({ ...member, level: member.level - depth }));
+  for (const member of members) member.level -= depth;
+  return members;
 }
 
 interface Walk {

@@ -11,99 +11,74 @@ type Fields = Record<string, unknown>;
 /** Null if the object has an unknown shape or no usable number. */
 export function toUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
-  const usage = dropUnknown(ofShape(value));
+  const usage = ofShape(value);
   return Object.keys(usage).length === 0 ? null : usage;
 }
 
-function ofShape(fields: Fields): Counts {
+function ofShape(fields: Fields): Usage {
   if ('prompt_tokens' in fields || 'completion_tokens' in fields) return ofChat(fields);
   if ('cache_read_input_tokens' in fields || 'cache_creation_input_tokens' in fields) return ofAnthropic(fields);
   if ('input_tokens' in fields || 'output_tokens' in fields) return ofResponses(fields);
-  if (fields.type === 'duration') return { seconds: duration(fields.seconds) };
-  return {};
+  const seconds = fields.type === 'duration' ? duration(fields.seconds) : undefined;
+  return seconds === undefined ? {} : { seconds };
 }
 
-type Counts = { [Name in keyof Usage]: number | undefined };
-
 /** Chat, completions, embeddings: `prompt_tokens`, `completion_tokens` and their details. */
-function ofChat(fields: Fields): Counts {
-  const input = details(fields, 'prompt_tokens_details');
-  const output = details(fields, 'completion_tokens_details');
-  const totals = { inputTokens: count(fields.prompt_tokens), outputTokens: count(fields.completion_tokens) };
-  return { ...totals, ...partsOf(input, output) };
+function ofChat(fields: Fields): Usage {
+  const usage = totals(fields.prompt_tokens, fields.completion_tokens);
+  addInputParts(usage, fields.prompt_tokens_details);
+  addOutputParts(usage, fields.completion_tokens_details);
+  return usage;
 }
 
 /** Responses, images, transcriptions and speech events; transcriptions use the singular `input_token_details`. */
-function ofResponses(fields: Fields): Counts {
-  const input = details(fields, 'input_tokens_details', 'input_token_details');
-  const output = details(fields, 'output_tokens_details', 'output_token_details');
-  const totals = { inputTokens: count(fields.input_tokens), outputTokens: count(fields.output_tokens) };
-  return { ...totals, ...partsOf(input, output) };
+function ofResponses(fields: Fields): Usage {
+  const usage = totals(fields.input_tokens, fields.output_tokens);
+  addInputParts(usage, fields.input_tokens_details ?? fields.input_token_details);
+  addOutputParts(usage, fields.output_tokens_details ?? fields.output_token_details);
+  return usage;
 }
 
-/** Details that both shapes report under the same names. */
-function partsOf(input: Fields, output: Fields): Counts {
-  return {
-    cachedInputTokens: count(input.cached_tokens),
-    cacheWriteTokens: count(input.cache_write_tokens),
-    reasoningTokens: count(output.reasoning_tokens),
-    audioInputTokens: count(input.audio_tokens),
-    audioOutputTokens: count(output.audio_tokens),
-    imageInputTokens: count(input.image_tokens),
-    imageOutputTokens: count(output.image_tokens),
-  };
+function totals(input: unknown, output: unknown): Usage {
+  const usage: Usage = {};
+  if (typeof input === 'number') usage.inputTokens = input;
+  if (typeof output === 'number') usage.outputTokens = output;
+  return usage;
+}
+
+function addInputParts(usage: Usage, details: unknown): void {
+  if (!isObject(details)) return;
+  const { cached_tokens: cached, cache_write_tokens: cacheWrite, audio_tokens: audio, image_tokens: image } = details;
+  if (typeof cached === 'number') usage.cachedInputTokens = cached;
+  if (typeof cacheWrite === 'number') usage.cacheWriteTokens = cacheWrite;
+  if (typeof audio === 'number') usage.audioInputTokens = audio;
+  if (typeof image === 'number') usage.imageInputTokens = image;
+}
+
+function addOutputParts(usage: Usage, details: unknown): void {
+  if (!isObject(details)) return;
+  const { reasoning_tokens: reasoning, audio_tokens: audio, image_tokens: image } = details;
+  if (typeof reasoning === 'number') usage.reasoningTokens = reasoning;
+  if (typeof audio === 'number') usage.audioOutputTokens = audio;
+  if (typeof image === 'number') usage.imageOutputTokens = image;
 }
 
 /** Anthropic reports cache reads and writes separately from `input_tokens`. */
-function ofAnthropic(fields: Fields): Counts {
-  const fresh = count(fields.input_tokens);
-  const cacheRead = count(fields.cache_read_input_tokens);
-  const cacheWritten = count(fields.cache_creation_input_tokens);
-  return {
-    inputTokens: fresh === undefined ? undefined : fresh + (cacheRead ?? 0) + (cacheWritten ?? 0),
-    outputTokens: count(fields.output_tokens),
-    cachedInputTokens: cacheRead,
-    cacheWriteTokens: cacheWritten,
-    reasoningTokens: count(details(fields, 'output_tokens_details').thinking_tokens),
-  };
+function ofAnthropic(fields: Fields): Usage {
+  const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation_input_tokens: written } = fields;
+  const sum = typeof fresh === 'number' ? fresh + (numberIn(read) ?? 0) + (numberIn(written) ?? 0) : undefined;
+  const usage = totals(sum, fields.output_tokens);
+  const details = isObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
+  if (typeof read === 'number') usage.cachedInputTokens = read;
+  if (typeof written === 'number') usage.cacheWriteTokens = written;
+  if (typeof details.thinking_tokens === 'number') usage.reasoningTokens = details.thinking_tokens;
+  return usage;
 }
 
-function details(fields: Fields, ...names: string[]): Fields {
-  for (const name of names) {
-    const value = fields[name];
-    if (isObject(value)) return value;
-  }
-  return {};
-}
-
-const count = (value: unknown) => (typeof value === 'number' ? value : undefined);
+const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 /** Seconds, possibly fractional: a number, or a string as in videos and older transcriptions. */
 export function duration(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof seconds === 'number' && !Number.isNaN(seconds) ? seconds : undefined;
 }
-
-/** A loop rather than `Object.entries`: this runs for every request. */
-function dropUnknown(counts: Counts): Usage {
-  const usage: Usage = {};
-  for (const name of reportedQuantities) {
-    const value = counts[name];
-    if (value !== undefined) usage[name] = value;
-  }
-  return usage;
-}
-
-/** Everything that responses report; characters and images are counted from the request. */
-const reportedQuantities = [
-  'inputTokens',
-  'outputTokens',
-  'cachedInputTokens',
-  'cacheWriteTokens',
-  'reasoningTokens',
-  'audioInputTokens',
-  'audioOutputTokens',
-  'imageInputTokens',
-  'imageOutputTokens',
-  'seconds',
-] as const satisfies readonly (keyof Usage)[];
