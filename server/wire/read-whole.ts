@@ -21,8 +21,8 @@ interface ResponseKind {
 /** How a response is read. The content type matters only for audio, video and requested text. */
 export type ResponseFormat = 'json' | 'text' | 'media';
 
-/** In longer answers, only the beginning is searched for an error. */
-const searchedBytes = 16 * 1024;
+/** Longer answers are only examined at their beginning and end. */
+const scannedBytes = 16 * 1024;
 /** How much of the beginning of a longer answer is examined. */
 const beginningBytes = 4 * 1024;
 /** Longer errors are not parsed. */
@@ -77,9 +77,9 @@ export function readMedia(body: Buffer): Verdict {
 export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
   const first = body[firstNoBlank(body)];
   if (first === undefined) return empty;
-  if (body.length <= searchedBytes) return isPlainAnswer(body, wire.whole, isFramed) ? answer : readParsed(body, wire);
+  if (body.length <= scannedBytes) return isPlainAnswer(body, wire.whole) ? answer : readParsed(body, wire);
   if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire) : damaged;
-  if (!isObjectByItsEnds(body)) return damaged;
+  if (first !== openBrace || body[lastNoBlank(body)] !== closeBrace) return damaged;
   if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, noNames).ok) return damaged;
   const beginning = body.toString('latin1', 0, beginningBytes);
   if (errorOnTop.test(beginning) && body.length <= maxErrorBytes) return readParsed(body, wire);
@@ -130,18 +130,24 @@ function lastNoBlank(body: Buffer): number {
   return at;
 }
 
-/** Whether it begins and ends as a JSON object. */
-function isObjectByItsEnds(body: Buffer): boolean {
-  return body[firstNoBlank(body)] === openBrace && body[lastNoBlank(body)] === closeBrace;
+const markNames = new WeakMap<readonly string[], JsonNames>();
+
+function namesOf(marks: readonly string[]): JsonNames {
+  const known = markNames.get(marks);
+  if (known) return known;
+  const names = new JsonNames(marks.map((mark) => mark.slice(1, -1)));
+  markNames.set(marks, names);
+  return names;
 }
 
 /**
- * Whether it has a name that every answer of the wire has, and nothing in it is called an error. There is nothing to judge
- * then, and searching costs a fifth of parsing. An answer without stated length must be complete JSON.
+ * Whether it is complete JSON with a member that every answer of the wire has, and nothing in it is called an error. There
+ * is nothing to judge then, and scanning an answer costs less than half of parsing it.
  */
-function isPlainAnswer(body: Buffer, { marks }: WholeFormat, isFramed: boolean): boolean {
-  if (!isObjectByItsEnds(body) || body.includes(errorName) || !marks.some((mark) => body.includes(mark))) return false;
-  return isFramed || peekJson(body, noNames).ok;
+function isPlainAnswer(body: Buffer, { marks }: WholeFormat): boolean {
+  if (body.includes(errorName)) return false;
+  const peek = peekJson(body, namesOf(marks));
+  return peek.ok && peek.fields.size > 0;
 }
 
 /** Undefined if it is not JSON. */
