@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { runWithModule } from './run-with-module.ts';
 
-/** Keeps 20 MB alive, pauses, and allocates more. Prints how far the old generation grows before it is collected. */
-const fillAfterPause = `
+/** Keeps 20 MB alive and allocates more. Prints how far the old generation grows before it is collected, as a factor. */
+const fill = `
 const { getHeapSpaceStatistics } = require('node:v8');
 const oldMb = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size / 1024 / 1024;
 globalThis.live = Array.from({ length: 200_000 }, (_, index) => ({ index, pair: [index] }));
 gc();
-await new Promise((resolve) => setTimeout(resolve, 2_000));
+gc();
 const liveMb = oldMb();
 let largestMb = liveMb, kept = [];
 for (let round = 0; round < 20_000; round++) {
@@ -21,13 +21,17 @@ for (let round = 0; round < 20_000; round++) {
 console.log(largestMb / liveMb);
 process.exit();`;
 
-/** Incremental marking would let the heap grow further while it runs, by an amount that varies. */
-const atOnce = ['--expose-gc', '--max-semi-space-size=2', '--no-incremental-marking'];
+/**
+ * V8's own factor depends on how busy the machine is, so it is fixed at the little that V8 allows after a pause.
+ * Incremental marking would let the heap grow further while it runs, by an amount that varies.
+ */
+const options = ['--expose-gc', '--max-semi-space-size=2', '--heap-growing-percent=20', '--no-incremental-marking'];
+
 async function growthAfter(before: string): Promise<number> {
-  return Number(await runWithModule('let-heap-grow.ts', `${before} ${fillAfterPause}`, atOnce));
+  return Number(await runWithModule('let-heap-grow.ts', `${before} ${fill}`, options));
 }
 
-test('the old generation may grow fourfold even after a pause', async () => {
+test('the old generation may grow fourfold, however little V8 would allow', async () => {
   expect(await growthAfter('')).toBeLessThan(2);
   expect(await growthAfter('exported.letHeapGrow();')).toBeGreaterThan(3);
 });
