@@ -34,8 +34,9 @@ function ofChat(fields: Fields): Usage {
 /** Responses, images, transcriptions and speech events; transcriptions use the singular `input_token_details`. */
 function ofResponses(fields: Fields): Usage {
   const usage = totals(fields.input_tokens, fields.output_tokens);
-  addInputParts(usage, fields.input_tokens_details ?? fields.input_token_details);
-  addOutputParts(usage, fields.output_tokens_details ?? fields.output_token_details);
+  const { input_tokens_details: input, output_tokens_details: output } = fields;
+  addInputParts(usage, isObject(input) ? input : fields.input_token_details);
+  addOutputParts(usage, isObject(output) ? output : fields.output_token_details);
   return usage;
 }
 
@@ -65,17 +66,19 @@ function addOutputParts(usage: Usage, details: unknown): void {
 
 /** Anthropic reports cache reads and writes separately from `input_tokens`. */
 function ofAnthropic(fields: Fields): Usage {
-  const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation_input_tokens: written } = fields;
-  const sum = typeof fresh === 'number' ? fresh + (numberIn(read) ?? 0) + (numberIn(written) ?? 0) : undefined;
-  const usage = totals(sum, fields.output_tokens);
-  const details = isObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
+  const usage = totals(fields.input_tokens, fields.output_tokens);
+  const {
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    output_tokens_details: details,
+  } = fields;
   if (typeof read === 'number') usage.cachedInputTokens = read;
   if (typeof written === 'number') usage.cacheWriteTokens = written;
-  if (typeof details.thinking_tokens === 'number') usage.reasoningTokens = details.thinking_tokens;
+  const { inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  if (inputTokens !== undefined) usage.inputTokens = inputTokens + cachedInputTokens + cacheWriteTokens;
+  if (isObject(details) && typeof details.thinking_tokens === 'number') usage.reasoningTokens = details.thinking_tokens;
   return usage;
 }
-
-const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 /** Seconds, possibly fractional: a number, or a string as in videos and older transcriptions. */
 export function duration(value: unknown): number | undefined {
