@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AwakeTimer } from '../awake-clock.ts';
+import { joinPieces } from './join-pieces.ts';
 import type { PhaseLimits, ResponseHandler, ResponseHeaders, UpstreamCall } from './transport.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 
@@ -23,7 +24,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #done = false;
   /** undici reports each chunk of a chunked response, and one read may contain hundreds; they are passed on together. */
   #chunk: Buffer | undefined;
-  #chunks: Buffer[] | undefined;
+  #chunks: [Buffer, ...Buffer[]] | undefined;
   /** Paused by the reader. */
   #isHeld = false;
   /** Paused until the next turn of the event loop. */
@@ -104,7 +105,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   flushPieces(): void {
     if (this.#done || !this.#chunk) return;
     this.#silenceTimer?.restart();
-    const bytes = this.#chunks ? Buffer.concat(this.#chunks) : this.#chunk;
+    const bytes = this.#chunks ? joinPieces(this.#chunks) : this.#chunk;
     this.#chunk = undefined;
     this.#chunks = undefined;
     const startedMs = bytes.length < timedFromBytes ? null : performance.now();

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { joinPieces } from '../../../server/transport/join-pieces.ts';
+
+const framing = '\r\n5\r\n';
+
+/** A read of a chunked response, in memory of its own, and its pieces as undici passes them on. */
+function readOf(texts: readonly string[]) {
+  const read = Buffer.alloc(60_000, '.');
+  const pieces: Buffer[] = [];
+  let at = 100;
+  for (const text of texts) {
+    at += read.write(framing, at);
+    const length = read.write(text, at);
+    pieces.push(read.subarray(at, at + length));
+    at += length;
+  }
+  return { read, start: 100 + framing.length, end: at, pieces: pieces as [Buffer, ...Buffer[]] };
+}
+
+describe('joining the pieces of a read', () => {
+  it('moves them together in the memory of the read', () => {
+    const { read, start, pieces } = readOf(['first', 'and', 'a longer third', '', 'last']);
+    const joined = joinPieces(pieces);
+    expect(joined.toString()).toBe('firstanda longer thirdlast');
+    expect(joined.buffer === read.buffer).toBe(true);
+    expect(joined.byteOffset).toBe(start);
+  });
+
+  it('changes nothing before the first piece or behind the last', () => {
+    const { read, start, end, pieces } = readOf(['one', 'two', 'three']);
+    const before = Buffer.from(read.subarray(0, start));
+    const behind = Buffer.from(read.subarray(end));
+    joinPieces(pieces);
+    expect(read.subarray(0, start).equals(before)).toBe(true);
+    expect(read.subarray(end).equals(behind)).toBe(true);
+  });
+
+  it.each([
+    ['of two reads', () => [readOf(['one']).pieces[0], readOf(['two']).pieces[0]]],
+    ['in another order than their memory', () => readOf(['two', 'one']).pieces.reverse()],
+    ['that overlap', () => overlapping()],
+  ] as const)('copies pieces %s', (_which, make) => {
+    const pieces = make() as [Buffer, Buffer];
+    const originals = pieces.map((piece) => Buffer.from(piece));
+    const joined = joinPieces(pieces);
+    expect(joined.equals(Buffer.concat(originals))).toBe(true);
+    expect(pieces.map((piece, index) => piece.equals(originals[index]!))).toEqual([true, true]);
+  });
+
+  it("leaves alone what lies between two pieces in Node's pool", () => {
+    const pool = Buffer.from(new ArrayBuffer(Buffer.poolSize));
+    pool.fill('-');
+    pool.write('one', 0);
+    pool.write('of somebody else', 10);
+    pool.write('two', 40);
+    const joined = joinPieces([pool.subarray(0, 3), pool.subarray(40, 43)]);
+    expect(joined.toString()).toBe('onetwo');
+    expect(pool.subarray(10, 26).toString()).toBe('of somebody else');
+  });
+});
+
+function overlapping(): [Buffer, Buffer] {
+  const { read } = readOf(['abcdef']);
+  return [read.subarray(105, 109), read.subarray(107, 111)];
+}
