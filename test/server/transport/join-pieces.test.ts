@@ -44,7 +44,7 @@ describe('joining the pieces of a read', () => {
     const originals = pieces.map((piece) => Buffer.from(piece));
     const joined = joinPieces(pieces);
     expect(joined.equals(Buffer.concat(originals))).toBe(true);
-    expect(pieces.map((piece, index) => piece.equals(originals[index]!))).toEqual([true, true]);
+    expect(pieces.map(String)).toEqual(originals.map(String));
   });
 
   it("leaves alone what lies between two pieces in Node's pool", () => {
