@@ -29,7 +29,7 @@ function sample(schema: unknown, context: SampleContext): unknown {
   const nested = { ...context, depth: context.depth + 1 };
   if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, context.root), nested);
   if ('const' in schema) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) return sampleOfChoice(choices, nested);
   return sampleOfType(schema, nested);

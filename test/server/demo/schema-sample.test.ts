@@ -104,6 +104,10 @@ describe('the sample of a schema', () => {
     expect(sampleOfSchema(schema)).toEqual({ x: 7, y: null });
   });
 
+  it('gives null for an enum without values', () => {
+    expect(sampleOfSchema({ enum: [] })).toBeNull();
+  });
+
   it('ends for a schema that never does', () => {
     const schema = { type: 'object', properties: { again: { $ref: '#' } }, required: ['again'] };
     expect(JSON.stringify(sampleOfSchema(schema)).length).toBeLessThan(1000);
