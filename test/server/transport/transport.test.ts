@@ -219,6 +219,40 @@ describe('pause', () => {
   });
 });
 
+describe('a response of many chunks', () => {
+  // Pieces of one read are joined in its memory, which must not change what was passed on earlier.
+  test('passes on every byte once and unaltered, also with pauses in any place', async () => {
+    const bytes = Buffer.alloc(6_000_000);
+    for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE((at * 2_654_435_761) >>> 0, at);
+    const upstream = await serve((_request, response) => {
+      for (let at = 0, length = 1; at < bytes.length; at += length, length = (length * 7 + 11) % 3_001) {
+        response.write(bytes.subarray(at, at + length));
+      }
+      response.end();
+    });
+    const responses = await Promise.all([0, 2, 3, 5].map((pauseEvery) => readWithPauses(upstream.origin, pauseEvery)));
+    for (const pieces of responses) expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+  });
+});
+
+/** Resolves with the pieces as they were passed on. Pauses for a turn of the event loop after every so many; 0: never. */
+function readWithPauses(origin: string, pauseEvery: number): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  return new Promise((resolve, reject) => {
+    const call = transport.send(requestTo(origin), {
+      onHeaders() {},
+      onData(piece) {
+        pieces.push(piece);
+        if (pauseEvery === 0 || pieces.length % pauseEvery !== 0) return;
+        call.pause();
+        void setImmediate().then(() => call.resume());
+      },
+      onEnd: () => resolve(pieces),
+      onError: reject,
+    });
+  });
+}
+
 describe('readResponse', () => {
   test('gathers a reply', async () => {
     const upstream = await serve((_request, response) => response.end('{"data":[]}'));
