@@ -2,7 +2,7 @@
  * Joins the pieces into which undici divides one read of a chunked response. They lie in that read's memory in order, with
  * only the framing of chunks between them, and are moved together there. While they were copied into memory of their own,
  * every read took twice the memory outside of V8's heap, whose growth makes V8 collect the old generation: at full speed
- * six times a second instead of never, which cost a quarter of the throughput.
+ * nine times a second instead of never, which cost a quarter of the throughput.
  *
  * Overwrites the memory between the first piece and the end of the last, unless the pieces are not of one read.
  */
