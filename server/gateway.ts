@@ -99,7 +99,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
     api,
   });
-  const webSockets = createSessionUpgrades(api);
+  const webSockets = createSessionUpgrades(api, (listener) => live.onChange(listener));
   const poller = new JobPoller(api);
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();

@@ -19,6 +19,7 @@ import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-u
 import { openRelay } from '../exchange/realtime/open-relay.ts';
 import { planSession, queryOf, referencedCall, type SessionPlan } from '../exchange/realtime/plan-session.ts';
 import { SessionAccounting } from '../exchange/realtime/session-accounting.ts';
+import { SessionEnd } from '../exchange/realtime/session-end.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { secretsOf } from '../exchange/redact-credential.ts';
 import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
@@ -57,6 +58,7 @@ export class SessionCall {
   #permit: Permit | undefined;
   #search: UpstreamSearch | undefined;
   #relay: SessionRelay | undefined;
+  #sessionEnd: SessionEnd | undefined;
   #isClientGone = false;
   #isShutDown = false;
 
@@ -87,6 +89,11 @@ export class SessionCall {
     this.#isShutDown = true;
     this.#relay?.shutDown();
     this.#search?.clientLeft();
+  }
+
+  /** The configuration has changed. A session that is not open yet is checked when it opens. */
+  checkNow(): void {
+    this.#sessionEnd?.checkNow();
   }
 
   #clientLeft(): void {
@@ -201,7 +208,13 @@ export class SessionCall {
     const relay = openRelay({ format, client, upstream, watch: accounting, reportError });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
+    this.#sessionEnd = new SessionEnd({
+      check: () => accounting.check(),
+      key: () => validKey(this.#ports.snapshot(), this.#trace.presentedKeys[0], Date.now()),
+      end: (refusal) => relay.endBy(refusal),
+    });
     const end = await relay.ended;
+    this.#sessionEnd.stop();
     accounting.end(end);
     if (end.outcome === 'stream-broken' || end.outcome === 'client-gone') upstream.notes.failed(end.outcome);
     upstream.notes.over();

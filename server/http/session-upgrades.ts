@@ -8,8 +8,15 @@ import type { SessionCall } from './session-call.ts';
 import { UpgradedConnection } from './upgraded-connection.ts';
 import { opensSession } from './web-socket-request.ts';
 
-export function createSessionUpgrades(ports: ApiPorts): WebSocketUpgrades {
+/** `onConfigChange` calls its listener whenever a new configuration is in force. */
+export function createSessionUpgrades(
+  ports: ApiPorts,
+  onConfigChange: (listener: () => void) => void,
+): WebSocketUpgrades {
   const running = new Map<SessionCall, Promise<void>>();
+  onConfigChange(() => {
+    for (const call of running.keys()) call.checkNow();
+  });
   let isClosed = false;
 
   const open = async (request: IncomingMessage, connection: UpgradedConnection) => {

@@ -24,6 +24,11 @@ export interface Limiter {
   /** For callers that cannot wait: what other replicas have counted lately may be missing. Throws a GatewayError. */
   admitAtOnce(requestId: string, subjects: readonly Limited[], estimate: Estimate): RateHeaders;
   /**
+   * Throws a GatewayError if a hard budget of these is spent, or cannot be known; for a session that is already open.
+   * Reserves nothing.
+   */
+  checkBudgets(limitedBy: readonly Limited[]): void;
+  /**
    * Reserves the remaining cost of a job in the hard budgets of key and group until `release`. Must be called before
    * `finished` of its request, so that the amount is reserved throughout.
    */

@@ -14,7 +14,7 @@ import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
 import { rateHeaders } from './rate-headers.ts';
-import { refusal, unknownSpending } from './refusal.ts';
+import { refusal, refuseIfSpent, unknownSpending } from './refusal.ts';
 
 export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
 
@@ -54,8 +54,7 @@ export class LocalLimiter implements Limiter {
     const { clocks } = this.#ports;
     const subjects = this.#subjectsOf(limitedBy);
     for (const { limited, account } of subjects) {
-      const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
-      if (unknown && estimate !== free) throw unknownSpending(limited);
+      if (estimate !== free) checkSpendingKnown(limited, account);
       const exceeded = findExceeded(account, limited.limits, {
         clocks,
         isFree: estimate === free,
@@ -69,6 +68,13 @@ export class LocalLimiter implements Limiter {
 
   admitAtOnce(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
     return this.admit(requestId, limitedBy, estimate);
+  }
+
+  checkBudgets(limitedBy: readonly Limited[]): void {
+    const { clocks } = this.#ports;
+    const subjects = limitedBy.map((limited) => ({ limited, counted: this.account(limited) }));
+    for (const { limited, counted } of subjects) checkSpendingKnown(limited, counted);
+    refuseIfSpent(subjects, clocks);
   }
 
   /** Counts a request whatever the limits are. It must be `finished`. */
@@ -198,4 +204,9 @@ export function settledBy(record: RequestRecord): Settled {
     used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
     isVoid: !isFromCache && attempts.every(({ connectMs, status }) => connectMs === null && status === null),
   };
+}
+
+function checkSpendingKnown(limited: Limited, account: Account): void {
+  const unknown = limited.limits.budgets.some(({ hard, per }) => hard && !account.spent(per).isKnown);
+  if (unknown) throw unknownSpending(limited);
 }

@@ -64,6 +64,12 @@ export function findExceeded(
   return waits.sort((a, b) => b.waitMs - a.waitMs)[0] ?? null;
 }
 
+/** A hard budget of which nothing is left, whatever still runs; null if there is none. */
+export function findSpent(account: Counted, { budgets }: Limits): Exceeded | null {
+  const spent = budgets.find((budget) => budget.hard && roomOf(account, budget).remaining <= 0);
+  return spent ? { meter: budgetMeter(account, spent), waitMs: null } : null;
+}
+
 function roomOf(account: Counted, { unit, amount, per }: Budget): Room {
   return { remaining: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
 }

@@ -1,7 +1,8 @@
 import type { Budget } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
-import type { Exceeded } from './meters.ts';
+import type { Clocks } from './account.ts';
+import { type Counted, type Exceeded, findSpent } from './meters.ts';
 import { formatSpan } from './rate-headers.ts';
 
 /** The error for a reached limit: whose it is, its usage, when it resets, and how to change it. */
@@ -25,6 +26,17 @@ export function refusal(
     headers: { ...headers, 'retry-after-ms': String(Math.ceil(wait)) },
     retryAfterSeconds: Math.ceil(wait / 1_000),
   });
+}
+
+/** Throws the refusal for the first of them whose hard budget is spent. */
+export function refuseIfSpent(
+  subjects: readonly { limited: Limited; counted: Counted }[],
+  { wallMs }: Pick<Clocks, 'wallMs'>,
+): void {
+  for (const { limited, counted } of subjects) {
+    const spent = findSpent(counted, limited.limits);
+    if (spent) throw refusal(limited, spent, { headers: {}, nowMs: wallMs() });
+  }
 }
 
 /** While the amount spent is unknown, a hard budget blocks all requests. */

@@ -12,7 +12,7 @@ import { type Clocks, type Estimate, free, type Settled } from '../limits/accoun
 import type { JobOwner, Limiter, RateHeaders } from '../limits/limiter.ts';
 import { type LocalLimiter, payersOf, settledBy } from '../limits/local-limiter.ts';
 import { metersOf } from '../limits/meters.ts';
-import { unknownSpending } from '../limits/refusal.ts';
+import { refuseIfSpent, unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
 import type { BudgetAudits } from './budget-audits.ts';
 import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';
@@ -85,6 +85,22 @@ export class ReplicaLimiter implements Limiter {
     // If it fails, the lease is sent with a later heartbeat.
     counts.ask(id, subjects, estimate, 'none').catch(() => {});
     return headersOf(limitedCounts, clocks);
+  }
+
+  /** By what is known here; what other replicas have counted is asked for, and known at the next check. */
+  checkBudgets(limitedBy: readonly Limited[]): void {
+    const { local, connection, clocks } = this.#ports;
+    local.checkBudgets(limitedBy);
+    if (!connection.isUp) return;
+    const subjects = limitedBy
+      .map((limited) => this.#subjects.of(limited))
+      .filter(({ hasHardBudget }) => hasHardBudget);
+    if (subjects.length > 0) this.#refreshCounts(subjects).catch(() => {});
+    const nowMs = clocks.wallMs();
+    const isCurrent = (counted: ReplyCounts, { limits }: Limited) =>
+      limits.budgets.every(({ per }) => counted.spent(per).period.endMs > nowMs);
+    for (const { limited, lastReply: counted } of subjects)
+      if (counted && isCurrent(counted, limited)) refuseIfSpent([{ limited, counted }], clocks);
   }
 
   finished(record: RequestRecord): void {

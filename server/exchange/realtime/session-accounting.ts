@@ -9,7 +9,7 @@ import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contr
 import type { Member } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
-import { hasHardDollarBudget } from '../enforce-limits.ts';
+import { hasHardDollarBudget, subjectsOf } from '../enforce-limits.ts';
 import { admitResponse, isPermanent, type LimitPorts } from './admit-response.ts';
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
@@ -69,13 +69,41 @@ export class SessionAccounting implements MessageWatch {
         return null;
       case 'transcribed':
         this.#transcribed(event.used);
-        return null;
+        return this.#afterMessage();
       case 'session':
         this.#transcribesWith = event.transcribesWith;
         return null;
       default:
         return null;
     }
+  }
+
+  /**
+   * Whether the session may no longer continue, by the current configuration: the key, its group's providers, and hard
+   * budgets. Null if it may.
+   */
+  check(): Refusal | null {
+    try {
+      const member = this.#member();
+      this.#checkProvider(member);
+      this.#ports.limiter.checkBudgets(subjectsOf(member));
+      return null;
+    } catch (thrown) {
+      return { error: this.#errorOf(thrown), eventId: null, isFatal: true };
+    }
+  }
+
+  /** A transcript is the only sign of its cost, so it is checked what is left after it. */
+  #afterMessage(): Refusal | null {
+    const refusal = this.check();
+    return refusal && { ...refusal, isAfterMessage: true };
+  }
+
+  #checkProvider({ group }: Member): void {
+    const { provider } = this.#owner.target;
+    if (group.providers.some((allowed) => allowed.provider.id === provider.id)) return;
+    const message = `Group "${group.id}" may no longer use provider "${provider.id}", which has this session.`;
+    throw new GatewayError('no_healthy_provider', message);
   }
 
   /** Call when the session ends: responses still running have used an unknown amount. */
@@ -134,11 +162,10 @@ export class SessionAccounting implements MessageWatch {
 
   /** A separate model transcribes the speech, at its own price. */
   #transcribed(used: EventUsage | null): void {
-    if (used === null) return;
     const target = { ...this.#owner.target, model: this.#transcribesWith };
     const row = new ResponseRow(this.#owner, 'transcription', target);
     row.begun();
-    const accounting = this.#accountingOf(used, this.#transcribesWith);
+    const accounting = used ? this.#accountingOf(used, this.#transcribesWith) : unknownUse;
     this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
   }
 

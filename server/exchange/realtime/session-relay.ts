@@ -18,13 +18,15 @@ import {
 } from './close-codes.ts';
 import { SessionSide } from './session-side.ts';
 
-/** Returned by the watch for a message that must not be forwarded. */
+/** Returned by the watch for a message that must not be forwarded, or that is the last one. */
 export interface Refusal {
   error: GatewayError;
   /** Id of the client's event that caused the refusal; null if none did. */
   eventId: string | null;
   /** The refusal ends the session. */
   isFatal: boolean;
+  /** The message itself is still forwarded, since it has been paid for. */
+  isAfterMessage?: true;
 }
 
 /** Inspects each message before it is forwarded; null forwards it. */
@@ -96,6 +98,11 @@ export class SessionRelay {
     }, cutOffMs);
   }
 
+  /** Ends the session between two messages. */
+  endBy(refusal: Refusal): void {
+    if (!this.#end) this.#refuse(refusal);
+  }
+
   async #run(): Promise<RelayEnd> {
     const [client, upstream] = [this.#client, this.#upstream];
     const { watch } = this.#options;
@@ -119,11 +126,11 @@ export class SessionRelay {
       if (this.#end) return;
       this.#contain(() => {
         const refusal = inspect(message);
+        if (refusal === null || refusal.isAfterMessage) to.socket.send(message, { binary: isBinary }, onWritten);
         if (refusal) {
           this.#refuse(refusal);
           return;
         }
-        to.socket.send(message, { binary: isBinary }, onWritten);
         if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
       });
     });

@@ -5,6 +5,8 @@ import { stretched } from '../../support/cpu-work.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { connectRealtime } from '../../support/realtime-client.ts';
+import { startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startReplica } from '../../support/replica.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -103,6 +105,17 @@ describe.runIf(hasPostgres())('two replicas', () => {
     await expect(chat(one, named)).rejects.toMatchObject({ code: 'session_stopped' });
     await eventually(async () => (await chat(other, named).catch(({ code }) => code)) === 'session_stopped');
     expect(performance.now() - stoppedMs).toBeLessThan(stretched(1_000));
+  });
+
+  test('end a realtime session that is open at one when its key is disabled at the other', async () => {
+    const realtime = await startRealtimeUpstream();
+    const keys = [{ id: 'k1', group: 'default', hash: hashOf(testKey) }];
+    await start({ providers: [mainProvider(realtime.baseUrl)], keys });
+    const session = await connectRealtime(one);
+    await other.gateway.execute({ type: 'key.update', id: 'k1', changes: { enabled: false } });
+    expect((await session.ended()).code).toBe(1008);
+    expect(await session.event()).toMatchObject({ type: 'error', error: { code: 'key_disabled' } });
+    await realtime.stop();
   });
 
   test('hold a budget to what both have spent', async () => {

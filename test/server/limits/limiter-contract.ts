@@ -124,6 +124,21 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     expect((await admits(together.limiters[2], [subject], free)).refusal).toBeNull();
   });
 
+  test('an open session learns of a spent hard budget, whatever still runs, and wherever it was spent', async () => {
+    const subject = budget(0.02, 'day');
+    const [first, second] = together.limiters;
+    const spending = [await admits(second, [subject]), await admits(second, [subject])];
+    const running = await admits(first, [subject], exactly({ usd: 5, tokens: 0 }));
+    expect(codeOf(() => first.checkBudgets([subject]))).toBeNull();
+    for (const { id } of spending) together.finish(second, id, cent);
+    await together.settled();
+    // Another replica has only asked by the second check.
+    codeOf(() => first.checkBudgets([subject]));
+    await together.settled();
+    await expect.poll(() => codeOf(() => first.checkBudgets([subject]))).toBe('budget_spent');
+    together.finish(first, running.id, none);
+  });
+
   test('a soft budget refuses nothing, and is told at 80 and 100 percent, once', async () => {
     const subject = budget(0.1, 'day', { hard: false });
     for (let index = 0; index < 14; index++) {
@@ -205,4 +220,14 @@ function limiterAt({ limiters }: CountingTogether, index: number): Limiter {
   const limiter = limiters[index % 3];
   if (!limiter) throw new Error('There are three.');
   return limiter;
+}
+
+function codeOf(check: () => void): string | null {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+  return null;
 }
