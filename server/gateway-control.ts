@@ -59,7 +59,7 @@ interface ControlSidePorts {
   /** Sluice's own addresses; filled once it listens. */
   ownAddresses: ReadonlySet<string>;
   engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind' | 'givenAddress'>;
-  /** Sluice's own origin, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
+  /** The origin at which people reach Sluice. Throws if it does not listen. */
   origin(): string;
 }
 
@@ -87,7 +87,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
-  const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(ports.origin(), access.token);
+  const createAdminUrl = () => (gatewayPorts.people ? ports.origin() : windowUrl(ports.origin(), access.token));
   const people = await openPeopleSide(gatewayPorts, live, { openSecrets: secrets.open, transport });
   const control: ControlPlane = createControlPlane({
     config,

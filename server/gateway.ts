@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { startAwakeClock } from './awake-clock.ts';
+import { baseUrlAt, reachableOrigin } from './contract/address.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord } from './contract/ledger.ts';
@@ -29,7 +30,7 @@ import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
 import type { Caller } from './people/caller.ts';
-import { reachableOrigin } from './reachable-origin.ts';
+import { hostAndPort } from './routing/compile.ts';
 import type { Snapshot } from './routing/snapshot.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
@@ -62,6 +63,8 @@ export interface Gateway {
   updateReady(version: string): void;
   /** Must be called after sleep or a change of network: pooled connections are dead and are dropped. */
   networkChanged(): void;
+  /** The base URL to give to clients, wherever they run. Throws if the gateway does not listen. */
+  baseUrl(): string;
   /**
    * A secret address that opens the window in a browser once; with sign-in, the public address. Throws if the gateway
    * does not listen.
@@ -77,7 +80,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const base = await openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
-  const origin = () => originOf(server);
+  const address = addressOf(ports.people, () => server);
   const observed = () => ({ ...side, admission: api.admission });
   const observability = openObservability(ports, { ...base, instanceId }, observed);
   const side: ControlSide = await openControlSide({
@@ -86,8 +89,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     observability,
     skippedShadows: () => shadows.skipped,
     ownAddresses,
-    engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
-    origin,
+    engine: () => ({ version, instanceId, startedAt, ...address.view() }),
+    origin: address.origin,
   });
   const { live, control } = side;
   const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
@@ -122,13 +125,14 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     query: control.query,
     exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
     onEvent: control.onEvent,
+    baseUrl: address.baseUrl,
     createAdminUrl: side.createAdminUrl,
     updateReady: control.updateReady,
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
       server = await listen(listener, { host, port, webSockets });
-      ownAddresses.add(`127.0.0.1:${server.port}`);
+      for (const own of address.own()) ownAddresses.add(own);
       side.addressChanged();
       return { host, port: server.port };
     },
@@ -174,9 +178,25 @@ function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed
   };
 }
 
-function originOf(server: ListeningServer | undefined): string {
-  if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
-  return reachableOrigin(server);
+/** Where the gateway listens, and where people and programs reach it. All but `view` throw if it does not listen. */
+function addressOf(people: GatewayPorts['people'], server: () => ListeningServer | undefined) {
+  const listensAt = () => {
+    const listening = server();
+    if (!listening) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+    return reachableOrigin(listening);
+  };
+  const origin = () => {
+    const local = listensAt();
+    return people?.publicOrigin ?? local;
+  };
+  const baseUrl = () => baseUrlAt(origin());
+  return {
+    origin,
+    baseUrl,
+    view: () => (server() ? { baseUrl: baseUrl(), listensAt: listensAt() } : { baseUrl: null, listensAt: null }),
+    /** Hosts with ports at which a provider would be Sluice itself. */
+    own: () => [`127.0.0.1:${server()?.port}`, hostAndPort(new URL(origin()))],
+  };
 }
 
 function apiPorts(

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { baseUrlOf } from '../contract/address.ts';
 import type { ClientGuide, Connection } from '../contract/clients/client-guide.ts';
 import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
 import { stepTexts } from '../contract/clients/step-texts.ts';
@@ -61,7 +62,7 @@ async function list({ control, output }: VerbContext): Promise<void> {
 async function print({ control, output }: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
   const key = await chooseKey(control, flags.key).catch(() => null);
   const model = flags.model ?? (key && (await chooseModel(control, key).catch(() => null))) ?? 'MODEL';
-  const steps = stepsOf(guide, { baseUrl: await baseUrlOf(control), key: 'YOUR_KEY', model });
+  const steps = stepsOf(guide, { baseUrl: await connectionUrl(control), key: 'YOUR_KEY', model });
   const shownSteps = steps.map((step) => ({ ...step, say: say(stepTexts, step.say) }));
   const text = shownSteps.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
   output.show({ client: guide.id, steps: shownSteps }, text);
@@ -88,7 +89,7 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
   if (preview.keyVariable !== null) {
     output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);
   }
-  const steps = stepsOf(guide, { baseUrl: await baseUrlOf(control), key: 'YOUR_KEY', model });
+  const steps = stepsOf(guide, { baseUrl: await connectionUrl(control), key: 'YOUR_KEY', model });
   for (const step of steps) if ('isWarning' in step && step.isWarning) output.note(say(stepTexts, step.say));
   if (control.origin !== null && key.canReveal) {
     const { secret } = await control.execute({ type: 'key.reveal', id: key.id });
@@ -113,7 +114,6 @@ async function agree(
   if (!yes && !(await askYesNo('Write this?', terminal))) throw new CliError('Nothing was changed.');
 }
 
-async function baseUrlOf(control: Control): Promise<Connection['baseUrl']> {
-  const { baseUrl, settings } = await control.query({ type: 'status' });
-  return baseUrl ?? `http://127.0.0.1:${settings.port}/v1`;
+async function connectionUrl(control: Control): Promise<Connection['baseUrl']> {
+  return baseUrlOf(await control.query({ type: 'status' }));
 }

@@ -4,7 +4,10 @@ import type { QueryInputMap, QueryResults, QueryType } from '../contract/queries
 
 /** The control plane as commands use it: that of a running Sluice, or of an engine opened on the data folder. */
 export interface Control {
-  /** The origin at which the running Sluice listens; null if none is running. */
+  /**
+   * The origin at which this command reaches the running Sluice; null if none is running. What clients are given is the
+   * status's `baseUrl`.
+   */
   readonly origin: string | null;
   /** Rejects with a GatewayError. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;

@@ -1,7 +1,7 @@
 /** Describes the process that listens on a port: a Sluice with its data folder, or another program by name. */
 import { get } from 'node:http';
 import { z } from 'zod';
-import { reachableHost } from '../reachable-origin.ts';
+import { reachableHost } from '../contract/address.ts';
 import { findDataFolder } from './find-data-folder.ts';
 import { findPortHolder, type PortHolder } from './port-holder.ts';
 

@@ -1,6 +1,7 @@
 /** `sluice doctor`: checks everything between a client and a provider, in the order of a request. Changes nothing. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { bypassEntries, parseBypass } from '../contract/proxy-bypass.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../environment.ts';
@@ -12,6 +13,7 @@ import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
+import { describeAddress } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
@@ -92,8 +94,9 @@ async function examineSecrets(terminal: Terminal, dataDir: string, status: Statu
   }
 }
 
-async function examinePort({ settings, baseUrl }: StatusView): Promise<Finding> {
-  if (baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${baseUrl}` };
+async function examinePort(status: StatusView): Promise<Finding> {
+  const { settings } = status;
+  if (status.baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${describeAddress(status)}` };
   const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
@@ -112,6 +115,15 @@ function examineProxy({ env }: Terminal): Finding {
   const broken = proxies.find((proxy) => !URL.canParse(proxy));
   if (broken !== undefined) return { name: 'proxy', ok: false, message: 'HTTPS_PROXY or HTTP_PROXY is not a URL' };
   const hosts = [...new Set(proxies.map((proxy) => new URL(proxy).host))].join(', ');
+  const unusable = bypassEntries(noProxy ?? '').filter((entry) => parseBypass(entry) === null);
+  if (unusable.length > 0) {
+    const advice = 'use names, addresses, ranges such as 10.0.0.0/8 or patterns such as 10.*';
+    return {
+      name: 'proxy',
+      ok: false,
+      message: `NO_PROXY has entries without effect: ${unusable.join(', ')}; ${advice}`,
+    };
+  }
   return { name: 'proxy', ok: true, message: `${hosts}${noProxy ? `, not for ${noProxy}` : ''}` };
 }
 

@@ -1,6 +1,6 @@
 /** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
 import { type Command, Option } from 'commander';
-import { reachableOrigin } from '../reachable-origin.ts';
+import { originOf } from '../contract/address.ts';
 import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
@@ -22,7 +22,7 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
   on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: keyId, model, shell }) => {
     const id = keyId ?? (await chooseKey(control, undefined)).id;
     const { secret } = await control.execute({ type: 'key.reveal', id });
-    const tool = toolEnvironment({ origin: await originOf(control), key: secret, model }, terminal.env);
+    const tool = toolEnvironment({ origin: await clientOrigin(control), key: secret, model }, terminal.env);
     output.show(Object.fromEntries(tool), shellLines(tool, shell));
     if (keyId === undefined) output.note(`With key "${id}"; another with --key.`);
   });
@@ -35,9 +35,7 @@ export function shellOption(): Option {
     .default(defaultShell);
 }
 
-/** The origin at which the running Sluice listens, or at which it would listen by its settings. */
-export async function originOf(control: Control): Promise<string> {
-  if (control.origin !== null) return control.origin;
-  const { settings } = await control.query({ type: 'status' });
-  return reachableOrigin(settings);
+/** The origin to give to programs: the public address if there is one. */
+export async function clientOrigin(control: Control): Promise<string> {
+  return originOf(await control.query({ type: 'status' }));
 }

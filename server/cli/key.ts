@@ -3,7 +3,7 @@ import type { KeyView } from '../contract/access-views.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
-import { originOf } from './env.ts';
+import { clientOrigin } from './env.ts';
 import { addKeyChanges } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { parseFuture } from './moment.ts';
@@ -67,7 +67,7 @@ async function exportLines(
   shell: Shell | true,
   { control, env }: { control: Control; env: Readonly<Record<string, string | undefined>> },
 ): Promise<string> {
-  const tool = toolEnvironment({ origin: await originOf(control), key }, env);
+  const tool = toolEnvironment({ origin: await clientOrigin(control), key }, env);
   return shellLines(tool, shell === true ? 'sh' : shell);
 }
 

@@ -1,7 +1,7 @@
+import { reachableOrigin } from '../contract/address.ts';
 import { type ClaimedFolder, claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Engine, EngineOptions } from '../open-engine.ts';
-import { reachableOrigin } from '../reachable-origin.ts';
 import type { Control, ListeningControl } from './control.ts';
 import { CliError } from './exit-codes.ts';
 

@@ -5,13 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { reachableHost, reachableOrigin } from '../contract/address.ts';
 import { readEvents, refusal, replySchema } from '../contract/control-replies.ts';
 import type { EventMessage } from '../contract/events.ts';
 import { adminTokenFileName } from '../control/admin-token.ts';
 import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
-import { reachableHost, reachableOrigin } from '../reachable-origin.ts';
 import type { ListeningControl } from './control.ts';
 import { CliError } from './exit-codes.ts';
 

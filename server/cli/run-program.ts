@@ -1,6 +1,7 @@
 /** Starts a program with a key. A key that was created for the program is revoked when the program ends. */
 import { basename } from 'node:path';
 import type { Control, ListeningControl } from './control.ts';
+import { clientOrigin } from './env.ts';
 import type { Output } from './output.ts';
 import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
@@ -40,7 +41,8 @@ export async function runProgram(line: readonly string[], choices: RunChoices, c
   try {
     const end = await around?.(control, key.id);
     try {
-      return await startProgram(line, { origin: control.origin, key, model: choices.model, control, dataDir, env });
+      const origin = await clientOrigin(control);
+      return await startProgram(line, { origin, key, model: choices.model, control, dataDir, env });
     } finally {
       await end?.();
     }

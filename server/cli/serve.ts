@@ -1,4 +1,6 @@
 /** `sluice serve`: claims the data folder, runs the engine until a signal arrives, and prints where it listens. */
+
+import { reachableOrigin } from '../contract/address.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
@@ -6,7 +8,6 @@ import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
 import type { PeopleOptions } from '../gateway-ports.ts';
 import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
-import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { boundYoungGeneration } from './bound-young-generation.ts';
 import { notifyStarter } from './detach.ts';
@@ -99,7 +100,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     options.ending,
     notice,
   );
-  const ready = await describeStart(engine, address, options).catch(async (error: unknown) => {
+  const ready = await describeStart(engine, options).catch(async (error: unknown) => {
     await engine.close(0);
     throw error;
   });
@@ -158,18 +159,14 @@ async function explain(error: unknown, { host, port }: Address): Promise<unknown
   }
 }
 
-async function describeStart(
-  { gateway, config }: Engine,
-  address: Address,
-  { environment }: ServeOptions,
-): Promise<Ready> {
+async function describeStart({ gateway, config }: Engine, { environment }: ServeOptions): Promise<Ready> {
   // A database that replicas share keeps a secret only if it can be sealed, so the key is only printed once.
   const keepSecret = environment.store === undefined;
   const key = config.isFirstRun
     ? await gateway.execute({ type: 'key.create', name: 'First key', keepSecret })
     : undefined;
   return {
-    baseUrl: `${reachableOrigin(address)}/v1`,
+    baseUrl: gateway.baseUrl(),
     windowUrl: gateway.createAdminUrl(),
     ...(key && { key: key.secret }),
     pid: process.pid,

@@ -49,13 +49,19 @@ async function countRunning(control: Control): Promise<number | null> {
 
 function describeRunning(state: QueryResults['status'], running: number | null): string[] {
   return [
-    `Sluice ${state.version} is running at ${state.baseUrl} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
+    `Sluice ${state.version} is running at ${describeAddress(state)} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
     `Requests:    ${running === null ? 'cannot be counted now' : `${running} running`}`,
     `Request log: ${describeLedger(state.ledger)}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
     ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),
     ...state.faults.map(describeFaults),
   ];
+}
+
+/** The public address too, if there is one, since that is the one to give to clients. */
+export function describeAddress({ baseUrl, listensAt }: QueryResults['status']): string {
+  if (baseUrl === null || listensAt === null || baseUrl.startsWith(listensAt)) return String(baseUrl);
+  return `${baseUrl}, listening at ${listensAt}`;
 }
 
 function describeProviders(providers: QueryResults['providers']): string {

@@ -15,8 +15,13 @@ export interface StatusView {
   pid: number;
   /** Unix milliseconds. */
   startedAt: number;
-  /** `http://127.0.0.1:4810/v1`; null while it does not listen. */
+  /**
+   * The base URL to give to clients: `http://127.0.0.1:4810/v1`, or that of the public address; null while Sluice does not
+   * listen.
+   */
   baseUrl: string | null;
+  /** Where it listens on this machine: `http://127.0.0.1:4810`; null while it does not, or for people without that right. */
+  listensAt: string | null;
   /** The parts of its address that were given at the start, which count more than the settings. */
   givenAddress: ('host' | 'port')[];
   /** The configuration's revision. */

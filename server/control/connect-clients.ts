@@ -11,8 +11,8 @@ interface ConnectClientsPorts {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   dataFolder: string | null;
-  /** Null while Sluice does not listen. */
-  baseUrl(): string | null;
+  /** The base URL to give to clients. */
+  baseUrl(): string;
   now(): number;
 }
 
@@ -37,10 +37,14 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
     return loaded;
   };
   const wantedClient = ({ client, key, model, secret }: QueryMap['connect-preview'] | CommandMap['connect.apply']) => {
-    const { keys, settings } = ports.config.current.config;
-    findById(keys, key, 'key');
-    const baseUrl = ports.baseUrl() ?? `http://127.0.0.1:${settings.port}/v1`;
-    return { client, keyId: key, model, baseUrl, secret: async () => secret ?? (await revealKey(ports, key)) };
+    findById(ports.config.current.config.keys, key, 'key');
+    return {
+      client,
+      keyId: key,
+      model,
+      baseUrl: ports.baseUrl(),
+      secret: async () => secret ?? (await revealKey(ports, key)),
+    };
   };
   return {
     list: async () => (await service()).list(),

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { ConfigStore } from '../config/config-store.ts';
+import { baseUrlOf } from '../contract/address.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
@@ -44,7 +45,7 @@ import { createViews, type EngineState } from './views.ts';
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
   StatusView,
-  'instanceId' | 'startedAt' | 'baseUrl' | 'givenAddress' | 'secretStore' | 'secretStoreKind' | 'version'
+  'instanceId' | 'startedAt' | 'baseUrl' | 'listensAt' | 'givenAddress' | 'secretStore' | 'secretStoreKind' | 'version'
 >;
 
 interface ControlPorts {
@@ -126,7 +127,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { hub, providerChanged } = createControlEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
-  const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
+  const clients = createConnectClients({ ...ports, baseUrl: () => baseUrlOf(views.status()), now: Date.now });
   const statusChanged = () => {
     if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../config/config-store.ts';
 import type { Config, ProviderConfig } from '../contract/config.ts';
+import { unusableEntries } from '../contract/settings-entries.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileSnapshot } from '../routing/compile.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -53,7 +54,7 @@ export interface ConfigInForce {
 export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConfig> {
   const parts = await loadParts(ports, null);
   const loaded = new LoadedConfig(ports, parts);
-  for (const line of [...describeMissing(parts.missing), ...loaded.snapshot.notices]) ports.notice?.(line);
+  for (const line of [...describeMissing(parts.missing), ...loaded.notices]) ports.notice?.(line);
   return loaded;
 }
 
@@ -114,6 +115,12 @@ class LoadedConfig implements LiveConfig {
     return this.#parts.demo?.provider ?? null;
   }
 
+  /** What in the configuration has no effect, one line each. */
+  get notices(): string[] {
+    const unusable = unusableEntries(this.#parts.used.config.settings);
+    return [...this.#snapshot.notices, ...unusable.map((problem) => `settings.${problem}. It has no effect.`)];
+  }
+
   hasSecret(name: string): boolean {
     return this.#parts.secrets.has(name) || (this.#parts.demo?.secrets.has(name) ?? false);
   }
@@ -170,14 +177,15 @@ class LoadedConfig implements LiveConfig {
   }
 
   #logNotices(): void {
-    for (const notice of this.#snapshot.notices) this.#ports.log.warn(notice);
+    for (const notice of this.notices) this.#ports.log.warn(notice);
   }
 
   #compile(before?: Snapshot): Snapshot {
     const { used, secrets, demo } = this.#parts;
     return compileSnapshot({
       revision: used.revision,
-      config: reachedAt(used.config, this.#ports.publicOrigin),
+      config: used.config,
+      publicOrigin: this.#ports.publicOrigin,
       secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),
       discovered: this.#ports.discovered(),
       demo: demo?.provider ?? null,
@@ -185,18 +193,4 @@ class LoadedConfig implements LiveConfig {
       before,
     });
   }
-}
-
-/** The configuration with the public address added to the allowed hosts and origins. */
-function reachedAt(config: Config, publicOrigin: string | undefined): Config {
-  if (publicOrigin === undefined) return config;
-  const { allowedHosts, allowedOrigins } = config.settings;
-  return {
-    ...config,
-    settings: {
-      ...config.settings,
-      allowedHosts: [...allowedHosts, new URL(publicOrigin).hostname],
-      allowedOrigins: [...allowedOrigins, publicOrigin],
-    },
-  };
 }

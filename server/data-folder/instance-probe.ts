@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { z } from 'zod';
+import { reachableHost } from '../contract/address.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
-import { reachableHost } from '../reachable-origin.ts';
 
 const limitMs = 1_500;
 const maxReplyBytes = 64 * 1024;

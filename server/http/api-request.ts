@@ -160,7 +160,7 @@ class ApiRequest {
 
   #checkSender(): void {
     const { headers } = this.#request;
-    checkSource(headers, this.#snapshot.settings);
+    checkSource(headers, this.#snapshot.source);
     if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
     checkHops(headers);
   }

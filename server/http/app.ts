@@ -119,15 +119,15 @@ const giveRequestId: RequestHandler = (_request, response, next) => {
 
 function guardHost(snapshot: () => Snapshot): RequestHandler {
   return (request, _response, next) => {
-    checkHost(request.headers.host, snapshot().settings.allowedHosts);
+    checkHost(request.headers.host, snapshot().source);
     next();
   };
 }
 
 /** Runs before preflights are answered, so that disallowed origins learn nothing. */
-function admitOrigin({ settings }: Snapshot, request: IncomingMessage, response: ServerResponse): void {
+function admitOrigin({ source }: Snapshot, request: IncomingMessage, response: ServerResponse): void {
   const { origin, host } = request.headers;
-  checkOrigin(origin, host, settings.allowedOrigins);
+  checkOrigin(origin, host, source);
   if (origin !== undefined) allowOrigin(response, origin);
 }
 

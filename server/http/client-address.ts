@@ -1,14 +1,15 @@
 /** The address of a client that may be behind proxies. */
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import { isInNetwork, type Network, parseAddress, parseNetwork } from '../contract/ip-network.ts';
 
 /** Proxies whose X-Forwarded-For is trusted. Anyone else could forge it. */
 export class TrustedProxies {
-  readonly #proxies = new BlockList();
+  readonly #proxies: readonly Network[];
 
   /** Takes addresses and networks, such as `10.0.0.0/8`. Throws an Error that names an entry that is neither. */
   constructor(proxies: readonly string[]) {
-    for (const proxy of proxies) this.#add(proxy);
+    this.#proxies = proxies.map(networkOf);
   }
 
   /**
@@ -30,20 +31,16 @@ export class TrustedProxies {
     return address === '' ? null : address;
   }
 
-  #add(proxy: string): void {
-    const [address = '', bits] = proxy.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    const longest = family === 'ipv6' ? 128 : 32;
-    const prefix = bits === undefined ? longest : Number.parseInt(bits, 10);
-    if (isIP(address) === 0 || !(prefix >= 0 && prefix <= longest)) {
-      throw new Error(`"${proxy}" is neither an IP address nor a network such as 10.0.0.0/8`);
-    }
-    this.#proxies.addSubnet(address, prefix, family);
+  #trusts(text: string): boolean {
+    const address = parseAddress(text);
+    return address !== null && this.#proxies.some((network) => isInNetwork(address, network));
   }
+}
 
-  #trusts(address: string): boolean {
-    return isIP(address) !== 0 && this.#proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
+function networkOf(text: string): Network {
+  const network = parseNetwork(text);
+  if (network) return network;
+  throw new Error(`"${text}" is neither an IP address nor a network such as 10.0.0.0/8`);
 }
 
 /** Long enough for any chain of proxies. */

@@ -2,34 +2,31 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import type { Settings } from '../contract/settings.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { SourceRules } from '../routing/source-rules.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /**
- * Prevents DNS rebinding: a page whose host name resolves to this machine still sends its own name as Host. `allowedHosts`
+ * Prevents DNS rebinding: a page whose host name resolves to this machine still sends its own name as Host. Allowed hosts
  * are accepted, too.
  */
-export function checkHost(host: string | undefined, allowedHosts: readonly string[]): void {
+export function checkHost(host: string | undefined, { allowsHost, publicOrigin }: SourceRules): void {
   if (host !== undefined && loopbackHost.test(host)) return;
   const name = host?.replace(/:\d*$/, '') ?? '';
-  if (allowedHosts.includes(name) || allowedHosts.includes('*')) return;
+  if (allowsHost(name)) return;
+  const address = publicOrigin ?? 'http://127.0.0.1 or http://localhost';
   throw new GatewayError(
     'host_refused',
-    `Host "${name.slice(0, 100)}" is not allowed. Use http://127.0.0.1 or http://localhost as the base URL, or add the name to settings.allowedHosts.`,
+    `Host "${name.slice(0, 100)}" is not allowed. Use ${address} as the base URL, or add the name to settings.allowedHosts.`,
   );
 }
 
 /** Pages may call only from allowed origins or Sluice's own. Programs other than browsers send no Origin. */
-export function checkOrigin(
-  origin: string | undefined,
-  host: string | undefined,
-  allowedOrigins: readonly string[],
-): void {
-  if (origin === undefined || origin === `http://${host}` || allowedOrigins.includes(origin)) return;
+export function checkOrigin(origin: string | undefined, host: string | undefined, { allowsOrigin }: SourceRules): void {
+  if (origin === undefined || origin === `http://${host}` || allowsOrigin(origin)) return;
   throw new GatewayError(
     'origin_refused',
     `Requests from the web page ${origin.slice(0, 100)} are not allowed. To allow them add that origin to settings.allowedOrigins.`,
@@ -37,9 +34,9 @@ export function checkOrigin(
 }
 
 /** Throws GatewayError for a request that a web page of another origin may have caused. */
-export function checkSource({ host, origin }: IncomingHttpHeaders, { allowedHosts, allowedOrigins }: Settings): void {
-  checkHost(host, allowedHosts);
-  checkOrigin(origin, host, allowedOrigins);
+export function checkSource({ host, origin }: IncomingHttpHeaders, rules: SourceRules): void {
+  checkHost(host, rules);
+  checkOrigin(origin, host, rules);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { AdminToken } from '../control/admin-token.ts';
 import type { Caller } from '../people/caller.ts';
+import { loopbackOnly } from '../routing/source-rules.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { checkHost } from './guards.ts';
@@ -37,7 +38,7 @@ async function callerOfBearer(
 ): Promise<Caller | undefined> {
   if (token.matches(secret)) {
     // The admin token is for this machine's command line and is refused under the public host name.
-    checkHost(request.headers.host, []);
+    checkHost(request.headers.host, loopbackOnly);
     return undefined;
   }
   const caller = await access.service.recognize(secret, access.proxies.clientOf(request));

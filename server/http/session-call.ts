@@ -103,7 +103,7 @@ export class SessionCall {
 
   async #serve(): Promise<void> {
     const { headers } = this.#request;
-    checkSource(headers, this.#snapshot.settings);
+    checkSource(headers, this.#snapshot.source);
     checkHops(headers);
     const session = this.#find();
     await this.#refuseReplay(session.member.key);

@@ -27,6 +27,7 @@ export function visibleStatus(status: StatusView, visibility: Visibility): Statu
     ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
     person,
     pid: 0,
+    listensAt: null,
     givenAddress: [],
     configReplaced: null,
     settings: nothingSet,

@@ -8,6 +8,7 @@ import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import { compileGroup, type KnownRoutings } from './compile-group.ts';
 import { compileKeys } from './compile-keys.ts';
+import { compileSourceRules } from './source-rules.ts';
 import type { CompiledGroup, CompiledProvider, Snapshot } from './snapshot.ts';
 
 export interface CompileInput {
@@ -21,6 +22,8 @@ export interface CompileInput {
   demo: ProviderConfig | null;
   /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
+  /** As browsers see Sluice: `https://gateway.example`; absent without a public address. */
+  publicOrigin?: string | undefined;
   /** The previous snapshot, whose unchanged parts may be reused. */
   before?: Snapshot | undefined;
 }
@@ -37,6 +40,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   return {
     revision: input.revision,
     settings: config.settings,
+    source: compileSourceRules(config.settings, input.publicOrigin ?? null),
     ...compileKeys({ configured: config.keys, groups: config.groups, secrets: input.secrets }, input.before),
     providers,
     group(id) {
@@ -118,7 +122,11 @@ const ownNames = /^((.*\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ff
 
 /** Whether a base URL points to this gateway itself, which would loop. */
 export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean {
+  return ownAddresses.has(hostAndPort(url));
+}
+
+/** `127.0.0.1:4810` for all names of this machine, `gateway.example:443`. */
+export function hostAndPort(url: URL): string {
   const host = ownNames.test(url.hostname) ? '127.0.0.1' : url.hostname;
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return ownAddresses.has(`${host}:${port}`);
+  return `${host}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
 }

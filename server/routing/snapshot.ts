@@ -12,6 +12,7 @@ import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
 import type { ListedModel } from '../wire/api.ts';
 import type { TargetTimeouts } from './compile-timeouts.ts';
+import type { SourceRules } from './source-rules.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
@@ -124,6 +125,8 @@ export interface Member {
 export interface Snapshot {
   revision: number;
   settings: Settings;
+  /** From which hosts and web pages requests are accepted. */
+  source: SourceRules;
   /** By the SHA-256 of the secret as a latin1 string. */
   keys: ReadonlyMap<string, CompiledKey>;
   providers: ReadonlyMap<string, CompiledProvider>;

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { type BypassRule, bypassEntries, parseBypass } from '../contract/proxy-bypass.ts';
 import type { AskSystem, ProxyChain } from './system-proxy.ts';
 
 /** Proxy settings from the environment, which only the program's entry reads. */
@@ -53,30 +53,20 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/**
- * Parses NO_PROXY as curl does: names including their subdomains, and addresses, each with an optional port; `*` matches
- * all.
- */
 function isExempt(target: URL, noProxy: string): boolean {
-  const host = plainHost(target.hostname);
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
-  return noProxy.split(/[\s,]+/).some((entry) => {
-    const { name, port: onlyPort } = splitEntry(entry);
-    if (!name || (onlyPort && onlyPort !== port)) return false;
-    return name === '*' || host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
-  });
+  return bypassRules(noProxy).some(
+    (rule) => (rule.port === undefined || rule.port === port) && rule.matches(target.hostname),
+  );
 }
 
-function splitEntry(entry: string): { name: string; port: string | undefined } {
-  const parts = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry);
-  // More than one colon and no brackets: an IPv6 address.
-  const name = plainHost(parts?.[1] ?? entry);
-  return { name: name === '*' ? name : name.replace(/^\*?\./, ''), port: parts?.[2] };
-}
+let latest: { noProxy: string; rules: readonly BypassRule[] } = { noProxy: '', rules: [] };
 
-function plainHost(host: string): string {
-  return host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/(.)\.$/, '$1');
+/** Remembered, because each request asks and the list hardly ever changes. */
+function bypassRules(noProxy: string): readonly BypassRule[] {
+  if (latest.noProxy !== noProxy) {
+    const rules = bypassEntries(noProxy).map(parseBypass);
+    latest = { noProxy, rules: rules.filter((rule) => rule !== null) };
+  }
+  return latest.rules;
 }

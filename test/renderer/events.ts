@@ -30,6 +30,7 @@ export function status(revision: number): StatusView {
     pid: 1,
     startedAt: 0,
     baseUrl: 'http://127.0.0.1:4810/v1',
+    listensAt: 'http://127.0.0.1:4810',
     givenAddress: [],
     revision,
     readOnly: false,

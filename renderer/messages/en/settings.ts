@@ -16,7 +16,7 @@ export const settings = {
     port: { label: 'Port', hint: '0 picks any free port.' },
     noProxy: {
       label: 'Bypass proxy',
-      hint: 'Hosts reached directly, one per line: names with their subdomains, or addresses; a port if needed.',
+      hint: 'Hosts reached directly, one per line: names with their subdomains, addresses, ranges such as 10.0.0.0/8 or patterns such as 10.*; a port if needed.',
     },
     systemCa: {
       label: 'System certificate authorities',
@@ -45,11 +45,11 @@ export const settings = {
     },
     allowedHosts: {
       label: 'Allowed host names',
-      hint: 'Besides 127.0.0.1 and localhost, one per line.',
+      hint: 'Besides 127.0.0.1 and localhost, one per line. A “*” stands for subdomains: *.example.com.',
     },
     allowedOrigins: {
       label: 'Allowed web pages',
-      hint: 'Origins whose pages may call /v1 with a key, such as https://app.example, one per line.',
+      hint: 'Origins whose pages may call /v1 with a key, one per line: https://app.example, http://localhost:* for any port, vscode-webview://* for an extension.',
     },
     demo: { label: 'Demo provider', hint: 'Built in. Sends sample replies, so that you can try everything.' },
     keepAliveSeconds: {
@@ -138,8 +138,9 @@ export const settings = {
   wrongLines: {
     allowedHosts: (line: string) => `“${line}” is not a host name. Leave out http:// and the port.`,
     allowedOrigins: (line: string) =>
-      `“${line}” is not an origin. Use a form such as https://app.example, without a path.`,
-    noProxy: (line: string) => `“${line}” is not a host. Use a name, an IP address or a range such as 10.0.0.0/8.`,
+      `“${line}” is not an origin of one site. Use a form such as https://app.example, http://localhost:* or chrome-extension://*, without a path.`,
+    noProxy: (line: string) =>
+      `“${line}” is not a host. Use a name, an IP address, a range such as 10.0.0.0/8 or a pattern such as 10.*.`,
     metricsToken: () => 'Use env:NAME or file:PATH. The token itself is not stored here.',
     telemetryEndpoint: (line: string) =>
       `“${line}” is not a base URL. Use a form such as http://127.0.0.1:4318, without user, password and query.`,

@@ -18,7 +18,7 @@ export const settings: typeof english.settings = {
     port: { label: '端口', hint: '0 表示任意空闲端口。' },
     noProxy: {
       label: '不使用代理',
-      hint: '直接访问的主机，每行一个：名称（含其下所有子域）或地址，可附端口。',
+      hint: '直接访问的主机，每行一个：名称（含其下所有子域）、地址、网段（如 10.0.0.0/8）或模式（如 10.*），可附端口。',
     },
     systemCa: {
       label: '操作系统的证书颁发机构',
@@ -38,11 +38,11 @@ export const settings: typeof english.settings = {
     extraCaFiles: { label: '额外的证书颁发机构', hint: 'PEM 文件，每行一个路径。用于公司内部的代理或服务商。' },
     allowedHosts: {
       label: '允许的主机名',
-      hint: '除 127.0.0.1 和 localhost 外，每行一个。',
+      hint: '除 127.0.0.1 和 localhost 外，每行一个。“*”表示子域：*.example.com。',
     },
     allowedOrigins: {
       label: '允许的网页',
-      hint: '可凭密钥调用 /v1 的网页来源，例如 https://app.example，每行一个。',
+      hint: '可凭密钥调用 /v1 的网页来源，每行一个：https://app.example；http://localhost:* 表示任意端口；vscode-webview://* 表示扩展。',
     },
     demo: { label: '演示服务商', hint: '内置，回答均为虚构，便于体验全部功能。' },
     keepAliveSeconds: {
@@ -121,8 +121,9 @@ export const settings: typeof english.settings = {
   found: (_count, number) => `找到 ${number} 个部分。`,
   wrongLines: {
     allowedHosts: (line) => `“${line}”不是主机名。请去掉 http:// 和端口。`,
-    allowedOrigins: (line) => `“${line}”不是网页来源。格式如 https://app.example，不含路径。`,
-    noProxy: (line) => `“${line}”不是主机。请输入名称、IP 地址或网段，例如 10.0.0.0/8。`,
+    allowedOrigins: (line) =>
+      `“${line}”不是单个网站的来源。格式如 https://app.example、http://localhost:* 或 chrome-extension://*，不含路径。`,
+    noProxy: (line) => `“${line}”不是主机。请输入名称、IP 地址、网段（如 10.0.0.0/8）或模式（如 10.*）。`,
     metricsToken: () => '请使用 env:名称 或 file:路径。此处不保存其内容。',
     telemetryEndpoint: (line) => `“${line}”不是 Base URL。格式如 http://127.0.0.1:4318，不含用户名、密码和查询参数。`,
     telemetryHeaders: () => '请使用“名称: 值”的格式；值为机密时使用 env:名称 或 file:路径。',

@@ -3,6 +3,7 @@
  * client would.
  */
 import { useLocation } from 'wouter';
+import { baseUrlOf } from '../../../server/contract/address.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -22,7 +23,7 @@ const modelPlaceholder = 'MODEL';
 
 export function Connect() {
   const { connect: messages } = useMessages();
-  const baseUrl = useControlState(baseUrlOf);
+  const baseUrl = useControlState(addressOf);
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const fromLedger = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
@@ -59,7 +60,6 @@ export function Connect() {
   );
 }
 
-/** The address to listen on, while it is not listening. */
-function baseUrlOf({ views }: ControlState): string {
-  return views?.status.baseUrl ?? `http://127.0.0.1:${views?.status.settings.port ?? 4810}/v1`;
+function addressOf({ views }: ControlState): string {
+  return views ? baseUrlOf(views.status) : '';
 }

@@ -13,16 +13,16 @@ const none: readonly never[] = [];
 export function AddressNotes({ form }: { form: SettingsForm }) {
   const { messages: texts, formats } = useLocalization();
   const messages = texts.settings;
-  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const listensAt = useControlState((state) => state.views?.status.listensAt ?? null);
   const givenFields = useControlState((state) => state.views?.status.givenAddress ?? none);
   const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
   const isOpen = !loopback.test(values.get('host') ?? '');
   const options = givenFields.map((name) => `--${name}`);
-  const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
+  const listensElsewhere = listensAt !== null && new URL(listensAt).port !== values.get('port');
   const notes = [
     givenFields.length < 2 && messages.nextStart,
     options.length > 0 && messages.givenAtStart(formats.list(options)),
-    listensElsewhere && messages.listensAt(baseUrl),
+    listensElsewhere && messages.listensAt(listensAt),
   ];
   return (
     <>

@@ -3,14 +3,18 @@ import { configSchema } from '../../../server/contract/config.ts';
 import { authenticate, checkHost, checkOrigin, maskSecret, validKey } from '../../../server/http/guards.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
+import { compileSourceRules, loopbackOnly } from '../../../server/routing/source-rules.ts';
 import { bearerSecret, presentedKeys } from '../../../server/wire/client-credentials.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { snapshotOf } from '../../support/providers.ts';
 
+const hosts = (...allowedHosts: string[]) => compileSourceRules({ allowedHosts, allowedOrigins: [] }, null);
+const origins = (...allowedOrigins: string[]) => compileSourceRules({ allowedHosts: [], allowedOrigins }, null);
+
 describe('the Host header', () => {
   test.each(['localhost', 'LocalHost:80', 'my-app.localhost', '127.0.0.1', '127.255.0.3:4810', '[::1]', '[::1]:4810'])(
     '%s is loopback',
-    (host) => expect(() => checkHost(host, [])).not.toThrow(),
+    (host) => expect(() => checkHost(host, loopbackOnly)).not.toThrow(),
   );
 
   test.each([
@@ -30,18 +34,26 @@ describe('the Host header', () => {
     'localhost\n',
     '10.0.0.1',
   ])('%j is not', (host) => {
-    expect(() => checkHost(host, ['nas.local'])).toThrow(expect.objectContaining({ code: 'host_refused' }));
+    expect(() => checkHost(host, hosts('nas.local'))).toThrow(expect.objectContaining({ code: 'host_refused' }));
   });
 
   test('may bear a name that was allowed, or any if all were', () => {
-    expect(() => checkHost('nas.local:4810', ['nas.local'])).not.toThrow();
-    expect(() => checkHost('anything.example', ['*'])).not.toThrow();
+    expect(() => checkHost('nas.local:4810', hosts('nas.local'))).not.toThrow();
+    expect(() => checkHost('anything.example', hosts('*'))).not.toThrow();
+  });
+
+  test('may bear the public name, which a refusal names', () => {
+    const rules = compileSourceRules({ allowedHosts: [], allowedOrigins: [] }, 'https://gateway.example');
+    expect(() => checkHost('gateway.example', rules)).not.toThrow();
+    expect(() => checkHost('other.example', rules)).toThrow(
+      'Host "other.example" is not allowed. Use https://gateway.example as the base URL',
+    );
   });
 });
 
 describe('the Origin header', () => {
   test.each([undefined, 'http://localhost:4810', 'https://app.example'])('%s may pass', (origin) => {
-    expect(() => checkOrigin(origin, 'localhost:4810', ['https://app.example'])).not.toThrow();
+    expect(() => checkOrigin(origin, 'localhost:4810', origins('https://app.example'))).not.toThrow();
   });
 
   test.each([
@@ -53,7 +65,7 @@ describe('the Origin header', () => {
     'http://app.example',
     '*',
   ])('%j may not', (origin) => {
-    expect(() => checkOrigin(origin, 'localhost:4810', ['https://app.example'])).toThrow(
+    expect(() => checkOrigin(origin, 'localhost:4810', origins('https://app.example'))).toThrow(
       expect.objectContaining({ code: 'origin_refused' }),
     );
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reachableOrigin } from '../../server/reachable-origin.ts';
+import { reachableOrigin } from '../../../server/contract/address.ts';
 
 /** The guard refuses `0.0.0.0` as a Host, so it must never be shown as an address. */
 test.each([
