@@ -75,8 +75,7 @@ export interface Gateway {
 const defaultDrainMs = 10_000;
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
-  const instanceId = randomUUID();
-  const startedAt = Date.now();
+  const [instanceId, startedAt] = [randomUUID(), Date.now()];
   const base = await openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;

@@ -6,13 +6,16 @@ export const cacheHelp = 'ttl=1h,size=64,coalesce,forced';
 const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const megabyte = 1_000_000;
 
+/** Settings that are not given have their defaults. */
+export type CacheChoice = Partial<NonNullable<GroupConfig['cache']>> | 'off';
+
 /**
- * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). Settings that are not given have
- * their defaults.
+ * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). Never null, which Commander takes for
+ * a missing value.
  * @throws InvalidArgumentError
  */
-export function parseCache(text: string): GroupConfig['cache'] | Partial<NonNullable<GroupConfig['cache']>> {
-  if (text === 'off') return null;
+export function parseCache(text: string): CacheChoice {
+  if (text === 'off') return 'off';
   if (text === 'on') return {};
   return Object.assign({}, ...text.split(',').map(settingOf));
 }

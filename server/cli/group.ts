@@ -3,14 +3,14 @@ import type { GroupPreviewView, GroupView, RefusedDefault } from '../contract/ac
 import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import { cacheHelp, parseCache } from './cache-option.ts';
+import { type CacheChoice, cacheHelp, parseCache } from './cache-option.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
-import { parseShadow, shadowHelp } from './shadow-option.ts';
+import { parseShadow, type ShadowChoice, shadowHelp } from './shadow-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
@@ -25,8 +25,8 @@ interface PutOptions extends CassetteFlags {
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
-  cache?: ReturnType<typeof parseCache>;
-  shadow?: GroupConfig['shadow'];
+  cache?: CacheChoice;
+  shadow?: ShadowChoice;
 }
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -62,30 +62,16 @@ function addPut(group: Command, { on }: Verbs): void {
     const groups = await control.query({ type: 'groups' });
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
-    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced, cache } = options;
-    const chosen = cassetteChoice(options, found?.cassette ?? null);
-    const cassette = chosen === 'off' ? null : chosen;
-    const limits = limit;
-    const { shadow } = options;
-    const changes = {
-      name,
-      models,
-      deny,
-      providers,
-      order,
-      defaults,
-      capture,
-      limits,
-      unpriced,
-      cache,
-      cassette,
-      shadow,
-    };
+    const { name, models, deny, providers, order, default: defaults, capture, limit: limits, unpriced } = options;
+    const { cache, shadow } = options;
+    const cassette = cassetteChoice(options, found?.cassette ?? null);
+    const switched = { cache: nullIfOff(cache), cassette: nullIfOff(cassette), shadow: nullIfOff(shadow) };
+    const changes = { name, models, deny, providers, order, defaults, capture, limits, unpriced, ...switched };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
     const definedChanges = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const cleared = { ...(limit === 'none' && { limits: undefined }), ...passthroughOf(options.passthrough) };
+    const cleared = { ...(limits === 'none' && { limits: undefined }), ...passthroughOf(options.passthrough) };
     const group = { ...before, ...definedChanges, ...policy, ...cleared };
     const result = await control.execute({ type: 'group.put', group });
     const { refusedDefaults, passthrough } = await control.query({ type: 'group-preview', group });
@@ -96,6 +82,10 @@ function addPut(group: Command, { on }: Verbs): void {
     }
     output.show(result, `Group "${id}" is stored.`);
   });
+}
+
+function nullIfOff<Choice>(choice: Choice | 'off'): Choice | null {
+  return choice === 'off' ? null : choice;
 }
 
 /** The provider ids given in the options that do not exist. */

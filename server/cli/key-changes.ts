@@ -5,19 +5,26 @@ import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
-import { parseFuture, parseSpan } from './moment.ts';
+import { type Expiry, expiryDate, expiryHelp, parseExpiry, parseSpan } from './moment.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
   name?: string;
   group?: string;
-  expires?: number | 'never';
+  expires?: Expiry;
   models?: string[];
   limit?: LimitsChoice;
   faults?: boolean;
 }
 
 const maxGraceHours = 168;
+
+export const modelsHelp = 'only these of the group’s models ("*" matches any characters); "all" for all of them';
+
+/** Null: all models of the group. */
+export function modelsChoice(models: string[]): string[] | null {
+  return models.length === 1 && models[0] === 'all' ? null : models;
+}
 
 type KeyChanges = CommandInputMap['key.update']['changes'];
 
@@ -35,8 +42,8 @@ function addPut(key: Command, { on }: Verbs): void {
     .description('change the given properties of a key; its secret stays the same')
     .option('--name <text>', 'display name')
     .option('--group <id>', 'the group it belongs to')
-    .option('--expires <when>', 'a date, a time span such as 30d, or "never"', parseExpiry)
-    .option('--models <patterns>', 'only these of the group’s models; "all" for all of them', collectList)
+    .option('--expires <when>', expiryHelp, parseExpiry)
+    .option('--models <patterns>', modelsHelp, collectList)
     .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
     .option('--faults', 'let its requests ask for faults on purpose, by the header x-sluice-fault')
     .option('--no-faults', 'refuse such requests');
@@ -125,8 +132,8 @@ function changesOf({ name, group, expires, models, limit, faults }: PutOptions):
   return {
     ...(name !== undefined && { name: name === '' ? null : name }),
     ...(group !== undefined && { group }),
-    ...(expires !== undefined && { expiresAt: expires === 'never' ? null : new Date(expires).toISOString() }),
-    ...(models && { models: models.length === 1 && models[0] === 'all' ? null : models }),
+    ...(expires !== undefined && { expiresAt: expiryDate(expires) }),
+    ...(models && { models: modelsChoice(models) }),
     ...(limit && { limits: limit === 'none' ? null : limit }),
     ...(faults !== undefined && { faults }),
   };
@@ -137,8 +144,4 @@ function parseGrace(text: string): number {
   const hours = parseSpan(text) / 3_600_000;
   if (hours <= maxGraceHours) return hours;
   throw new InvalidArgumentError('At most 7d.');
-}
-
-function parseExpiry(text: string): number | 'never' {
-  return text === 'never' ? 'never' : parseFuture(text);
 }

@@ -4,9 +4,9 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
-import { addKeyChanges } from './key-changes.ts';
+import { addKeyChanges, modelsChoice, modelsHelp } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
-import { parseFuture } from './moment.ts';
+import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './moment.ts';
 import { localTime, table, yesNo } from './output.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -14,7 +14,7 @@ import { collectList, type Verbs } from './verb.ts';
 interface CreateOptions {
   name?: string;
   group?: string;
-  expires?: number;
+  expires?: Expiry;
   models?: string[];
   limit?: LimitsChoice;
   keep: boolean;
@@ -35,8 +35,8 @@ function addCreate(key: Command, { on }: Verbs): void {
     .description('create a key and print its secret')
     .option('--name <text>', 'display name')
     .option('--group <id>', 'the group it belongs to (default: default)')
-    .option('--expires <when>', 'a date, or a time span such as 30d', parseFuture)
-    .option('--models <patterns>', 'only these of the group’s models; "*" matches any characters', collectList)
+    .option('--expires <when>', expiryHelp, parseExpiry)
+    .option('--models <patterns>', modelsHelp, collectList)
     .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
     .option('--no-keep', 'do not keep the secret: it is shown only once')
     .addOption(
@@ -50,9 +50,9 @@ function addCreate(key: Command, { on }: Verbs): void {
       ...(id && { id }),
       ...(name && { name }),
       ...(group && { group }),
-      ...(models && { models }),
+      ...(models && { models: modelsChoice(models) ?? undefined }),
       ...(limit && limit !== 'none' && { limits: limit }),
-      ...(expires && { expiresAt: new Date(expires).toISOString() }),
+      ...(expires !== undefined && { expiresAt: expiryDate(expires) ?? undefined }),
     });
     const lines = options.export
       ? await exportLines(result.secret, options.export, { control, env: terminal.env })

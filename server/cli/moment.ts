@@ -13,10 +13,24 @@ export function parsePast(text: string): number {
 }
 
 /** Parses a future date or time, or a span from now (`12h`, `30d`), to Unix milliseconds. */
-export function parseFuture(text: string): number {
+function parseFuture(text: string): number {
   const timeMs = parseMoment(text, 1);
   if (timeMs > Date.now()) return timeMs;
   throw new InvalidArgumentError('That is in the past.');
+}
+
+/** Unix milliseconds. */
+export type Expiry = number | 'never';
+
+export const expiryHelp = 'a date, a time span such as 30d, or "never"';
+
+export function parseExpiry(text: string): Expiry {
+  return text === 'never' ? 'never' : parseFuture(text);
+}
+
+/** Null: never. */
+export function expiryDate(expiry: Expiry): string | null {
+  return expiry === 'never' ? null : new Date(expiry).toISOString();
 }
 
 /** Parses a span (`90m`, `12h`, `7d`, `2w`) to milliseconds. */

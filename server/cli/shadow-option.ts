@@ -3,12 +3,15 @@ import type { GroupConfig } from '../contract/config.ts';
 
 export const shadowHelp = 'target=groq/openai/gpt-oss-120b,share=10%,usd=1';
 
+export type ShadowChoice = NonNullable<GroupConfig['shadow']> | 'off';
+
 /**
- * The option `--shadow`: `off`, or target, share (0.1 or 10%) and US dollars per day.
+ * The option `--shadow`: `off`, or target, share (0.1 or 10%) and US dollars per day. Never null, which Commander takes
+ * for a missing value.
  * @throws InvalidArgumentError
  */
-export function parseShadow(text: string): GroupConfig['shadow'] {
-  if (text === 'off') return null;
+export function parseShadow(text: string): ShadowChoice {
+  if (text === 'off') return 'off';
   const settings = new Map(text.split(',').map(settingOf));
   const [target = '', share, usd] = [settings.get('target'), settings.get('share'), settings.get('usd')];
   const [, number, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(share ?? '') ?? [];

@@ -8,8 +8,8 @@ import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import { compileGroup, type KnownRoutings } from './compile-group.ts';
 import { compileKeys } from './compile-keys.ts';
-import { compileSourceRules } from './source-rules.ts';
 import type { CompiledGroup, CompiledProvider, Snapshot } from './snapshot.ts';
+import { compileSourceRules } from './source-rules.ts';
 
 export interface CompileInput {
   config: Config;

@@ -1,7 +1,9 @@
 import { Link } from 'wouter';
+import { originOf } from '../../../server/contract/address.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
 import type { Exchange } from './exchange.ts';
 import classes from './Playground.module.css';
@@ -48,7 +50,8 @@ export function RawExchange({ exchange }: { exchange: Exchange | null }) {
 /** The same request as a shell command or program. */
 function CodeCopies({ exchange }: { exchange: Exchange }) {
   const { playground: names } = useMessages();
-  const codes = codeLanguages.map((language) => ({ language, code: codeOf(exchange, location.origin, language) }));
+  const origin = useControlState(({ views }) => (views ? originOf(views.status) : location.origin));
+  const codes = codeLanguages.map((language) => ({ language, code: codeOf(exchange, origin, language) }));
   if (codes.some(({ code }) => code === null)) return null;
   return (
     <div className={classes.codes}>

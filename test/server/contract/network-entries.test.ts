@@ -10,15 +10,24 @@ import { TrustedProxies } from '../../../server/http/client-address.ts';
 /** Per entry: hosts that it must match, and hosts that it must not. With a port behind a blank, only that port. */
 const bypasses: Record<string, [matched: string[], others: string[]]> = {
   '*': [['a.example', '10.1.2.3', '[fd00::1]'], []],
-  'example.com': [['example.com', 'a.b.example.com', 'EXAMPLE.com.'], ['badexample.com', 'example.com.evil']],
+  'example.com': [
+    ['example.com', 'a.b.example.com', 'EXAMPLE.com.'],
+    ['badexample.com', 'example.com.evil'],
+  ],
   '.example.com': [['example.com', 'a.example.com'], ['badexample.com']],
   '*.example.com': [['example.com', 'a.b.example.com'], ['badexample.com']],
   'build-*.example.com': [['build-7.example.com'], ['example.com', 'build.example.com', 'xbuild-7.example.com']],
   'example.com:8080': [['example.com 8080', 'a.example.com 8080'], ['example.com 80']],
   'bücher.example': [['xn--bcher-kva.example'], ['bucher.example']],
-  '10.1.2.3': [['10.1.2.3', '[::ffff:a01:203]'], ['10.1.2.30', '110.1.2.3']],
+  '10.1.2.3': [
+    ['10.1.2.3', '[::ffff:a01:203]'],
+    ['10.1.2.30', '110.1.2.3'],
+  ],
   '10.1.2.3:8080': [['10.1.2.3 8080'], ['10.1.2.3 80']],
-  '10.0.0.0/8': [['10.99.1.2', '10.255.255.255', '[::ffff:a63:102]'], ['11.0.0.1', '9.255.255.255', '10.example']],
+  '10.0.0.0/8': [
+    ['10.99.1.2', '10.255.255.255', '[::ffff:a63:102]'],
+    ['11.0.0.1', '9.255.255.255', '10.example'],
+  ],
   '10.128.0.0/9': [['10.128.0.1', '10.255.0.1'], ['10.127.255.255']],
   '192.168.5.130/25': [['192.168.5.200'], ['192.168.5.5']],
   '10.0.0.0/8:8080': [['10.99.1.2 8080'], ['10.99.1.2 80']],
@@ -30,7 +39,10 @@ const bypasses: Record<string, [matched: string[], others: string[]]> = {
   'FD00:0:0:0:0:0:0:7': [['[fd00::7]'], ['[fd00::70]']],
   '[fd00::7]': [['[fd00::7]'], ['[fd00::8]']],
   '[fd00::7]:8080': [['[fd00::7] 8080'], ['[fd00::7] 80']],
-  'fd00::/8': [['[fd00::7]', '[fdff::1]'], ['[fe80::1]', '253.0.0.1']],
+  'fd00::/8': [
+    ['[fd00::7]', '[fdff::1]'],
+    ['[fe80::1]', '253.0.0.1'],
+  ],
   'fe80::/10': [['[fe80::1]', '[febf::1]'], ['[fec0::1]']],
   '[fd00::]/8': [['[fd12::1]'], ['[fe80::1]']],
   '[fd00::]/8:8080': [['[fd12::1] 8080'], ['[fd12::1] 80']],
@@ -51,8 +63,25 @@ describe('an entry of NO_PROXY', () => {
   });
 
   test.each([
-    ...['', 'http://example.com', 'example.com/path', 'a b.example', 'user@example.com', '<local>', 'a.example:99999999'],
-    ...['10.0.0', '300.1.1.1', '10.0.0.1-10.0.0.9', '192.168.', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '010.0.0.1'],
+    ...[
+      '',
+      'http://example.com',
+      'example.com/path',
+      'a b.example',
+      'user@example.com',
+      '<local>',
+      'a.example:99999999',
+    ],
+    ...[
+      '10.0.0',
+      '300.1.1.1',
+      '10.0.0.1-10.0.0.9',
+      '192.168.',
+      '10.0.0.0/33',
+      '10.0.0.0/',
+      '10.0.0.0/8/8',
+      '010.0.0.1',
+    ],
     ...['0x7f.1', '10.0.0.0-16', 'fd00::/129', 'fd00::7::8', '[fd00::7', 'fe80::1%eth0', '10.0.0.0/255.0.0.0'],
   ])('that can match nothing is not one: %j', (entry) => {
     expect(parseBypass(entry)).toBeNull();
@@ -89,17 +118,38 @@ describe('an allowed host', () => {
 describe('an allowed origin', () => {
   const origins: Record<string, [matched: string[], others: string[]]> = {
     null: [['null'], ['https://null']],
-    'https://app.example': [['https://app.example'], ['http://app.example', 'https://app.example:8443', 'https://a.app.example']],
+    'https://app.example': [
+      ['https://app.example'],
+      ['http://app.example', 'https://app.example:8443', 'https://a.app.example'],
+    ],
     'https://app.example:443': [['https://app.example'], ['https://app.example:444']],
     'HTTPS://App.Example': [['https://app.example'], []],
     'https://bücher.example': [['https://xn--bcher-kva.example'], []],
-    'http://localhost:*': [['http://localhost', 'http://localhost:5173'], ['https://localhost', 'http://localhost.evil:80', 'http://localhost:x']],
+    'http://localhost:*': [
+      ['http://localhost', 'http://localhost:5173'],
+      ['https://localhost', 'http://localhost.evil:80', 'http://localhost:x'],
+    ],
     'http://[::1]:*': [['http://[::1]:3000'], ['http://[::2]:3000']],
-    'https://*.example.com': [['https://a.example.com', 'https://a.b.example.com'], ['https://example.com', 'https://aexample.com', 'https://a.example.com:1', 'https://a.example.com.evil', 'http://a.example.com']],
+    'https://*.example.com': [
+      ['https://a.example.com', 'https://a.b.example.com'],
+      [
+        'https://example.com',
+        'https://aexample.com',
+        'https://a.example.com:1',
+        'https://a.example.com.evil',
+        'http://a.example.com',
+      ],
+    ],
     'https://*.example.com:*': [['https://a.example.com:8443'], ['https://example.com:8443']],
-    'https://app-*.vercel.example': [['https://app-x1.vercel.example'], ['https://app-x.y.vercel.example', 'https://xapp-1.vercel.example']],
+    'https://app-*.vercel.example': [
+      ['https://app-x1.vercel.example'],
+      ['https://app-x.y.vercel.example', 'https://xapp-1.vercel.example'],
+    ],
     'http://*.localhost:3000': [['http://a.localhost:3000'], ['http://localhost:3000', 'http://a.localhost']],
-    'chrome-extension://*': [['chrome-extension://abcdefghijklmnop'], ['https://abcdefghijklmnop', 'xchrome-extension://a', 'null']],
+    'chrome-extension://*': [
+      ['chrome-extension://abcdefghijklmnop'],
+      ['https://abcdefghijklmnop', 'xchrome-extension://a', 'null'],
+    ],
     'chrome-extension://abcdefghijklmnop': [['chrome-extension://abcdefghijklmnop'], ['chrome-extension://other']],
     'moz-extension://*': [['moz-extension://2b1d-4c'], ['chrome-extension://2b1d-4c']],
     'vscode-webview://*': [['vscode-webview://1h0vq6o2rqlv3e9c'], ['vscode-file://1h0']],
@@ -116,9 +166,25 @@ describe('an allowed origin', () => {
   });
 
   test.each([
-    ...['*', 'https://*', 'http://*:3000', '*://app.example', 'https://*.com', 'https://*:*', 'https://a.*.example.com'],
+    ...[
+      '*',
+      'https://*',
+      'http://*:3000',
+      '*://app.example',
+      'https://*.com',
+      'https://*:*',
+      'https://a.*.example.com',
+    ],
     ...['https://app.example/', 'https://app.example/path', 'https://app.example?x', 'https://user@app.example'],
-    ...['app.example', '', 'https://', 'ws://app.example', 'https://app.example:99999', 'https://a b.example', 'http://1.2.3'],
+    ...[
+      'app.example',
+      '',
+      'https://',
+      'ws://app.example',
+      'https://app.example:99999',
+      'https://a b.example',
+      'http://1.2.3',
+    ],
   ])('%j is none, since it would match nothing or any site', (entry) => {
     const rule = parseOriginRule(entry);
     if (entry === 'http://1.2.3') expect(rule?.('http://1.2.0.3')).toBe(true);

@@ -15,7 +15,10 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       providers: [mainProvider(upstream.baseUrl)],
-      settings: { allowedOrigins: [page], allowedHosts: ['nas.local'] },
+      settings: {
+        allowedOrigins: [page, 'http://devbox.example:*', 'vscode-webview://*', 'https://*.apps.example'],
+        allowedHosts: ['nas.local', '*.tunnel.example', '192.168.7.0/24'],
+      },
     },
   });
 });
@@ -97,6 +100,27 @@ describe('a web page', () => {
     for (const { headers } of [refused, preflight]) {
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
+  });
+
+  test.each(['http://devbox.example:5173', 'vscode-webview://1h0vq6o2rqlv3e9c', 'https://a.apps.example'])(
+    'of %s is allowed by a pattern: for VS Code each panel has an origin of its own',
+    async (origin) => {
+      const asked = { origin, 'access-control-request-method': 'POST' };
+      const preflight = await ask('/v1/chat/completions', asked, 'OPTIONS');
+      expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, origin]);
+      const called = await ask('/v1/models', { origin, authorization });
+      expect([called.status, called.headers['access-control-allow-origin']]).toEqual([200, origin]);
+    },
+  );
+
+  test.each([
+    ['a.tunnel.example', 200],
+    ['192.168.7.9:4810', 200],
+    ['tunnel.example', 403],
+    ['192.168.8.9', 403],
+    ['192.168.7.9.example', 403],
+  ])('under the host name %s is answered with %i', async (host, status) => {
+    expect((await ask('/v1/models', { host, authorization })).status).toBe(status);
   });
 
   test('that is allowed may ask before and call then', async () => {

@@ -58,6 +58,12 @@ describe('chooseProxy', () => {
     ['fd00::7', 'http://[fd00::7]', true],
     ['[fd00::7]:80', 'http://[fd00::7]', true],
     ['[fd00::7]:81', 'http://[fd00::7]', false],
+    ['localhost,127.0.0.1,10.0.0.0/8', 'http://10.99.1.2:6011', true],
+    ['10.99.1.0/24', 'http://10.99.1.2', true],
+    ['10.99.1.0/24', 'http://10.99.2.2', false],
+    ['10.*', 'http://10.99.1.2', true],
+    ['10.0.0.0/8:6011', 'http://10.99.1.2:6012', false],
+    ['fd00::/8', 'http://[fd12::7]', true],
     ['', 'https://a.example', false],
     [' , ', 'https://a.example', false],
   ])('with NO_PROXY=%j %s is exempt: %s', (noProxy, origin, exempt) => {
