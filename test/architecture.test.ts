@@ -40,7 +40,6 @@ const ground = [
   'lru-map.ts',
   'loop-watch.ts',
   'serial-queue.ts',
-  'reachable-origin.ts',
   'batched-writes.ts',
 ];
 const data = [

@@ -31,16 +31,16 @@ export class TrustedProxies {
     return address === '' ? null : address;
   }
 
-  #trusts(text: string): boolean {
-    const address = parseAddress(text);
+  #trusts(client: string): boolean {
+    const address = parseAddress(client);
     return address !== null && this.#proxies.some((network) => isInNetwork(address, network));
   }
 }
 
-function networkOf(text: string): Network {
-  const network = parseNetwork(text);
+function networkOf(proxy: string): Network {
+  const network = parseNetwork(proxy);
   if (network) return network;
-  throw new Error(`"${text}" is neither an IP address nor a network such as 10.0.0.0/8`);
+  throw new Error(`"${proxy}" is neither an IP address nor a network such as 10.0.0.0/8`);
 }
 
 /** Long enough for any chain of proxies. */
