@@ -90,7 +90,6 @@ const mayImport: Record<string, string[]> = {
   'serial-queue.ts': [],
   'maybe-promise.ts': [],
   'lru-map.ts': [],
-  'reachable-origin.ts': [],
   'version.ts': ['package.json'],
   files: [],
   database: ground,
