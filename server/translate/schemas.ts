@@ -33,11 +33,14 @@ function mergedChoice(schema: JsonSchema, choice: string): JsonSchema {
   for (const each of [...objects, schema]) Object.assign(properties, isObject(each.properties) ? each.properties : {});
   const required = objects.map((each) => (Array.isArray(each.required) ? each.required : []));
   const always = Array.isArray(schema.required) ? schema.required : [];
-  const ofChoices =
-    choice === 'allOf'
-      ? required.flat()
-      : (required[0] ?? []).filter((name) => required.every((each) => each.includes(name)));
+  const ofChoices = choice === 'allOf' ? required.flat() : inAll(required);
   return { ...rest, type: 'object', properties, required: [...new Set([...always, ...ofChoices])] };
+}
+
+/** Each name costs no more than the lists that contain it, because the search ends at the first that does not. */
+function inAll(lists: readonly unknown[][]): unknown[] {
+  const [first = new Set(), ...others] = lists.map((list) => new Set(list));
+  return [...first].filter((name) => others.every((each) => each.has(name)));
 }
 
 const strictKeywords = new Set(

@@ -52,6 +52,7 @@ import { worstHistories } from './exchange/worst-histories.ts';
 import { worstShadows } from './exchange/worst-shadows.ts';
 import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
+import { worstPairs } from './translate/worst-pairs.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
 import { worstConverse } from './wire/bedrock/worst-converse.ts';
@@ -63,15 +64,19 @@ export interface WorstCase {
   files: string[];
   /** The most bytes that it receives in one turn of the event loop. */
   atOnceBytes: number;
-  /** A beginning, a repeated part, and an end. */
-  inputs: Record<string, Repeated>;
+  inputs: Record<string, WorstInput>;
   run(bytes: Buffer): unknown;
 }
 
 type Repeated = [beginning: string, repeated: string, end: string];
 
+/** A text with a repeated part, or one that is built with about so many bytes. */
+export type WorstInput = Repeated | ((bytes: number) => string);
+
 /** About `bytes` bytes of it. */
-export function inputOf([beginning, repeated, end]: Repeated, bytes: number): Buffer {
+export function inputOf(input: WorstInput, bytes: number): Buffer {
+  if (typeof input === 'function') return Buffer.from(input(bytes));
+  const [beginning, repeated, end] = input;
   return Buffer.from(beginning + repeated.repeat(Math.ceil(bytes / repeated.length)) + end);
 }
 
@@ -204,6 +209,7 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
   ...worstShadows,
   ...worstTranslations,
+  ...worstPairs,
   ...worstMessages,
   ...worstGemini,
   ...worstConverse,

@@ -5,6 +5,7 @@ import { writeJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import { type ClaudeFacts, claudeFacts } from '../model-facts.ts';
 import type { Conversation, Tool, ToolChoice } from '../neutral.ts';
+import { offeredTools } from '../offered-tools.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { objectSchema, strictSchema } from '../schemas.ts';
 import { renderReasoning } from './render-reasoning.ts';
@@ -111,8 +112,8 @@ interface Choice {
 }
 
 function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: boolean): Choice {
-  const { tools, toolChoice, parallelToolCalls } = rendering.conversation;
-  const offered = toolChoice?.mode === 'subset' ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  const { toolChoice, parallelToolCalls } = rendering.conversation;
+  const offered = offeredTools(rendering.conversation);
   if (toolChoice?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   if (isAnswerTool) {

@@ -4,6 +4,7 @@
  */
 import { writeJson } from '../json-text.ts';
 import type { JsonSchema, Tool, ToolChoice } from '../neutral.ts';
+import { offeredTools } from '../offered-tools.ts';
 import type { Rendering } from '../rendering.ts';
 import { objectSchema, strictSchema } from '../schemas.ts';
 import type { ConverseFacts } from './model-facts.ts';
@@ -23,7 +24,7 @@ const answerToolName = 'answer_in_format';
 export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse {
   const { toolChoice, parallelToolCalls, format } = rendering.conversation;
   rendering.drop('parallelToolCalls', parallelToolCalls === false ? false : undefined, 'no-equal');
-  const offered = offeredTools(rendering);
+  const offered = toolsToOffer(rendering);
   const tools = offered.map((tool) => renderTool(rendering, tool, facts));
   const isNative = format?.kind === 'schema' && facts.structuredOutput;
   if (format === undefined || isNative) return withChoice(rendering, facts, { tools, offered, choice: toolChoice });
@@ -42,12 +43,11 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
 }
 
 /** Converse has no choice `none`, so no tools are offered in that case. */
-function offeredTools(rendering: Rendering): readonly Tool[] {
-  const { tools, toolChoice } = rendering.conversation;
+function toolsToOffer(rendering: Rendering): readonly Tool[] {
+  const { toolChoice } = rendering.conversation;
   if (toolChoice?.mode === 'none') return [];
-  if (toolChoice?.mode !== 'subset') return tools;
-  rendering.emulate('toolChoice', 'no-equal');
-  return tools.filter(({ name }) => toolChoice.names.includes(name));
+  if (toolChoice?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
+  return offeredTools(rendering.conversation);
 }
 
 function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Json {

@@ -4,6 +4,7 @@ import { entryOf } from '../../wire/table-entry.ts';
 import type { Losses } from '../losses.ts';
 import { type GeminiFacts, geminiFacts } from '../model-facts.ts';
 import type { Conversation, Tool } from '../neutral.ts';
+import { offeredTools } from '../offered-tools.ts';
 import { budgetOf, effortOf, isOff } from '../reasoning-effort.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { renderContents } from './render-contents.ts';
@@ -36,7 +37,7 @@ function renderTools(rendering: Rendering): Json {
   if (tools.length === 0) return {};
   const isNarrowed = choice?.mode === 'subset' && !choice.isRequired;
   if (isNarrowed) rendering.emulate('toolChoice', 'no-equal');
-  const offered = isNarrowed ? tools.filter(({ name }) => choice.names.includes(name)) : tools;
+  const offered = isNarrowed ? offeredTools(rendering.conversation) : tools;
   const config = renderChoice(rendering);
   return {
     tools: [{ functionDeclarations: offered.map((tool) => renderTool(rendering, tool)) }],

@@ -2,6 +2,7 @@
 import type { Losses } from '../losses.ts';
 import { type OpenaiFacts, openaiFacts } from '../model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../neutral.ts';
+import { offeredTools } from '../offered-tools.ts';
 import { effortFor, temperatureOf } from '../openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { renderMessages } from './render-messages.ts';
@@ -56,7 +57,7 @@ function renderTools(rendering: Rendering, facts: OpenaiFacts): Json {
   if (tools.length === 0) return {};
   const isFiltered = toolChoice?.mode === 'subset' && !facts.isOpenai;
   if (isFiltered) rendering.emulate('toolChoice', 'no-equal');
-  const offered = isFiltered ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  const offered = isFiltered ? offeredTools(rendering.conversation) : tools;
   return {
     tools: offered.map((tool) => renderTool(rendering, tool)),
     tool_choice: toolChoice && renderChoice(rendering, toolChoice, facts),

@@ -62,9 +62,11 @@ function renderLimit(rendering: Rendering): number | undefined {
 function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   const { tools, toolChoice, parallelToolCalls } = rendering.conversation;
   if (tools.length === 0) return {};
+  const customTools = isOpenai ? tools.filter(({ kind }) => kind === 'custom') : [];
+  const customNames = new Set(customTools.map(({ name }) => name));
   return {
     tools: tools.map((tool) => renderTool(rendering, tool, isOpenai)),
-    tool_choice: toolChoice && renderChoice(rendering, toolChoice, isOpenai),
+    tool_choice: toolChoice && renderChoice(rendering, toolChoice, customNames),
     parallel_tool_calls: parallelToolCalls,
   };
 }
@@ -79,16 +81,15 @@ function renderTool(rendering: Rendering, tool: Tool, takesCustom: boolean): Jso
   return { type: 'function', name, description, parameters: schema ?? null, strict: strict ?? false };
 }
 
-function renderChoice(rendering: Rendering, choice: ToolChoice, takesCustom: boolean): unknown {
-  if (choice.mode === 'named') return renderNamed(rendering, choice.name, takesCustom);
+function renderChoice(rendering: Rendering, choice: ToolChoice, customNames: ReadonlySet<string>): unknown {
+  if (choice.mode === 'named') return renderNamed(rendering, choice.name, customNames);
   if (choice.mode !== 'subset') return choice.mode;
-  const tools = choice.names.map((name) => renderNamed(rendering, name, takesCustom));
+  const tools = choice.names.map((name) => renderNamed(rendering, name, customNames));
   return { type: 'allowed_tools', mode: choice.isRequired ? 'required' : 'auto', tools };
 }
 
-function renderNamed({ names, conversation }: Rendering, name: string, takesCustom: boolean): Json {
-  const isCustom = takesCustom && conversation.tools.some((tool) => tool.name === name && tool.kind === 'custom');
-  return { type: isCustom ? 'custom' : 'function', name: names.outward({ name }) };
+function renderNamed({ names }: Rendering, name: string, customNames: ReadonlySet<string>): Json {
+  return { type: customNames.has(name) ? 'custom' : 'function', name: names.outward({ name }) };
 }
 
 function renderText({ format, verbosity }: Conversation): Json | undefined {
