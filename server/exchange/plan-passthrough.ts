@@ -3,7 +3,6 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { Job } from '../jobs/job.ts';
 import type { KnownJobs } from '../jobs/job-store.ts';
-import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../routing/snapshot.ts';
 import type { PassthroughMatch } from '../wire/registry.ts';
@@ -35,8 +34,6 @@ interface PassthroughInput {
  */
 export function checkPassthrough({ passthroughMatch, group, key, route }: CheckedRequest): void {
   providerOf(group, passthroughMatch.unserved, route);
-  if (!passthroughMatch.names.every(isPathSegment))
-    throw new GatewayError('unknown_url', passthroughMatch.unserved.message);
   if (!route.isFree) checkMoney(group, key);
 }
 

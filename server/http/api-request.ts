@@ -22,7 +22,7 @@ import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
-import { authenticate, checkSource, validKey } from './guards.ts';
+import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendKeyUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
 import { sendError, toGatewayError } from './send-error.ts';
@@ -162,6 +162,7 @@ class ApiRequest {
     const { headers } = this.#request;
     checkSource(headers, this.#snapshot.source);
     if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
+    checkUrl(this.#request.url);
     checkHops(headers);
   }
 

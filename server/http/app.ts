@@ -18,7 +18,7 @@ import { servedApis } from '../wire/registry.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';
 import type { ControlRoutes } from './control-routes.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
-import { checkHost, checkOrigin } from './guards.ts';
+import { checkHost, checkOrigin, checkUrl } from './guards.ts';
 import { createPages } from './pages.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 
@@ -65,6 +65,10 @@ function createApp(ports: AppPorts): express.Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(giveRequestId);
+  app.use((request, _response, next) => {
+    checkUrl(request.url);
+    next();
+  });
   addProbes(app, ports.health);
   app.use(guardHost(ports.snapshot));
   const { registry } = ports.api;

@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { SourceRules } from '../routing/source-rules.ts';
+import { isDecodable } from '../wire/segments.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
@@ -31,6 +32,20 @@ export function checkOrigin(origin: string | undefined, host: string | undefined
     'origin_refused',
     `Requests from the web page ${origin.slice(0, 100)} are not allowed. To allow them add that origin to settings.allowedOrigins.`,
   );
+}
+
+const strayPercent = /%(?![0-9a-f]{2})/i;
+
+/**
+ * Refuses a `%` that begins no escape, and a path whose escapes are not UTF-8, which Express and others cannot decode.
+ * Bytes of other encodings may be meant in a query.
+ */
+export function checkUrl(url = '/'): void {
+  if (!url.includes('%')) return;
+  const queryStart = url.indexOf('?');
+  const path = queryStart === -1 ? url : url.slice(0, queryStart);
+  if (isDecodable(path) && !strayPercent.test(url)) return;
+  throw new GatewayError('malformed_http', 'The URL is not valid: a "%" must begin an escape such as %25, of UTF-8.');
 }
 
 /** Throws GatewayError for a request that a web page of another origin may have caused. */

@@ -32,7 +32,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
 import { ClientGone } from './body/read-body.ts';
-import { authenticate, checkSource, validKey } from './guards.ts';
+import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import type { UpgradedConnection } from './upgraded-connection.ts';
 import { checkHandshake } from './web-socket-request.ts';
@@ -104,6 +104,7 @@ export class SessionCall {
   async #serve(): Promise<void> {
     const { headers } = this.#request;
     checkSource(headers, this.#snapshot.source);
+    checkUrl(this.#request.url);
     checkHops(headers);
     const session = this.#find();
     await this.#refuseReplay(session.member.key);

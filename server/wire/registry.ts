@@ -1,5 +1,6 @@
 /** The APIs that clients can speak. Finds the API and the route of a request. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { pattern } from '../bounded-pattern.ts';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
 import type { Api, ApiLocation } from './api.ts';
@@ -8,7 +9,7 @@ import { gemini } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/vertex-routes.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
-import { decodeSegment } from './segments.ts';
+import { decodeSegment, isReadAlike } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
 /**
@@ -129,11 +130,12 @@ export class Registry {
     return { api: this.#apis[0], path, query, model: null, isKnown: false };
   }
 
-  /** Throws GatewayError `unknown_url` or `method_not_allowed`. */
+  /** Throws GatewayError `unknown_url`, `method_not_allowed`, or `invalid_value` for a path that servers read differently. */
   find(method: string, located: RequestLocation): RouteMatch {
     const { api, path, isKnown } = located;
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
+    if (isKnown && !namesModel.test(path)) checkSegments(path);
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
     const passthrough = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
     if (!passthrough) throw new GatewayError(unserved.code, unserved.message);
@@ -192,6 +194,18 @@ export class Registry {
 }
 
 const maxShownLength = 200;
+
+/** A model's name may contain slashes, and is never passed on in the client's spelling. */
+const namesModel = pattern(/^\/(?:models|tunedModels|deployments)\//);
+
+/** @throws GatewayError `invalid_value` if an upstream might read a segment of the path in another way than Sluice */
+function checkSegments(path: string): void {
+  const odd = path.split('/').find((segment) => !isReadAlike(segment));
+  if (odd === undefined) return;
+  const shown = odd.slice(0, maxShownLength);
+  const message = `Invalid path: servers may read '${shown}' in different ways. Write each id as it is, without slashes, "?", "#", "%", ";", blanks, control characters or dots alone.`;
+  throw new GatewayError('invalid_value', message);
+}
 
 /** `allowed`: the methods of routes with the same path; null if there are none. */
 function whyUnserved(

@@ -16,16 +16,21 @@ const passthrough: Wire = {
 };
 
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
-const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/:]{1,200})(:download)?)?$/);
+const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/]{1,600}))?$/);
+/** Read in the decoded path, because an upstream may do so. */
+const fileName = pattern(/^([^:]{1,200})(:download)?$/);
 
 /** @param path below `/v1beta`, percent-encoded; `/upload/files` for `/upload/v1beta/files`. Null if it is none of these. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const knownMethod = methods.find((each) => each === method);
   const match = filePath.exec(path);
   if (!knownMethod || !match) return null;
-  const [, name, verb = ''] = match;
+  const [, segment] = match;
+  const named = segment === undefined ? null : fileName.exec(decodeSegment(segment));
+  if (segment !== undefined && !named) return null;
+  const [, id = null, verb = ''] = named ?? [];
   const isReading = knownMethod === 'GET' || knownMethod === 'HEAD';
-  const label = name === undefined ? path : `/files/{id}${verb}`;
+  const label = id === null ? path : `/files/{id}${verb}`;
   const route = {
     ...plainRoute,
     method: knownMethod,
@@ -34,6 +39,5 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
     body: 'passed',
     isFree: true,
   } as const;
-  const id = name === undefined ? null : decodeSegment(name);
   return { route: { ...route, content: isReading }, label, names: id === null ? [] : [id], onlyId: id };
 }
