@@ -11,7 +11,7 @@ const vertexBase = '/v1/projects/p1/locations/us-east5';
 
 beforeAll(async () => {
   upstream = await startUpstream((_request, response) => json(response, { error: { message: 'seen' } }));
-  const provider = (dialect: string, path: string) => ({
+  const provider = (dialect: 'openai' | 'azure' | 'gemini' | 'bedrock' | 'vertex', path: string) => ({
     id: dialect,
     dialect,
     baseUrl: upstream.origin + path,

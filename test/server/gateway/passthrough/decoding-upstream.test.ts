@@ -45,9 +45,9 @@ const generousService: Script = ({ method, url }, response) => {
 
 beforeEach(async () => {
   upstream = await stopLater(startUpstream(generousService));
-  const provider = (id: string, dialect: string, path: string) => ({
+  const provider = (id: 'openai' | 'anthropic' | 'gemini', path: string) => ({
     id,
-    dialect,
+    dialect: id,
     baseUrl: upstream.origin + path,
     credentials: [{ id: 'c1' }],
     models: ['*'],
@@ -59,11 +59,7 @@ beforeEach(async () => {
   gateway = await stopLater(
     startGateway({
       config: {
-        providers: [
-          provider('openai', 'openai', '/v1'),
-          provider('anthropic', 'anthropic', '/v1'),
-          provider('gemini', 'gemini', '/v1beta'),
-        ],
+        providers: [provider('openai', '/v1'), provider('anthropic', '/v1'), provider('gemini', '/v1beta')],
         groups,
         keys: groups.map(({ id }) => ({ id, group: id, hash: hashOf(keyOf(id)) })),
       },
