@@ -10,6 +10,7 @@ import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportLedger } from './control/view-dataset.ts';
+import { HeapShare } from './exchange/heap-share.ts';
 import { JobBilling } from './exchange/job-billing.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import type { ShadowRunner } from './exchange/shadow/shadow-runner.ts';
@@ -218,7 +219,7 @@ function apiPorts(
     transport,
     registry,
     admission: new Admission(() => live.snapshot.settings.admission),
-    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
+    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes(), new HeapShare()),
     limiter,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     sessions,

@@ -1,9 +1,18 @@
-/** The memory that one request and its response use, as part of a limit shared by all requests. */
+/** The memory that one request and its response use, as part of limits shared by all requests. */
+import type { ParsedSize } from './heap-share.ts';
+
 export interface MemoryAccount {
   /** All requests together exceed the limit. */
   readonly isExceeded: boolean;
   /** A negative number releases memory. */
   add(bytes: number): void;
+  /**
+   * The request's body is parsed as a whole, which takes heap until the request ends.
+   * @throws GatewayError `too_large` or `overloaded`
+   */
+  parse(size: ParsedSize): void;
+  /** Whether the heap has room to parse this beside all requests. */
+  mayParse(size: ParsedSize): boolean;
 }
 
 /** The share of one response. */

@@ -14,6 +14,7 @@ import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts
 import { refusalOf } from '../translate/report-losses.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import { countValues } from '../wire/json/count-values.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
 import type { FormValue } from '../wire/uploaded-file.ts';
@@ -70,8 +71,11 @@ export class RequestPreparation {
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
     const passage = this.#passageTo(next.target);
-    const prepared = passage ? this.#translatedBy(passage, next) : this.#unchanged(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
+    const isParsed = passage !== null || hosted || this.#refusedReasoning?.isBy(next.target);
+    const refusal = isParsed ? this.#holdHeap() : null;
+    if (refusal) return refusal;
+    const prepared = passage ? this.#translatedBy(passage, next) : this.#unchanged(next.target);
     return hosted ? this.#enveloped(prepared, hosted) : prepared;
   }
 
@@ -142,9 +146,21 @@ export class RequestPreparation {
 
   /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
-    const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
+    const isAllowed = translation !== null || !this.#refusesLosses;
+    const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
     this.#refusedReasoning ??= new RefusedReasoning();
     return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
+  }
+
+  /** Counts the heap that the body takes while it is parsed. Returns a GatewayError if there is not enough. */
+  #holdHeap(): GatewayError | null {
+    const { body, memory } = this.#call;
+    try {
+      memory.parse({ bytes: body.size, values: body.values ?? 0 });
+      return null;
+    } catch (thrown) {
+      return refusalIn(thrown);
+    }
   }
 
   #passageTo(target: Target): TranslationRoute | null {
@@ -215,7 +231,14 @@ export class RequestPreparation {
     const { body, match, group } = this.#call;
     const captured = body.captured ?? Buffer.alloc(0);
     if (match.route.job?.kind !== 'response') return captured;
-    return withReferredItems(captured, this.#options.ports.keptResponses, group.id);
+    const completed = withReferredItems(captured, this.#options.ports.keptResponses, group.id);
+    return completed instanceof Promise ? completed.then((whole) => this.#counted(whole)) : this.#counted(completed);
+  }
+
+  /** Counts the body again if items were inserted. */
+  #counted(body: Buffer): Buffer {
+    if (body !== this.#call.body.captured) this.#call.memory.parse({ bytes: body.length, values: countValues(body) });
+    return body;
   }
 
   #open(passage: TranslationRoute, body: Buffer): RequestTranslation {

@@ -33,6 +33,8 @@ export interface RequestBody extends MeasuredRequest {
   contentType: string;
   /** The body to store if the group captures bodies; null for uploads. */
   captured: Buffer | null;
+  /** Number of JSON values, at any depth; absent for bodies that are not JSON. */
+  readonly values?: number;
   /** Ids in the read part of a passthrough body. */
   readonly referencedIds?: readonly string[];
   /** The stored response that the request continues; the body contains its conversation. */

@@ -123,11 +123,12 @@ function withHistory(store: ResponseStore, received: ReceivedRequest): MaybeProm
 
 async function continueStored(
   store: ResponseStore,
-  { body, member, replaced }: ReceivedRequest,
+  { body, member, memory, replaced }: ReceivedRequest,
   id: string,
 ): Promise<RequestBody> {
   const keptResponse = await store.find(id, member.group.id);
   if (!keptResponse) return body;
+  memory.parse({ bytes: body.size, values: body.values ?? 0 });
   const continuedBody = await continueFrom(keptResponse, body);
   replaced(continuedBody);
   return continuedBody;

@@ -6,6 +6,7 @@
  * one that is larger than the whole limit, or turns out longer than known, can be finished.
  */
 import type { ServerResponse } from 'node:http';
+import type { HeapShare, ParsedSize } from '../exchange/heap-share.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
@@ -24,6 +25,7 @@ interface WaitingForBytes extends Waiting {
 
 export class ByteBudget {
   readonly #limits: () => AdmissionLimits;
+  readonly heap: HeapShare;
   /** The limit for a setting of 0. */
   readonly #automaticBytes: number;
   readonly #queue: WaitQueue<WaitingForBytes, void>;
@@ -32,8 +34,9 @@ export class ByteBudget {
   /** The request that exceeds the limit. */
   #overdrawnBy: RequestMemory | null = null;
 
-  constructor(limits: () => AdmissionLimits, automaticBytes: number) {
+  constructor(limits: () => AdmissionLimits, automaticBytes: number, heap: HeapShare) {
     this.#limits = limits;
+    this.heap = heap;
     this.#automaticBytes = automaticBytes;
     this.#queue = new WaitQueue({
       limits,
@@ -99,12 +102,13 @@ export class ByteBudget {
   }
 }
 
-/** The bytes held by one request. */
+/** The bytes held by one request, and its share of the heap. */
 export class RequestMemory {
   readonly #budget: ByteBudget;
   readonly #owner: Owner;
   readonly #response: ServerResponse;
   #bytes = 0;
+  #heapBytes = 0;
   #isReleased = false;
 
   constructor(budget: ByteBudget, owner: Owner, response: ServerResponse) {
@@ -137,9 +141,19 @@ export class RequestMemory {
     this.#budget.change(this.#owner.key, bytes);
   }
 
+  parse(size: ParsedSize): void {
+    if (!this.#isReleased) this.#heapBytes = this.#budget.heap.hold(size, this.#heapBytes);
+  }
+
+  mayParse(size: ParsedSize): boolean {
+    return this.#budget.heap.hasRoomFor(size);
+  }
+
   /** Releases everything; to be called once the response was sent or the client has disconnected. */
   release(): void {
     this.add(-this.#bytes);
+    this.#budget.heap.release(this.#heapBytes);
+    this.#heapBytes = 0;
     this.#isReleased = true;
   }
 }

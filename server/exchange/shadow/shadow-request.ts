@@ -62,7 +62,7 @@ const once = {
   onClientGone: 'stop',
   losses: 'tell',
 } as const;
-const uncounted = { isExceeded: false, add() {} };
+const uncounted = { isExceeded: false, add() {}, parse() {}, mayParse: () => true };
 
 export class ShadowRequest {
   readonly #ports: ShadowRequestPorts;

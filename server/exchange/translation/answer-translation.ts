@@ -17,9 +17,11 @@ import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
+import { countValues } from '../../wire/json/count-values.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
+import type { ParsedSize } from '../heap-share.ts';
 import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import { TextFastPath } from './text-fast-path.ts';
@@ -36,6 +38,8 @@ export interface AnswerOptions {
   /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
+  /** Whether the heap has room to parse this. */
+  mayParse(size: ParsedSize): boolean;
   /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity;
   /** Stores the response, as JSON; absent if it must not be stored. Does not reject. */
@@ -146,6 +150,7 @@ export class AnswerTranslation {
    */
   whole(bytes: Buffer): Buffer | string | FinalRefusal {
     const { request, stream } = this.#options;
+    if (!this.#fits(bytes)) return tooLarge.message;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
       const translated = request.wholeAsEvents(bytes, this.#inputs, events);
@@ -229,6 +234,10 @@ export class AnswerTranslation {
 
   #translate(bytes: Buffer): null {
     const { events, fastPath } = this.#open();
+    if (!events.isOver && !this.#fits(bytes)) {
+      this.#translated += fastPath.takeTranslated() + events.fail(tooLarge).toString();
+      return null;
+    }
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
     if (event) {
       this.#takeUsage();
@@ -237,6 +246,11 @@ export class AnswerTranslation {
     }
     if (events.isOver) this.#keepWhole(events);
     return null;
+  }
+
+  #fits(bytes: Buffer): boolean {
+    if (bytes.length < uncountedBytes) return true;
+    return this.#options.mayParse({ bytes: bytes.length, values: countValues(bytes) });
   }
 
   /** Reads the usage from events that were translated without being parsed. */
@@ -265,8 +279,17 @@ function finalRefusal(error: AnswerError): FinalRefusal {
   };
 }
 
+/** Shorter answers and events cannot exhaust the heap, because one is translated after the other. */
+const uncountedBytes = 256 * 1024;
+
 const nothing = Buffer.alloc(0);
 const noContent = 'It has no content.';
+
+const tooLarge = {
+  message: 'It is too large to be translated: its values do not fit in memory.',
+  type: 'server_error',
+  code: 'upstream_malformed',
+};
 
 const incomplete = {
   message: 'The provider ended the stream before it was complete.',

@@ -143,6 +143,7 @@ export class RequestTranslation {
       upstream: this.route,
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#options.requestId,
+      mayParse: (size) => this.#call.memory.mayParse(size),
       ...(this.#isResponse && this.#response()),
       ...(match.route.wire.name === 'openai-chat' && {
         keepReasoning: (reasoning) => this.#options.reasoning.keep(reasoning),

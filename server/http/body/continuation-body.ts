@@ -29,6 +29,10 @@ class ContinuationBody implements RequestBody {
     return this.#whole.captured;
   }
 
+  get values(): number {
+    return this.#whole.values;
+  }
+
   field(name: FieldName): unknown {
     return this.#whole.field(name);
   }

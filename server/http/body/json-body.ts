@@ -67,6 +67,10 @@ export class JsonBody implements RequestBody {
     return this.#bytes;
   }
 
+  get values(): number {
+    return this.#peek.values;
+  }
+
   field(name: FieldName): unknown {
     try {
       return this.#read(this.#peek.fields.get(name));

@@ -35,7 +35,7 @@ function translationOf({ client, upstream }: Omit<Conversation, 'said'>): Answer
   return new AnswerTranslation({
     request: requestOf({ client, upstream }),
     translator: translatorOf(client, upstream),
-    ...{ api, upstream: routeOf(upstream), stream: routeOf(client).stream, requestId: 'r' },
+    ...{ api, upstream: routeOf(upstream), stream: routeOf(client).stream, requestId: 'r', mayParse: () => true },
   });
 }
 

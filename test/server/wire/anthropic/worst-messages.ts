@@ -37,6 +37,7 @@ function translation(): AnswerTranslation {
     upstream,
     stream: messagesStream,
     requestId: 'r',
+    mayParse: () => true,
     keepReasoning: () => {},
   });
 }
