@@ -30,6 +30,7 @@ import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
 import { conversationOf } from '../../server/wire/conversation-id.ts';
 import { readErrorBody } from '../../server/wire/error-body.ts';
+import { countValues } from '../../server/wire/json/count-values.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
@@ -44,6 +45,7 @@ import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.t
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
+import { isReadAlike } from '../../server/wire/segments.ts';
 import { toolResultsOf } from '../../server/wire/tool-results.ts';
 import { turnStepOf } from '../../server/wire/turn-step.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
@@ -528,7 +530,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'what must not be shown': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/redact-credential.ts', 'exchange/find-secrets.ts', 'exchange/read-escape.ts'],
+    files: ['exchange/redact-credential.ts', 'exchange/find-secrets.ts', 'exchange/read-escape.ts', 'wire/segments.ts'],
     inputs: {
       'nearly the secret': ['', 'aaaaaaaaaaaaaaab', ''],
       tokens: ['', '-eyJ', ''],
@@ -547,7 +549,14 @@ export const worstCases: Record<string, WorstCase> = {
       redactHeaders({ a: header }, secrets);
       outgoingQuery(`?a=${header}`, secrets);
       isPathSegment(header);
+      isReadAlike(header);
     },
+  },
+  'the memory that a body will take': {
+    atOnceBytes: 1024 * kilobyte,
+    files: ['wire/json/count-values.ts'],
+    inputs: documents,
+    run: countValues,
   },
   'a list of models': {
     atOnceBytes: 256 * kilobyte,
