@@ -150,7 +150,7 @@ class CallAccounting {
   account(attempt: AttemptTrace, prices: PriceTable): Accounting {
     const { record } = attempt;
     const ending = endingOf(record);
-    const answer = keptOf(attempt);
+    const answer = attempt.excerpt.kept(attempt.responseType);
     const hints = this.#format.hints(this.#body, answer.bytes);
     const format = attempt.usage ?? this.#format;
     const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
@@ -197,8 +197,4 @@ class CallAccounting {
     if (this.#prompt === undefined) this.#prompt = this.#body.captured ? text.ofPrompt(this.#body.captured) : null;
     return this.#prompt;
   }
-}
-
-function keptOf({ excerpt, responseType }: AttemptTrace): KeptAnswer {
-  return { tail: excerpt.tail, head: excerpt.head, bytes: excerpt.totalBytes, contentType: responseType };
 }

@@ -30,7 +30,7 @@ interface JobBillingPorts {
 
 /** A provider's response about a job. */
 interface JobResponse {
-  tail: Pick<ResponseExcerpt, 'tail' | 'head' | 'totalBytes'>;
+  tail: Pick<ResponseExcerpt, 'kept'>;
   contentType: string;
 }
 
@@ -106,7 +106,7 @@ export class JobBilling {
   #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
-    const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType };
+    const answer = tail.kept(contentType);
     const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !endedStatuses.has(status))) return null;

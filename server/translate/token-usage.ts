@@ -1,5 +1,8 @@
-/** Token counts as reported by upstreams. */
-import type { TokenUsage } from './neutral-answer.ts';
+/** Token counts for clients, from the usage that upstreams report. */
+import type { Usage } from '../contract/ledger.ts';
+import { plausibleUsage, unbounded } from '../wire/plausible-usage.ts';
+import { StreamedUsage, type UsageReports, usageOfAnswer } from '../wire/reported-usage.ts';
+import type { AnswerEvent, TokenUsage } from './neutral-answer.ts';
 
 export const noUsage: TokenUsage = {
   input: 0,
@@ -10,25 +13,42 @@ export const noUsage: TokenUsage = {
   reasoning: 0,
 };
 
-/** 0 if the value is not a count. Google writes long counts as strings. */
-export function countOf(value: unknown): number {
-  const count = typeof value === 'string' ? Number(value) : value;
-  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
+/** The usage that a whole answer reports; null if it reports none. */
+export function usageOf(answer: Record<string, unknown>, reports: UsageReports): TokenUsage | null {
+  const usage = usageOfAnswer(answer, reports);
+  return usage && tokensOf(usage);
+}
+
+/** The usage that the events of a stream report. */
+export class EventUsage {
+  readonly #usage: StreamedUsage;
+
+  constructor(reports: UsageReports) {
+    this.#usage = new StreamedUsage(reports);
+  }
+
+  /** An event with the usage so far, if this one reports any. */
+  eventsOf(event: Record<string, unknown>): AnswerEvent[] {
+    const usage = this.#usage.push(event);
+    return usage === null ? [] : [{ type: 'usage', usage: tokensOf(usage) }];
+  }
+}
+
+/** The usage as the ledger has it, with each token counted once. */
+export function tokensOf(reported: Usage): TokenUsage {
+  const { usage } = plausibleUsage(reported, unbounded);
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
+  return {
+    input: Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens),
+    cacheRead: cachedInputTokens,
+    cacheWrite: cacheWriteTokens,
+    cacheWriteOneHour: usage.cacheWriteOneHourTokens ?? 0,
+    output: Math.max(0, outputTokens - reasoningTokens),
+    reasoning: reasoningTokens,
+  };
 }
 
 /** All tokens that the model read. */
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenUsage): number {
   return input + cacheRead + cacheWrite;
-}
-
-/** OpenAI counts cached tokens within the input, and reasoning within the output. Here each token is counted once. */
-export function countedOnce(
-  totals: { input: unknown; output: unknown },
-  parts: Omit<TokenUsage, 'input' | 'output'>,
-): TokenUsage {
-  return {
-    ...parts,
-    input: Math.max(0, countOf(totals.input) - parts.cacheRead - parts.cacheWrite),
-    output: Math.max(0, countOf(totals.output) - parts.reasoning),
-  };
 }

@@ -1,7 +1,6 @@
 /** The common part of the cloud wires for embeddings. */
-import { isObject } from '../contract/is-object.ts';
 import { conversationUsage } from './conversation-usage.ts';
-import { wholeDocument } from './whole-document.ts';
+import { countsAt } from './reported-usage.ts';
 import type { KeptAnswer, UsageFormat, WholeFormat, Wire } from './wire.ts';
 
 type EmbeddingsParts = Pick<Wire, 'name' | 'request' | 'errors'> & Pick<WholeFormat, 'marks' | 'judge'>;
@@ -26,19 +25,15 @@ const usage: UsageFormat = conversationUsage({
   reported,
 });
 
-/** Titan's `inputTextTokenCount`; on Vertex AI `statistics` of each prediction, or `usageMetadata`. */
+/**
+ * Titan's `inputTextTokenCount`; on Vertex AI `usageMetadata.promptTokenCount`, or
+ * `predictions[].embeddings.statistics.token_count`.
+ */
 function reported(answer: KeptAnswer) {
-  const document = wholeDocument(answer);
-  const predictions = Array.isArray(document?.predictions) ? document.predictions : [];
-  const metadata = isObject(document?.usageMetadata) ? document.usageMetadata.promptTokenCount : undefined;
-  const counts = [document?.inputTextTokenCount, metadata, ...predictions.map(countIn)].filter(
-    (count) => typeof count === 'number',
-  );
-  return counts.length === 0 ? null : { inputTokens: counts.reduce((sum, count) => sum + count, 0), outputTokens: 0 };
-}
-
-function countIn(prediction: unknown): unknown {
-  const embeddings = isObject(prediction) ? prediction.embeddings : undefined;
-  const statistics = isObject(embeddings) ? embeddings.statistics : undefined;
-  return isObject(statistics) ? statistics.token_count : undefined;
+  const places = [['inputTextTokenCount', 1] as const, ['promptTokenCount', 2] as const, ['token_count', 5] as const];
+  for (const [name, level] of places) {
+    const counts = countsAt(answer, name, level);
+    if (counts.length > 0) return { inputTokens: counts.reduce((sum, count) => sum + count, 0), outputTokens: 0 };
+  }
+  return null;
 }

@@ -49,7 +49,9 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
       const found = reported(answer);
       if (!found) return { usage: null, certainty: 'none', status: null };
       const { usage, isMended } = plausibleUsage(found, hints.most ?? unbounded);
-      return { usage, certainty: isMended ? 'estimated' : 'reported', status: null };
+      // The rest is estimated: a stream may have told its input where it was not kept.
+      const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
+      return { usage, certainty: isMended || !isWhole ? 'estimated' : 'reported', status: null };
     },
     text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
   };

@@ -17,13 +17,7 @@ export const unbounded: MostUsage = {
   seconds: Number.MAX_SAFE_INTEGER,
 };
 
-const partsOfInput = [
-  'cachedInputTokens',
-  'cacheWriteTokens',
-  'cacheWriteOneHourTokens',
-  'audioInputTokens',
-  'imageInputTokens',
-] as const;
+const partsOfInput = ['cachedInputTokens', 'cacheWriteTokens', 'audioInputTokens', 'imageInputTokens'] as const;
 const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputTokens'] as const;
 
 interface Plausible {
@@ -35,6 +29,7 @@ interface Plausible {
 export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
   const usage: Usage = {};
   keepTokens(usage, reported, { total: 'inputTokens', parts: partsOfInput, most: most.inputTokens });
+  keepOneHour(usage, reported);
   keepTokens(usage, reported, { total: 'outputTokens', parts: partsOfOutput, most: most.outputTokens });
   if (reported.seconds !== undefined && isWithin(reported.seconds, most.seconds)) usage.seconds = reported.seconds;
   let isMended = false;
@@ -60,8 +55,18 @@ function keepTokens(usage: Usage, reported: Usage, { total, parts, most }: Side)
   }
   for (const name of parts) {
     const part = reported[name];
-    if (part !== undefined && isWithin(part, sum ?? most)) usage[name] = Math.ceil(part);
+    if (part !== undefined && isWithin(part, mostOf(name, sum ?? most, usage))) usage[name] = Math.ceil(part);
   }
+}
+
+/** What was read from a cache was not written to it. */
+function mostOf(name: keyof Usage, total: number, { cachedInputTokens = 0 }: Usage): number {
+  return name === 'cacheWriteTokens' ? total - cachedInputTokens : total;
+}
+
+function keepOneHour(usage: Usage, { cacheWriteOneHourTokens: part }: Usage): void {
+  if (part !== undefined && isWithin(part, usage.cacheWriteTokens ?? 0))
+    usage.cacheWriteOneHourTokens = Math.ceil(part);
 }
 
 const isWithin = (value: number, max: number) => value >= 0 && value <= max;

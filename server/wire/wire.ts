@@ -134,6 +134,10 @@ export interface KeptAnswer {
   tail: Buffer;
   /** Its beginning; empty if `tail` is the whole answer. */
   head: Buffer;
+  /** The beginning of the line in which `tail` begins; empty if `tail` begins with a line. */
+  line?: Buffer | undefined;
+  /** All of it, if it was held until its end. */
+  whole?: Buffer | undefined;
   /** Length of the whole answer. */
   bytes: number;
   contentType: string;

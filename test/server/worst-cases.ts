@@ -460,6 +460,7 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/openai/usage/estimate-answer.ts',
       'wire/json/find-members.ts',
       'wire/openai/usage/reported-usage.ts',
+      'wire/reported-usage.ts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
@@ -474,8 +475,9 @@ export const worstCases: Record<string, WorstCase> = {
       for (const type of ['text/event-stream', 'application/json']) {
         const tail = new ResponseExcerpt();
         inPieces(bytes, 1_000, (piece) => tail.push(piece));
-        const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType: type };
+        const answer = { ...tail.kept(type), whole: bytes };
         extractUsage('transcription', answer, {});
+        extractUsage('chat', answer, {});
         estimateAnswer(answer);
       }
     },

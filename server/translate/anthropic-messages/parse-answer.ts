@@ -1,8 +1,10 @@
 /** Parses a whole answer of Anthropic's API. */
 import { isObject } from '../../contract/is-object.ts';
+import { messagesReports } from '../../wire/anthropic/usage.ts';
 import { writeJson } from '../json-text.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
-import { parseStop, parseUsage } from './stops-and-usage.ts';
+import { usageOf } from '../token-usage.ts';
+import { parseStop } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -13,7 +15,7 @@ export function parseMessagesAnswer(body: unknown): Answer | null {
     id: textOf(body.id),
     parts: body.content.filter(isObject).flatMap(parseBlock),
     stop: parseStop(body),
-    usage: isObject(body.usage) ? parseUsage(body.usage) : null,
+    usage: usageOf(body, messagesReports),
   };
 }
 

@@ -1,12 +1,14 @@
 /** Parses a stream of Anthropic's API. Source: API reference, "Streaming messages". */
 import { isObject } from '../../contract/is-object.ts';
+import { messagesReports } from '../../wire/anthropic/usage.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { writeJson } from '../json-text.ts';
 import type { AnswerEvent } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
+import { EventUsage } from '../token-usage.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { parseStop, parseUsage } from './stops-and-usage.ts';
+import { parseStop } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -19,14 +21,14 @@ interface Block {
 
 export class MessagesEventParser implements EventParser {
   readonly #blocks = new Map<unknown, Block>();
-  #usage: Json = {};
+  readonly #usage = new EventUsage(messagesReports);
   #hasBegun = false;
   #hasContent = false;
 
   push({ value }: StreamEvent): AnswerEvent[] {
     if (!isObject(value)) return [];
     const { type, index } = value;
-    if (type === 'message_start') return this.#start(isObject(value.message) ? value.message : {});
+    if (type === 'message_start') return this.#start(value);
     if (type === 'content_block_start')
       return this.#open(index, isObject(value.content_block) ? value.content_block : {});
     if (type === 'content_block_delta') return this.#add(index, isObject(value.delta) ? value.delta : {});
@@ -43,11 +45,12 @@ export class MessagesEventParser implements EventParser {
   }
 
   /** Proxies that retry may send a second start. Content that the client has already received cannot be revoked. */
-  #start(message: Json): AnswerEvent[] {
+  #start(value: Json): AnswerEvent[] {
     if (this.#hasBegun) return this.#hasContent ? [{ type: 'error', error: begunAgain }] : [];
     this.#hasBegun = true;
+    const message = isObject(value.message) ? value.message : {};
     const id = typeof message.id === 'string' ? message.id : '';
-    return [{ type: 'start', id }, ...this.#addUsage(message.usage)];
+    return [{ type: 'start', id }, ...this.#usage.eventsOf(value)];
   }
 
   #open(index: unknown, block: Json): AnswerEvent[] {
@@ -96,15 +99,8 @@ export class MessagesEventParser implements EventParser {
 
   #finish(value: Json): AnswerEvent[] {
     const delta = isObject(value.delta) ? value.delta : {};
-    const usage = this.#addUsage(value.usage);
+    const usage = this.#usage.eventsOf(value);
     return delta.stop_reason ? [{ type: 'stop', stop: parseStop(delta) }, ...usage] : usage;
-  }
-
-  /** Each report contains only what has changed; `null` or absent values are unchanged. */
-  #addUsage(usage: unknown): AnswerEvent[] {
-    if (!isObject(usage)) return [];
-    for (const [name, count] of Object.entries(usage)) if (count !== null) this.#usage[name] = count;
-    return [{ type: 'usage', usage: parseUsage(this.#usage) }];
   }
 }
 

@@ -2,7 +2,6 @@
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countOf } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -40,21 +39,6 @@ const names: Record<StopReason, string> = {
 
 export function renderStop({ reason, sequence }: Stop): { stop_reason: string; stop_sequence: string | null } {
   return { stop_reason: names[reason], stop_sequence: sequence ?? null };
-}
-
-/** `input_tokens` exclude cached tokens; `output_tokens` include thinking. */
-export function parseUsage(usage: Json): TokenUsage {
-  const creation = isObject(usage.cache_creation) ? usage.cache_creation : {};
-  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const reasoning = countOf(details.thinking_tokens);
-  return {
-    input: countOf(usage.input_tokens),
-    cacheRead: countOf(usage.cache_read_input_tokens),
-    cacheWrite: countOf(usage.cache_creation_input_tokens),
-    cacheWriteOneHour: countOf(creation.ephemeral_1h_input_tokens),
-    output: Math.max(0, countOf(usage.output_tokens) - reasoning),
-    reasoning,
-  };
 }
 
 export function renderUsage(usage: TokenUsage): Json {

@@ -1,9 +1,11 @@
 /** Parses a whole answer of Bedrock's Converse API. */
 import { isObject } from '../../contract/is-object.ts';
+import { converseReports } from '../../wire/bedrock/usage.ts';
 import { writeJson } from '../json-text.ts';
 import type { Seal } from '../neutral.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
-import { parseStop, parseUsage } from './stops-and-usage.ts';
+import { usageOf } from '../token-usage.ts';
+import { parseStop } from './stops.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,7 +17,7 @@ export function parseConverseAnswer(body: unknown): Answer | null {
     id: '',
     parts: (Array.isArray(content) ? content : []).filter(isObject).flatMap(parseBlock),
     stop: parseStop(body),
-    usage: isObject(body.usage) ? parseUsage(body.usage) : null,
+    usage: usageOf(body, converseReports),
   };
 }
 

@@ -3,13 +3,15 @@
  * Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
  */
 import { isObject } from '../../contract/is-object.ts';
+import { converseReports } from '../../wire/bedrock/usage.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import type { AnswerEvent } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
+import { EventUsage } from '../token-usage.ts';
 import type { EventParser } from '../wire-translation.ts';
 import { sealOf } from './parse-answer.ts';
-import { parseStop, parseUsage } from './stops-and-usage.ts';
+import { parseStop } from './stops.ts';
 
 type Json = Record<string, unknown>;
 
@@ -17,6 +19,7 @@ export class ConverseEventParser implements EventParser {
   readonly #calls = new Set<unknown>();
   /** The block of reasoning that has begun and has no signature yet; null if there is none. */
   #unsigned: unknown = null;
+  readonly #usage = new EventUsage(converseReports);
   #hasStopped = false;
   #isOver = false;
 
@@ -30,7 +33,7 @@ export class ConverseEventParser implements EventParser {
     if (isObject(contentBlockDelta)) return this.#add(contentBlockDelta);
     if (isObject(contentBlockStop)) return this.#close(contentBlockStop.contentBlockIndex);
     if (isObject(messageStop)) return this.#stop(messageStop);
-    return isObject(metadata) ? this.#finish(metadata) : [];
+    return isObject(metadata) ? [...this.#usage.eventsOf(value), ...this.end()] : [];
   }
 
   /** `metadata` is the last event. Without it only the usage is missing. */
@@ -103,11 +106,6 @@ export class ConverseEventParser implements EventParser {
   #stop(message: Json): AnswerEvent[] {
     this.#hasStopped = true;
     return [...this.#seal(), { type: 'stop', stop: parseStop(message) }];
-  }
-
-  #finish({ usage }: Json): AnswerEvent[] {
-    const usageEvents: AnswerEvent[] = isObject(usage) ? [{ type: 'usage', usage: parseUsage(usage) }] : [];
-    return [...usageEvents, ...this.end()];
   }
 }
 

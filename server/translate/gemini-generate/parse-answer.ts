@@ -1,12 +1,14 @@
 /** Parses a whole answer of Gemini's API. */
 import { isObject } from '../../contract/is-object.ts';
+import { geminiReports } from '../../wire/gemini/usage.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { derivedCallId } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { Answer, AnswerPart, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
-import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
+import { usageOf } from '../token-usage.ts';
+import { parseFinish } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +26,7 @@ export function parseGenerateAnswer(body: unknown, turns: number): Answer | null
     id: typeof body.responseId === 'string' ? body.responseId : '',
     parts,
     stop: block ?? { reason: parseFinish(candidate?.finishReason) },
-    usage: isObject(body.usageMetadata) ? parseUsageMetadata(body.usageMetadata) : null,
+    usage: usageOf(body, geminiReports),
   };
   return body.error ? { ...answer, error: neutralError(errorIn(body)) } : answer;
 }

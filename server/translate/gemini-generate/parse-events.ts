@@ -1,19 +1,22 @@
 /** Parses a stream of Gemini's API: each event is an answer with the next parts. */
 import { isObject } from '../../contract/is-object.ts';
+import { geminiReports } from '../../wire/gemini/usage.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { answerPartEvents } from '../answer-events.ts';
 import { parseJson } from '../json-text.ts';
 import type { AnswerEvent, Stop } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
+import { EventUsage } from '../token-usage.ts';
 import type { EventParser } from '../wire-translation.ts';
 import { answerId, blockOf, candidateOf, parsePart, partsOf } from './parse-answer.ts';
-import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
+import { parseFinish } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
 export class GenerateEventParser implements EventParser {
   readonly #turns: number;
+  readonly #usage = new EventUsage(geminiReports);
   #hasBegun = false;
   #index = 0;
   #stop: Stop | null = null;
@@ -64,9 +67,9 @@ export class GenerateEventParser implements EventParser {
     });
   }
 
-  #takeUsage({ usageMetadata }: Json): AnswerEvent[] {
-    if (!isObject(usageMetadata) || !usageMetadata.promptTokenCount) return [];
-    this.#hasCounted ||= Boolean(usageMetadata.thoughtsTokenCount);
-    return [{ type: 'usage', usage: parseUsageMetadata(usageMetadata) }];
+  #takeUsage(chunk: Json): AnswerEvent[] {
+    const { usageMetadata } = chunk;
+    this.#hasCounted ||= isObject(usageMetadata) && Boolean(usageMetadata.thoughtsTokenCount);
+    return this.#usage.eventsOf(chunk);
   }
 }

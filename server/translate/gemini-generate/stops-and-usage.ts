@@ -2,7 +2,7 @@
 
 import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countOf, promptTokens } from '../token-usage.ts';
+import { promptTokens } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -41,19 +41,6 @@ const names: Record<StopReason, string> = {
 
 export function renderFinish(reason: StopReason): string {
   return names[reason];
-}
-
-/** `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes thoughts. */
-export function parseUsageMetadata(usage: Json): TokenUsage {
-  const cacheRead = countOf(usage.cachedContentTokenCount);
-  return {
-    input: Math.max(0, countOf(usage.promptTokenCount) - cacheRead) + countOf(usage.toolUsePromptTokenCount),
-    cacheRead,
-    cacheWrite: 0,
-    cacheWriteOneHour: 0,
-    output: countOf(usage.candidatesTokenCount),
-    reasoning: countOf(usage.thoughtsTokenCount),
-  };
 }
 
 export function renderUsageMetadata(usage: TokenUsage): Json {

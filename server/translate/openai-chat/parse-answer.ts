@@ -1,11 +1,13 @@
 /** Parses a whole chat completion. */
 import { isObject } from '../../contract/is-object.ts';
+import { plainReports } from '../../wire/openai/usage/usage-shapes.ts';
 import { derivedCallId } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { sourceOfUrl } from '../media.ts';
 import type { CallPart, MediaPart } from '../neutral.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
-import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
+import { usageOf } from '../token-usage.ts';
+import { parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,7 +16,6 @@ export function parseChatAnswer(body: unknown, turns: number): Answer | null {
   if (!isObject(body) || !Array.isArray(body.choices)) return null;
   const choice: Json = body.choices.find(isObject) ?? {};
   const message = isObject(choice.message) ? choice.message : {};
-  const usage = isObject(body.usage) ? body.usage : null;
   return {
     id: typeof body.id === 'string' ? body.id : '',
     parts: [
@@ -25,7 +26,7 @@ export function parseChatAnswer(body: unknown, turns: number): Answer | null {
       ...callsOf(message, turns),
     ],
     stop: { reason: parseFinishReason(choice.finish_reason) },
-    usage: usage && parseChatUsage(usage),
+    usage: usageOf(body, plainReports),
   };
 }
 

@@ -1,13 +1,15 @@
 /** Parses the stream of a chat completion. */
 import { isObject } from '../../contract/is-object.ts';
+import { plainReports } from '../../wire/openai/usage/usage-shapes.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { derivedCallId } from '../call-ids.ts';
 import type { AnswerEvent, StopReason } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
+import { EventUsage } from '../token-usage.ts';
 import type { EventParser } from '../wire-translation.ts';
 import { argumentsOf, picturesOf, plainSeal, saidIn, thoughtSignatureOf } from './parse-answer.ts';
-import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
+import { parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -23,6 +25,7 @@ interface Call {
 
 export class ChatEventParser implements EventParser {
   readonly #turns: number;
+  readonly #usage = new EventUsage(plainReports);
   /** By the upstream's index. */
   readonly #calls = new Map<unknown, Call>();
   #count = 0;
@@ -48,8 +51,7 @@ export class ChatEventParser implements EventParser {
       events.push({ type: 'start', id: typeof value.id === 'string' ? value.id : '' });
     }
     if (choice) this.#takeChoice(choice, events);
-    const usage = usageOf(value);
-    if (usage) events.push({ type: 'usage', usage: parseChatUsage(usage) });
+    events.push(...this.#usage.eventsOf(value));
     return events;
   }
 
@@ -134,12 +136,6 @@ export class ChatEventParser implements EventParser {
     this.#calls.set(index, call);
     return call;
   }
-}
-
-/** Groq reports usage in another field; services other than OpenAI may send it with the last choice. */
-function usageOf(chunk: Json): Json | null {
-  if (isObject(chunk.usage)) return chunk.usage;
-  return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null;
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,7 @@
 /** Finish reasons and usage of chat completions, in both directions. */
-import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countedOnce, countOf, promptTokens } from '../token-usage.ts';
+import { promptTokens } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -32,18 +31,6 @@ const names: Record<StopReason, string> = {
 
 export function renderFinishReason(reason: StopReason): string {
   return names[reason];
-}
-
-/** `prompt_tokens` include cached tokens, `completion_tokens` the reasoning. */
-export function parseChatUsage(usage: Json): TokenUsage {
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  // DeepSeek reports it outside the details.
-  const cacheRead = countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
-  const cacheWrite = countOf(prompt.cache_write_tokens);
-  const reasoning = countOf(completion.reasoning_tokens);
-  const parts = { cacheRead, cacheWrite, cacheWriteOneHour: 0, reasoning };
-  return countedOnce({ input: usage.prompt_tokens, output: usage.completion_tokens }, parts);
 }
 
 export function renderChatUsage(usage: TokenUsage): Json {

@@ -1,10 +1,12 @@
 /** Parses a whole response. */
 import { isObject } from '../../contract/is-object.ts';
+import { responseReports } from '../../wire/openai/usage/usage-shapes.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import type { Seal } from '../neutral.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
-import { parseResponseStop, parseResponseUsage } from './stops-and-usage.ts';
+import { usageOf } from '../token-usage.ts';
+import { parseResponseStop } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,7 +17,7 @@ export function parseResponsesAnswer(body: unknown): Answer | null {
     id: textOf(body.id),
     parts: body.output.filter(isObject).flatMap(parseItem),
     stop: parseResponseStop(body),
-    usage: isObject(body.usage) ? parseResponseUsage(body.usage) : null,
+    usage: usageOf(body, responseReports),
   };
   return body.status === 'failed' ? { ...answer, error: neutralError(errorIn(body)) } : answer;
 }

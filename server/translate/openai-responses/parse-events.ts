@@ -1,12 +1,14 @@
 /** Parses the stream of a response. Source: OpenAI's API reference, "Streaming events". */
 import { isObject } from '../../contract/is-object.ts';
+import { responseReports } from '../../wire/openai/usage/usage-shapes.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import type { AnswerEvent } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
+import { EventUsage } from '../token-usage.ts';
 import type { EventParser } from '../wire-translation.ts';
 import { sealOf } from './parse-answer.ts';
-import { parseResponseStop, parseResponseUsage } from './stops-and-usage.ts';
+import { parseResponseStop } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,6 +17,7 @@ const ends = ['response.completed', 'response.incomplete'];
 const contentItems = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
 
 export class ResponsesEventParser implements EventParser {
+  readonly #usage = new EventUsage(responseReports);
   #hasBegun = false;
   /** Items with at least one delta, by `output_index`. */
   readonly #withDeltas = new Set<unknown>();
@@ -43,8 +46,8 @@ export class ResponsesEventParser implements EventParser {
   }
 
   #take(type: string, event: Json): AnswerEvent[] {
-    const { delta, output_index: index, item, response } = event;
-    if (ends.includes(type)) return this.#finish(isObject(response) ? response : {});
+    const { delta, output_index: index, item } = event;
+    if (ends.includes(type)) return this.#finish(event);
     if (type === 'response.output_item.added') return isObject(item) ? this.#addItem(index, item) : [];
     if (type === 'response.output_item.done') return isObject(item) ? this.#endItem(index, item) : [];
     if (type === 'response.reasoning_summary_part.added') return this.#nextThought(index);
@@ -95,11 +98,10 @@ export class ResponsesEventParser implements EventParser {
     return [...whole, { type: 'call-end', index: call }];
   }
 
-  #finish(response: Json): AnswerEvent[] {
-    const usage: AnswerEvent[] = isObject(response.usage)
-      ? [{ type: 'usage', usage: parseResponseUsage(response.usage) }]
-      : [];
-    return [{ type: 'stop', stop: parseResponseStop(response) }, ...usage, { type: 'end' }];
+  #finish(event: Json): AnswerEvent[] {
+    const response = isObject(event.response) ? event.response : {};
+    const stop: AnswerEvent = { type: 'stop', stop: parseResponseStop(response) };
+    return [stop, ...this.#usage.eventsOf(event), { type: 'end' }];
   }
 }
 

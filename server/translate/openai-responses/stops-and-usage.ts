@@ -1,7 +1,7 @@
 /** Stop reasons and usage of responses, in both directions. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countedOnce, countOf, promptTokens } from '../token-usage.ts';
+import { promptTokens } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,17 +22,6 @@ export function renderStatus({ reason }: Stop): { status: string; incomplete_det
   return incomplete === undefined
     ? { status: 'completed', incomplete_details: null }
     : { status: 'incomplete', incomplete_details: { reason: incomplete } };
-}
-
-/** `input_tokens` include cached tokens, `output_tokens` the reasoning. */
-export function parseResponseUsage(usage: Json): TokenUsage {
-  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
-  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const cacheRead = countOf(input.cached_tokens);
-  const cacheWrite = countOf(input.cache_write_tokens);
-  const reasoning = countOf(output.reasoning_tokens);
-  const parts = { cacheRead, cacheWrite, cacheWriteOneHour: 0, reasoning };
-  return countedOnce({ input: usage.input_tokens, output: usage.output_tokens }, parts);
 }
 
 export function renderResponseUsage(usage: TokenUsage): Json {

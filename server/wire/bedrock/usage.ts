@@ -2,17 +2,25 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../conversation-usage.ts';
-import { membersOfEnd } from '../json/find-members.ts';
-import { parseObject } from '../json/parse-object.ts';
-import { wholeDocument } from '../whole-document.ts';
-import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
+import { reportedUsage, type UsageReports } from '../reported-usage.ts';
+import { countOf, sumOfCounts } from '../token-counts.ts';
+import { usageBesideCache } from '../usage-beside-cache.ts';
+import type { MeasuredRequest } from '../wire.ts';
+
+/** Streams report it in `metadata`, their last event. */
+export const converseReports: UsageReports = {
+  name: 'usage',
+  places: [['metadata', 'usage']],
+  isComplete: () => true,
+  toUsage,
+};
 
 export const converseUsage = conversationUsage({
   allowedTokens,
   answersPaid: () => 1,
   // The limit of gpt-oss, the largest model that is used this way.
   unknownOutputTokens: 131_072,
-  reported,
+  reported: (answer) => reportedUsage(answer, converseReports),
 });
 
 function allowedTokens(body: MeasuredRequest): number | null {
@@ -21,30 +29,17 @@ function allowedTokens(body: MeasuredRequest): number | null {
   return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }
 
-/** Streams report it in `metadata`, their last event. */
-function reported(answer: KeptAnswer): Usage | null {
-  const document = wholeDocument(answer);
-  return toUsage(document ? document.usage : lastUsage(answer.tail));
-}
-
-function lastUsage(tail: Buffer): unknown {
-  const last = membersOfEnd(tail, 'usage').findLast(({ end }) => end !== null);
-  return last?.end ? parseObject(tail.toString('utf8', last.start, last.end)) : null;
-}
-
-/** Input tokens exclude those that are read from a cache, or written to one. */
-function toUsage(fields: unknown): Usage | null {
-  if (!isObject(fields)) return null;
-  const cacheRead = countOf(fields.cacheReadInputTokens);
-  const cacheWritten = countOf(fields.cacheWriteInputTokens);
-  return {
-    inputTokens: countOf(fields.inputTokens) + cacheRead + cacheWritten,
-    outputTokens: countOf(fields.outputTokens),
-    ...(cacheRead > 0 && { cachedInputTokens: cacheRead }),
-    ...(cacheWritten > 0 && { cacheWriteTokens: cacheWritten }),
-  };
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+/**
+ * Input tokens exclude those that are read from a cache, or written to one; output tokens include thinking, which is not
+ * counted separately. `cacheDetails`: `[{"inputTokens":100,"ttl":"1h"}]`.
+ */
+function toUsage(fields: Record<string, unknown>): Usage | null {
+  const writtenByTtl = sumOfCounts(fields.cacheDetails, 'inputTokens', () => true);
+  return usageBesideCache({
+    input: countOf(fields.inputTokens),
+    cacheRead: countOf(fields.cacheReadInputTokens) ?? 0,
+    cacheWritten: countOf(fields.cacheWriteInputTokens) ?? writtenByTtl,
+    writtenForAnHour: sumOfCounts(fields.cacheDetails, 'inputTokens', ({ ttl }) => ttl === '1h'),
+    output: countOf(fields.outputTokens),
+  });
 }

@@ -2,18 +2,25 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../conversation-usage.ts';
-import { membersOfEnd } from '../json/find-members.ts';
-import { parseObject } from '../json/parse-object.ts';
 import { numberOf } from '../number-of.ts';
-import { wholeDocument } from '../whole-document.ts';
-import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
+import { reportedUsage, type UsageReports } from '../reported-usage.ts';
+import { countOf, sumOfCounts } from '../token-counts.ts';
+import type { MeasuredRequest } from '../wire.ts';
+
+/** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */
+export const geminiReports: UsageReports = {
+  name: 'usageMetadata',
+  places: [['usageMetadata']],
+  isComplete: (metadata) => 'promptTokenCount' in metadata,
+  toUsage,
+};
 
 export const geminiUsage = conversationUsage({
   allowedTokens,
   answersPaid: candidatesOf,
   // Default of `maxOutputTokens` of the largest models.
   unknownOutputTokens: 65_536,
-  reported,
+  reported: (answer) => reportedUsage(answer, geminiReports),
 });
 
 function allowedTokens(body: MeasuredRequest): number | null {
@@ -31,41 +38,32 @@ function candidatesOf(body: MeasuredRequest): number {
   return count >= 1 ? Math.min(Math.ceil(count), maxCandidates) : 1;
 }
 
-/** Reads `usageMetadata`. In a stream, the last one counts, since it includes the earlier ones. */
-function reported(answer: KeptAnswer): Usage | null {
-  const document = wholeDocument(answer);
-  return toUsage(document ? document.usageMetadata : lastMetadata(answer.tail));
-}
-
-function lastMetadata(tail: Buffer): unknown {
-  const last = membersOfEnd(tail, 'usageMetadata').findLast(({ end }) => end !== null);
-  return last?.end ? parseObject(tail.toString('utf8', last.start, last.end)) : null;
-}
-
-/** `promptTokenCount` includes cached tokens but excludes those of tools; `candidatesTokenCount` excludes thoughts. */
-function toUsage(metadata: unknown): Usage | null {
-  if (!isObject(metadata)) return null;
-  const cached = countOf(metadata.cachedContentTokenCount);
-  const thoughts = countOf(metadata.thoughtsTokenCount);
-  const audioInput = countOfSound(metadata.promptTokensDetails);
-  const audioOutput = countOfSound(metadata.candidatesTokensDetails);
+/**
+ * `promptTokenCount` includes cached tokens but excludes those of tools; `candidatesTokenCount` excludes thoughts. Counts
+ * of 0 are omitted, but no prompt has none.
+ */
+function toUsage(metadata: Record<string, unknown>): Usage | null {
+  const count = (name: string) => countOf(metadata[name]) ?? 0;
+  const prompt = countOf(metadata.promptTokenCount);
+  const thoughts = count('thoughtsTokenCount');
+  const cached = count('cachedContentTokenCount');
+  const output = count('candidatesTokenCount') + thoughts;
+  if (prompt === undefined && output === 0 && cached === 0) return null;
+  // Cached sound is billed as cached, and not as sound.
+  const soundIn = Math.max(0, countOfKind(metadata, 'prompt', 'AUDIO') - countOfKind(metadata, 'cache', 'AUDIO'));
+  const soundOut = countOfKind(metadata, 'candidates', 'AUDIO');
+  const picturesOut = countOfKind(metadata, 'candidates', 'IMAGE');
   return {
-    inputTokens: countOf(metadata.promptTokenCount) + countOf(metadata.toolUsePromptTokenCount),
-    outputTokens: countOf(metadata.candidatesTokenCount) + thoughts,
-    ...(cached > 0 && { cachedInputTokens: cached }),
-    ...(thoughts > 0 && { reasoningTokens: thoughts }),
-    ...(audioInput > 0 && { audioInputTokens: audioInput }),
-    ...(audioOutput > 0 && { audioOutputTokens: audioOutput }),
+    ...(prompt !== undefined && { inputTokens: prompt + count('toolUsePromptTokenCount') }),
+    outputTokens: output,
+    ...(cached !== 0 && { cachedInputTokens: cached }),
+    ...(thoughts !== 0 && { reasoningTokens: thoughts }),
+    ...(soundIn > 0 && { audioInputTokens: soundIn }),
+    ...(soundOut > 0 && { audioOutputTokens: soundOut }),
+    ...(picturesOut > 0 && { imageOutputTokens: picturesOut }),
   };
 }
 
-function countOfSound(details: unknown): number {
-  const sound = Array.isArray(details) ? details.find((each) => isObject(each) && each.modality === 'AUDIO') : null;
-  return isObject(sound) ? countOf(sound.tokenCount) : 0;
-}
-
-/** Protobuf's JSON may encode a number as a string. */
-function countOf(value: unknown): number {
-  const count = numberOf(value ?? 0);
-  return Number.isFinite(count) ? count : 0;
+function countOfKind(metadata: Record<string, unknown>, of: 'prompt' | 'cache' | 'candidates', kind: string): number {
+  return sumOfCounts(metadata[`${of}TokensDetails`], 'tokenCount', ({ modality }) => modality === kind);
 }

@@ -27,23 +27,35 @@ export function membersOfBeginning(bytes: Buffer, name: string): Member[] {
 
 /**
  * For the end of a complete document, cut anywhere. The first match that can only be a key shows which parts are
- * strings: in JSON, a quote inside a string follows a backslash.
+ * strings: in JSON, a quote inside a string follows a backslash. If the document is a list, which is how Gemini streams
+ * without `alt=sse`, its objects count as documents, and the list may lack its end.
  */
 export function membersOfEnd(bytes: Buffer, name: string): Member[] {
   const key = `"${name}"`;
   let at = bytes.indexOf(key);
-  while (at !== -1 && bytes[skipSpace(bytes, at + key.length)] !== colon) at = bytes.indexOf(key, at + 1);
+  while (at !== -1 && !isKey(bytes, at, at + key.length)) at = bytes.indexOf(key, at + 1);
   if (at === -1) return [];
-  const { members, depth } = walk(bytes, name, at);
-  // The end of the document is at depth 0, whatever depth the walk began at.
-  for (const member of members) member.level -= depth;
+  const { members, lowest } = walk(bytes, name, at);
+  // A document ends at depth 0, whatever depth the walk began at.
+  const end = lastByte(bytes) === closeBracket ? lowest + 1 : lowest;
+  for (const member of members) member.level -= end;
   return members;
+}
+
+function isKey(bytes: Buffer, start: number, end: number): boolean {
+  return bytes[start - 1] !== backslash && bytes[skipSpace(bytes, end)] === colon;
+}
+
+function lastByte(bytes: Buffer): number | undefined {
+  let at = bytes.length - 1;
+  while (at > 0 && (bytes[at] ?? 0) <= 0x20) at -= 1;
+  return bytes[at];
 }
 
 interface Walk {
   members: Member[];
-  /** Depth at the end, relative to the beginning. */
-  depth: number;
+  /** The least depth, relative to the beginning. */
+  lowest: number;
 }
 
 function walk(bytes: Buffer, name: string, from: number): Walk {
@@ -52,11 +64,13 @@ function walk(bytes: Buffer, name: string, from: number): Walk {
   /** Members whose value has begun. */
   const open: Member[] = [];
   let depth = 0;
+  let lowest = 0;
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === openBrace || byte === openBracket) depth += 1;
     else if (byte === closeBrace || byte === closeBracket) {
       depth -= 1;
+      if (depth < lowest) lowest = depth;
       if (open.at(-1)?.level === depth) (open.pop() as Member).end = at + 1;
     } else if (byte === quote) {
       const end = endOfString(bytes, at);
@@ -70,7 +84,7 @@ function walk(bytes: Buffer, name: string, from: number): Walk {
       at = end - 1;
     }
   }
-  return { members, depth };
+  return { members, lowest };
 }
 
 /** Offset after its closing quote, or after the last byte. */

@@ -91,7 +91,7 @@ function transcriptionModel(session: unknown): string | null {
 }
 
 function usedIn({ usage: reported }: Record<string, unknown>): EventUsage | null {
-  const reportedUsage = toUsage(reported);
+  const reportedUsage = isObject(reported) ? toUsage(reported) : null;
   if (reportedUsage === null) return null;
   const { usage } = plausibleUsage(reportedUsage, unbounded);
   if (Object.keys(usage).length === 0) return null;

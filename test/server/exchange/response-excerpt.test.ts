@@ -48,3 +48,23 @@ test('an excerpt does not change when a pushed chunk’s memory is reused', () =
 test('an excerpt is empty at first', () => {
   expect(new ResponseExcerpt().tail).toHaveLength(0);
 });
+
+test('an excerpt keeps the first 2 kB of the line in which its end begins', () => {
+  const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(9_000), fc.nat(40_000)), { maxLength: 30 });
+  const lines = fc.array(fc.oneof(fc.nat(200), fc.nat(5_000), fc.nat(60_000)), { maxLength: 20 });
+  fc.assert(
+    fc.property(sizes, lines, (lengths, lineLengths) => {
+      const text = lineLengths.map((length, at) => `${`${at}`.padEnd(length, '.')}\n`).join('');
+      const excerpt = new ResponseExcerpt();
+      let pushed = 0;
+      for (const length of [...lengths, text.length]) {
+        excerpt.push(Buffer.from(text.slice(pushed, pushed + length)));
+        pushed = Math.min(text.length, pushed + length);
+      }
+      const { line, tail } = excerpt.kept('text/event-stream');
+      const before = text.slice(0, text.length - tail.length);
+      expect(line?.toString()).toBe(before.slice(before.lastIndexOf('\n') + 1).slice(0, 2_048));
+    }),
+    { numRuns: 300 },
+  );
+});

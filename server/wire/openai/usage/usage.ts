@@ -3,6 +3,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../plausible-usage.ts';
+import { isEventStream } from '../../reported-usage.ts';
 import {
   type ExtractedUsage,
   type KeptAnswer,
@@ -92,14 +93,10 @@ function quantity(name: 'seconds' | 'images', value: unknown, max: number): Usag
 }
 
 /** The usage that the response reports, or an estimate from the request. */
-export function extractUsage(
-  capability: Capability,
-  { tail, head, bytes, contentType }: KeptAnswer,
-  hints: UsageHints,
-): ExtractedUsage {
-  const isStream = /event-stream/i.test(contentType);
-  const answerParts = { tail, head, bytes, isStream };
-  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, answerParts) : null;
+export function extractUsage(capability: Capability, answer: KeptAnswer, hints: UsageHints): ExtractedUsage {
+  const isStream = isEventStream(answer);
+  const isRead = isStream || /json/i.test(answer.contentType);
+  const reported = isRead ? readReportedUsage(capability, answer, isStream) : null;
   const status = reported?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
   if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };
@@ -107,8 +104,14 @@ export function extractUsage(
   if (isMended && Object.keys(usage).length === 0) return { ...expected(capability, hints, fromRequest), status };
   // Each image of a stream reports its own usage, and only the last one is in the tail.
   const isPartial = capability === 'images' && (hints.images ?? 1) > 1 && isStream;
-  const certainty = isMended ? 'estimated' : isPartial ? 'partial' : 'reported';
+  const certainty = isMended || lacksTotal(capability, usage) ? 'estimated' : isPartial ? 'partial' : 'reported';
   return { usage: { ...usage, ...fromRequest }, certainty, status };
+}
+
+/** The missing one is estimated. */
+function lacksTotal(capability: Capability, { inputTokens, outputTokens }: Usage): boolean {
+  const isText = capability === 'chat' || capability === 'completions' || capability === 'responses';
+  return isText && (inputTokens === undefined || outputTokens === undefined);
 }
 
 const maxImages = 128;

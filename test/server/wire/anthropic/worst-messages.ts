@@ -74,7 +74,7 @@ export const worstMessages: Record<string, WorstCase> = {
   },
   'a stream of Anthropic’s API': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/anthropic/messages-stream.ts', 'wire/anthropic/usage.ts', 'wire/conversation-usage.ts'],
+    files: ['wire/anthropic/messages-stream.ts', 'wire/conversation-usage.ts'],
     inputs: {
       pings: ['', 'event: ping\ndata: {"type":"ping"}\n\n', ''],
       usage: ['', 'data: {"type":"message_delta","usage":{"output_tokens":1}}\n\n', ''],

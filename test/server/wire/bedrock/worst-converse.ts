@@ -29,7 +29,7 @@ const call = (index: number) =>
 export const worstConverse: Record<string, WorstCase> = {
   'a stream of Converse': {
     atOnceBytes: 64 * kilobyte,
-    files: ['translate/bedrock-converse/parse-events.ts', 'wire/bedrock/usage.ts'],
+    files: ['translate/bedrock-converse/parse-events.ts'],
     inputs: {
       'single letters': ['', delta('{"text":"a"}'), ''],
       thoughts: ['', delta('{"reasoningContent":{"text":"a"}}'), ''],

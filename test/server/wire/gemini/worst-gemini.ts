@@ -31,7 +31,7 @@ const blocked = '{"candidates":[{},{},{}],"promptFeedback":{}}';
 export const worstGemini: Record<string, WorstCase> = {
   'a stream of Gemini’s events': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/gemini/generate-stream.ts', 'wire/gemini/usage.ts'],
+    files: ['wire/gemini/generate-stream.ts'],
     inputs: {
       'single letters': ['', `data: ${part}\r\n\r\n`, ''],
       'nothing said': ['', `data: ${blocked}\r\n\r\n`, ''],

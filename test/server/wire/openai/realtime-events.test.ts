@@ -56,7 +56,7 @@ describe('an event of the upstream', () => {
     });
   });
 
-  test.each([undefined, null, 'many', {}, { input_tokens: -1 }, { input_tokens: '5' }])(
+  test.each([undefined, null, 'many', {}, { input_tokens: -1 }, { input_tokens: 'five' }])(
     'with usage %j tells none',
     (usage) => {
       expect(read({ type: 'response.done', response: { id: 'r', usage } })).toMatchObject({ used: null });

@@ -43,7 +43,7 @@ test.each([-1, 1e300, -1e300, Number.MAX_SAFE_INTEGER + 2])('%j tokens are not a
   expect(told.usage).not.toHaveProperty('inputTokens');
 });
 
-test.each(['5', null, true])('%j is no number of tokens', (value) => {
+test.each(['five', '', null, true])('%j is no number of tokens', (value) => {
   expect(extract('chat', { usage: { prompt_tokens: value, completion_tokens: 4 } }).usage).toEqual({ outputTokens: 4 });
 });
 
