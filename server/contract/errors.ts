@@ -17,6 +17,9 @@ export interface ErrorKind {
 
 const invalid = 'invalid_request_error';
 
+/** The provider may have made, and billed, what the request asked for; repeating it may buy it twice. */
+export const lostPurchaseCode = 'purchase_outcome_unknown';
+
 export const errorKinds = {
   missing_key: { status: 401, type: invalid, code: null },
   invalid_key: { status: 401, type: invalid, code: 'invalid_api_key' },
@@ -67,6 +70,7 @@ export const errorKinds = {
   upstream_timeout: { status: 504, type: 'server_error', code: 'upstream_timeout' },
   upstream_malformed: { status: 502, type: 'server_error', code: 'upstream_malformed' },
   upstream_stream_broken: { status: 502, type: 'server_error', code: 'upstream_stream_broken' },
+  purchase_outcome_unknown: { status: 502, type: 'server_error', code: lostPurchaseCode, retryable: false },
   loop_detected: { status: 508, type: 'server_error', code: 'loop_detected', retryable: false },
   shutting_down: { status: 503, type: 'server_error', code: 'shutting_down' },
   storage_full: { status: 507, type: 'server_error', code: 'storage_full', retryable: false },

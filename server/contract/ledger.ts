@@ -38,6 +38,8 @@ export type FailureClass =
   | 'too-large'
   | 'rejected'
   | 'stream-broken'
+  /** What the request asked for may have been made and billed, but no answer says so. */
+  | 'lost'
   | 'client-gone';
 
 /**

@@ -62,6 +62,12 @@ export const policySchema = z.strictObject({
   rescue: z.enum(['off', 'resume']).default('resume'),
   /** After this time without content, a second target is asked in parallel and the first answer is used. 0: never. */
   hedgeAfterMs: z.number().int().min(0).max(86_400_000).default(0),
+  /**
+   * A request that makes something (a video, an image, a batch, a response in the background) is not repeated if the provider may
+   * have made it and its answer was lost: the client is told. True: it is repeated like any other, and may be made and billed
+   * twice.
+   */
+  retryLostJobs: z.boolean().default(false),
   /** When the client disconnects: cancel the upstream request, or read its response to the end for the exact usage. */
   onClientGone: z.enum(['stop', 'drain']).default('stop'),
   /**

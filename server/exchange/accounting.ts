@@ -62,7 +62,8 @@ function callAccounting(trace: RequestTrace, body: RequestBody): CallAccounting 
 
 /** The cost of a batch, a fine-tuning job or an assistant's run is unknown here. */
 function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Accounting {
-  const mayCost = route?.wire.operation === 'passthrough' && !route.isFree && endingOf(record) !== 'failed';
+  const mayCost =
+    route?.wire.operation === 'passthrough' && !route.isFree && (isLost(record) || endingOf(record) !== 'failed');
   return mayCost ? ofUnknownCost : free;
 }
 
@@ -126,6 +127,9 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
   return isStopped || failure === 'stream-broken' ? 'broken' : 'failed';
 }
 
+/** What the request asked for may have been made and billed. */
+const isLost = ({ failure }: AttemptRecord) => failure === 'lost';
+
 type Estimated = Omit<ExtractedUsage, 'status'>;
 
 interface EndedAnswer {
@@ -155,7 +159,7 @@ class CallAccounting {
     const format = attempt.usage ?? this.#format;
     const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
     attempt.responseStatus = extracted.status;
-    if (ending === 'failed' && extracted.certainty !== 'reported') return free;
+    if (ending === 'failed' && extracted.certainty !== 'reported') return isLost(record) ? ofUnknownCost : free;
     const { usage, certainty } = this.#completed(extracted, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; the model of its video is known.

@@ -11,12 +11,20 @@ import {
   differingFailure,
   redirectFailure,
 } from '../routing/classify-failure.ts';
-import { damageOf, errorOfAccount, errorOfRedirect, errorOfTransport } from '../routing/failure-response.ts';
+import {
+  damageOf,
+  errorOfAccount,
+  errorOfLostPurchase,
+  errorOfRedirect,
+  errorOfTransport,
+} from '../routing/failure-response.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
+import { mayHaveActed } from '../wire/may-have-acted.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { ErrorFormat } from '../wire/wire.ts';
+import type { OnceOnly } from './once-only.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
@@ -26,17 +34,50 @@ export interface AttemptFailure {
   failureResponse: FailureResponse;
 }
 
+type Progress = Pick<AttemptRecord, 'connectMs' | 'status'>;
+
 interface FailedCall {
   target: Target;
   /** Part of the response has reached the client. */
   hasBegun: boolean;
   /** The target can be asked to continue from the text that the client already has. */
   mayContinue: boolean;
+  /** What the request must not do twice, and how far the attempt came. Absent or null: it may be repeated. */
+  once?: { kind: OnceOnly; record: Progress } | null;
   /** Redacts secrets from upstream text, which may echo the request. */
   redacted(text: string): string;
 }
 
 export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailure {
+  const attemptFailure = failureBy(reason, call);
+  const { once, target } = call;
+  if (!once || call.hasBegun) return attemptFailure;
+  const { kind, record } = once;
+  if (!mayHaveActed({ wasSent: wasSent(reason, record), status: statusOf(reason, record) })) return attemptFailure;
+  if (kind === 'purchase') return lostPurchase(attemptFailure, target);
+  return { ...attemptFailure, failure: { ...attemptFailure.failure, retryable: false } };
+}
+
+/** A proxy that asks for a password has forwarded nothing. */
+function wasSent(reason: FailureReason, { connectMs }: Progress): boolean {
+  return connectMs !== null && !(reason.kind === 'transport' && reason.error.fault === 'proxy');
+}
+
+/** An error in an answer with status 200 has the status that it should have had. */
+function statusOf(reason: FailureReason, { status }: Progress): number | null {
+  return reason.kind === 'answer' ? reason.answer.status : status;
+}
+
+/** The upstream may have made and billed what was asked for; the client, which cannot see it, must not simply ask again. */
+export function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'failureResponse'>>(
+  lost: Part,
+  target: Target,
+): Part {
+  const error = errorOfLostPurchase(target, lost.failureResponse);
+  return { ...lost, failure: { ...lost.failure, isLost: true }, failureResponse: { kind: 'error', error } };
+}
+
+function failureBy(reason: FailureReason, call: FailedCall): AttemptFailure {
   const { target } = call;
   switch (reason.kind) {
     case 'answer':
@@ -142,9 +183,19 @@ export function unsignable(target: Target, reason: TransportError, record: Attem
 }
 
 /** A redirect that is not followed. `location` contains no secrets. */
-export function refusedRedirect(target: Target, location: string, record: AttemptRecord): FailedAttempt {
+export function refusedRedirect(
+  target: Target,
+  location: string,
+  { record, isPurchase }: { record: AttemptRecord; isPurchase: boolean },
+): FailedAttempt {
   const error = errorOfRedirect(target, location);
-  record.failure = redirectFailure.class;
+  const refused: FailedAttempt = {
+    kind: 'failed',
+    failure: redirectFailure,
+    failureResponse: { kind: 'error', error },
+  };
+  const isLost = isPurchase && mayHaveActed({ wasSent: true, status: record.status });
+  record.failure = isLost ? 'lost' : redirectFailure.class;
   record.error = error.message;
-  return { kind: 'failed', failure: redirectFailure, failureResponse: { kind: 'error', error } };
+  return isLost ? lostPurchase(refused, target) : refused;
 }

@@ -4,12 +4,15 @@ import type { DeliveryOptions } from './answer-delivery.ts';
 import type { StreamNeeds } from './choose-reader.ts';
 import type { IncomingOptions } from './incoming-response.ts';
 import type { MemoryAccount } from './memory-account.ts';
+import type { OnceOnly } from './once-only.ts';
 
 export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
   secrets: readonly string[];
   /** The memory account of the request and its response. */
   memory: MemoryAccount;
+  /** What the request must not do twice: buy something (`isPurchase`), or delete something. Null: it may be repeated. */
+  once: OnceOnly | null;
   needs: StreamNeeds;
   /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;

@@ -226,13 +226,14 @@ export class Attempt {
   }
 
   #fail(reason: FailureReason): void {
-    const { target, needs, facts } = this.#options;
+    const { target, needs, facts, once, trace } = this.#options;
     const supportsPrefill = facts.route.wire.request.supportsPrefill && target.provider.prefill !== null;
     this.#endFailed(
       failureOf(reason, {
         target,
-        hasBegun: this.#options.trace.hasBegun,
+        hasBegun: trace.hasBegun,
         mayContinue: supportsPrefill && needs.rest?.isContinuation === false,
+        once: once && { kind: once, record: trace.record },
         redacted: (text) => this.#notes.redacted(text),
       }),
     );
@@ -241,7 +242,7 @@ export class Attempt {
   }
 
   #endFailed({ failure, message, failureResponse }: AttemptFailure): void {
-    this.#notes.failed(failure.class, message);
+    this.#notes.failed(failure.isLost ? 'lost' : failure.class, message);
     const { translation } = this.#options;
     this.#end({
       kind: this.#options.trace.hasBegun ? 'broken' : 'failed',

@@ -95,7 +95,9 @@ type ReaderChoice =
 export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: StreamNeeds): ReaderChoice {
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(facts, head) };
-  if (facts.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
+  // A deletion has succeeded whatever its answer says: OpenAI's API describes none, and answers in several forms.
+  const isDeleted = facts.method === 'DELETE' && head.status < 300;
+  if (facts.route.body === 'passed' || isDeleted) return { kind: 'other', reader: new PassReader() };
   if (isBare(facts, head)) return uselessAnswer(`answered with status ${head.status} alone`);
   if (isProse({ ...facts, wire: facts.route.wire, headers: head.headers }))
     return uselessAnswer('answered with a page of text');
@@ -121,7 +123,7 @@ function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds):
 
 /** Whether the response has no body, or is a redirect without a location. */
 function isBare({ method }: RequestFacts, { status }: ResponseHead): boolean {
-  if (status === 204 || status === 205) return method !== 'DELETE';
+  if (status === 204 || status === 205) return true;
   return status >= 300 && (status !== 304 || method === 'POST');
 }
 

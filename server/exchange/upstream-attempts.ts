@@ -22,6 +22,8 @@ import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import { createdObjectWatcher, rememberCompleted } from './created-objects.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
+import { type OnceOnly, onceOf } from './once-only.ts';
 import { openClient } from './open-client.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
@@ -59,6 +61,9 @@ export class UpstreamAttempts {
   #continuing: Set<Target> | undefined;
   readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
+  readonly #once: OnceOnly | null;
+  /** Null unless the request is a purchase. */
+  readonly #idempotencyKeys: IdempotencyKeys | null;
 
   constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     this.#options = options;
@@ -66,6 +71,8 @@ export class UpstreamAttempts {
     this.#call = call;
     this.#preparation = new RequestPreparation(options, callPlan, call);
     this.client = openClient(options, call);
+    this.#once = onceOf(options.request, call);
+    this.#idempotencyKeys = this.#once === 'purchase' ? new IdempotencyKeys() : null;
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
@@ -100,6 +107,7 @@ export class UpstreamAttempts {
     return new AttemptPlan({
       targets: this.#callPlan.targets,
       credentialId: this.#callPlan.credentialId,
+      isPurchase: this.#once === 'purchase',
       policy: policyOf(this.#call),
       picker: this.#picker,
       request: this.#preparation.pickRequest,
@@ -173,6 +181,7 @@ export class UpstreamAttempts {
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
+    this.#idempotencyKeys?.addTo(request.headers, next);
     if (credential?.signing) {
       const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
       if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
@@ -183,7 +192,10 @@ export class UpstreamAttempts {
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
     if (result.kind === 'redirected') {
       const secrets = secretsOf(this.#options.trace.presentedKeys, credential);
-      return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
+      return refusedRedirect(target, shownLocation(result.location, secrets), {
+        record: trace.record,
+        isPurchase: this.#once === 'purchase',
+      });
     }
     this.#learn(target, result);
     if (result.kind !== 'failed') return result;
@@ -230,6 +242,7 @@ export class UpstreamAttempts {
       secrets: secretsOf(this.#options.trace.presentedKeys, next.credential),
       memory,
       facts: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
+      once: this.#once,
       hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),

@@ -1,6 +1,7 @@
 /** Usage and times to the first byte in steps of equal length. Queries run in small batches, as in `queries.ts`. */
 
 import { setImmediate } from 'node:timers/promises';
+import { lostPurchaseCode } from '../contract/errors.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
@@ -88,7 +89,7 @@ function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): s
 function requestsSql(by: UsageDimension): string {
   const condition = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
   const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
-      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
+      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL OR error_code = '${lostPurchaseCode}')
     ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
   return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
       outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
@@ -99,7 +100,7 @@ function requestsSql(by: UsageDimension): string {
 }
 
 const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
-  OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
+  OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken', 'lost'))`;
 
 /** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
 function attemptsSql(by: 'model' | 'provider'): string {

@@ -1,4 +1,5 @@
 import { captureCauses } from '../contract/capture.ts';
+import { lostPurchaseCode } from '../contract/errors.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
@@ -42,7 +43,11 @@ export function readRequest(row: Row): ReadRequest {
     clientRetries: number(row.client_retries) ?? 0,
     usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
     costUsd,
-    isUnpriced: hasEnded && costUsd === null && provider !== null && outcome !== 'error',
+    isUnpriced:
+      hasEnded &&
+      costUsd === null &&
+      provider !== null &&
+      (outcome !== 'error' || text(row.error_code) === lostPurchaseCode),
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
     tools: json<ToolResult[]>(row.tools, []),

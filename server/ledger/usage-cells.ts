@@ -5,7 +5,14 @@
  * A request is counted once, for the model and provider that answered. Usage and cost of each attempt are counted for the
  * model and provider that it asked.
  */
-import { type AttemptRecord, type RequestRecord, shadowAccount, type UsageDimension } from '../contract/ledger.ts';
+import { lostPurchaseCode } from '../contract/errors.ts';
+import {
+  type AttemptRecord,
+  type FailureClass,
+  type RequestRecord,
+  shadowAccount,
+  type UsageDimension,
+} from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { noSums, type Sums, sumColumns, sumValues, takeFrom } from './sums.ts';
 
@@ -31,6 +38,7 @@ type Countable = Pick<
   | 'method'
   | 'capability'
   | 'outcome'
+  | 'errorCode'
   | 'status'
   | 'usage'
   | 'costUsd'
@@ -52,13 +60,16 @@ export function isUnpriced(row: Countable): boolean {
   if (row.provider === null || row.capability === null) return false;
   // Requests about a job cost nothing, except the one that reports its usage.
   if (row.method !== 'POST' && row.usage === null) return false;
-  return row.outcome !== 'error' || row.usage !== null;
+  return row.outcome !== 'error' || row.usage !== null || row.errorCode === lostPurchaseCode;
 }
+
+/** Failures after which the upstream may have billed something. */
+const mayHaveCost: ReadonlySet<FailureClass> = new Set(['stream-broken', 'client-gone', 'lost']);
 
 /** The same for an attempt; without an answer it costs nothing. */
 export function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
   if (costUsd !== null) return false;
-  return usage !== null || failure === null || failure === 'stream-broken' || failure === 'client-gone';
+  return usage !== null || failure === null || mayHaveCost.has(failure);
 }
 
 function addTo(cell: Cell, row: Countable): void {

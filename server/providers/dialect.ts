@@ -139,6 +139,8 @@ export interface Dialect {
   bindsReasoning: boolean;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;
+  /** Whether a request that makes something may carry an `Idempotency-Key`, which those of its services that know it honour. */
+  takesIdempotencyKeys?: boolean;
   modelPages: ModelPages;
   /** Whether its services accept more models than they list, such as an account's own models. */
   hasUnlistedModels?: boolean;

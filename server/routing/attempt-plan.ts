@@ -7,6 +7,7 @@ import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
+import { type AskedTarget, isAccounts, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
@@ -34,6 +35,8 @@ interface PlanOptions {
   request: PickRequest;
   /** The only credential to use (the one that owns the job); null: any. */
   credentialId: string | null;
+  /** The request may make something that is paid for; see `isPurchase`. Absent: it does not. */
+  isPurchase?: boolean;
   /** Milliseconds of a monotonic clock. */
   now(): number;
   random(): number;
@@ -43,29 +46,9 @@ interface PlanOptions {
 const shortWaitMs = 2_000;
 /** The longest `Retry-After` to wait for when no other target is left. */
 const longWaitMs = 10_000;
-/** Attempts at a target with the same credential while another target is left. */
-const attemptsBeforeFallback = 2;
 /** Upper bound of the first backoff; it doubles with each retry. */
 const firstBackoffMs = 250;
 const longestBackoffMs = 4_000;
-
-/** A target that was asked already. */
-interface AskedTarget {
-  target: Target;
-  /** Credentials not used yet, best first. */
-  unused: (UpstreamCredential | null)[];
-  /** The credential of the latest attempt, and how often it was used. */
-  credential: UpstreamCredential | null;
-  uses: number;
-  /** Whether another attempt may succeed. */
-  retryable: boolean;
-  /** It refused the reasoning in the conversation, and was asked again without it. */
-  isReasonless: boolean;
-  /** It was already in a cooldown and is asked only because no other target is left. */
-  isLastResort: boolean;
-  /** The earliest time for another attempt. */
-  readyAtMs: number;
-}
 
 export class AttemptPlan {
   readonly #options: PlanOptions;
@@ -109,6 +92,7 @@ export class AttemptPlan {
     }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isHopeless || failure.class === 'client-gone') return null;
+    if (failure.isLost && this.#isOnce) return null;
     return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 
@@ -122,6 +106,7 @@ export class AttemptPlan {
   /** The attempt that continues a broken stream: another target, if there is one. */
   rescue(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failedAttempt, failure);
+    if (this.#isOnce) return null;
     const askedTarget = this.#askedOf(failedAttempt.target);
     if (failure.continues && askedTarget && this.#mayRetry()) return this.#retry(askedTarget, 'rescue', 0);
     return this.anotherTarget('rescue') ?? this.#retryAny('rescue');
@@ -139,6 +124,8 @@ export class AttemptPlan {
   /** Whether another target will be left after a silence of `afterMs` from now. */
   leavesAnother(afterMs: number): boolean {
     const { policy, picker, now } = this.#options;
+    // After a silence, what was asked for may exist already.
+    if (this.#isOnce) return false;
     const isFirst = this.#fallbacksLeft === policy.fallbacks;
     const isInTime = isFirst || now() + afterMs < this.#deadlineMs;
     return (
@@ -150,8 +137,10 @@ export class AttemptPlan {
 
   /** Hedging of an attempt that is about to begin. */
   hedgingFor({ target }: NextAttempt): Hedging {
-    const { policy, picker, request } = this.#options;
-    const trialMs = picker.trialPatienceMs(target, request);
+    const { policy, picker, isPurchase } = this.#options;
+    // A parallel attempt would buy a second one.
+    if (isPurchase) return { hedgeAfterMs: 0, isTrial: false };
+    const trialMs = picker.trialPatienceMs(target);
     const isHedged = policy.hedgeAfterMs > 0 && (trialMs === 0 || policy.hedgeAfterMs < trialMs);
     return { hedgeAfterMs: isHedged ? policy.hedgeAfterMs : trialMs, isTrial: trialMs > 0 };
   }
@@ -170,6 +159,11 @@ export class AttemptPlan {
       this.#contexts ??= new ContextLimits();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
+  }
+
+  /** A purchase that may have been made is not made again. */
+  get #isOnce(): boolean {
+    return this.#options.isPurchase === true && !this.#options.policy.retryLostJobs;
   }
 
   #isOver(): boolean {
@@ -286,12 +280,3 @@ export class AttemptPlan {
 }
 
 const noCredentials: readonly never[] = [];
-
-/** Another credential of the provider may succeed at once. */
-function isAccounts({ class: failure, isDenied }: Failure): boolean {
-  return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
-}
-
-function wasRetried({ uses }: AskedTarget): boolean {
-  return uses >= attemptsBeforeFallback;
-}

@@ -2,7 +2,7 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { FailedAttempt, FailureResponse } from './attempt-result.ts';
+import type { FailedAttempt, FailureResponse, UpstreamAnswer } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
@@ -19,6 +19,7 @@ const byUsefulness: readonly FailureClass[] = [
   'model-unavailable',
   'credential',
   'silent',
+  'lost',
   'client-gone',
 ];
 
@@ -28,7 +29,8 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
 }
 
 function rank({ kind, failure, failureResponse }: FailedAttempt): number {
-  if (kind === 'broken') return -1;
+  // Whatever else went wrong, the client must know that it may have bought something.
+  if (kind === 'broken' || failure.isLost) return -1;
   if (failure.isOnlyHere) return byUsefulness.indexOf('model-unavailable');
   // A provider that could not be reached has reported nothing that helps the client.
   const isSilent = failure.class === 'transient' && failureResponse.kind === 'error';
@@ -93,6 +95,25 @@ export function errorOfAccount({ provider }: Target, failure: FailureClass, stat
   const message = `${nameOf(provider)} says that the quota or credit of its account is used up (status ${status}). Add credit there, or set a credential of another account. ${isAboutThis}`;
   return new GatewayError('provider_quota_exhausted', message);
 }
+
+/** Replaces the error of a purchase (`isPurchase`) whose outcome is unknown. `cause`: what became of the answer. */
+export function errorOfLostPurchase({ provider }: Target, cause: FailureResponse): GatewayError {
+  const problem =
+    cause.kind === 'error'
+      ? cause.error.message
+      : `${nameOf(provider)} answered with status ${cause.answer.status}${words(cause.answer)}.`;
+  const message =
+    `${problem} It may have made what this request asked for, and billed it, so Sluice has not asked again. ` +
+    'Before you do, look whether it is there: in the list of such objects (GET), or in the account at the provider. ' +
+    'If paying twice is better than waiting, set "retryLostJobs" in the policy of the group.';
+  return new GatewayError('purchase_outcome_unknown', message);
+}
+
+function words({ error }: UpstreamAnswer): string {
+  return error?.message ? ` (${error.message.slice(0, maxQuotedLength)})` : '';
+}
+
+const maxQuotedLength = 300;
 
 /** A damaged or truncated response, or one of the wrong kind. `problem` follows `Provider "…" `. */
 export function damageOf({ provider }: Target, problem: string): GatewayError {

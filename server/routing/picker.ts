@@ -57,7 +57,7 @@ export interface Picker {
    * For the trial of a target that was silent: the time after which another one is asked in parallel, so that the client
    * need not wait for the whole timeout. 0: no trial.
    */
-  trialPatienceMs(target: Target, request: PickRequest): number;
+  trialPatienceMs(target: Target): number;
   /** An attempt begins; other requests then do not pick a target on trial. Must be followed by `report`. */
   began(target: Target, credentialId: string | null): void;
   /** The first content has arrived; the target counts as answering. */

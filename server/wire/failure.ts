@@ -21,6 +21,8 @@ export interface Failure {
   isClockCorrected?: boolean;
   /** For `model-unavailable`: the credential may not use the model; another one of the provider may. */
   isDenied?: boolean;
+  /** For a purchase (`isPurchase`): the upstream may have made and billed what was asked for, and its answer is lost. */
+  isLost?: boolean;
   /** For `rejected`: only this target cannot serve the request. Nothing was sent; another target may accept it. */
   isOnlyHere?: boolean;
 }

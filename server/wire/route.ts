@@ -1,7 +1,7 @@
 /** One path and method that clients may call, and what is known about it before its body is read. */
 import type { SessionFormat } from './session-format.ts';
 import type { StreamFormat } from './stream-format.ts';
-import type { Wire } from './wire.ts';
+import type { RequestView, Wire } from './wire.ts';
 
 /** `passed`: any body, forwarded unchanged. */
 type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart' | 'passed';
@@ -37,11 +37,22 @@ export interface Route {
   readonly isFree: boolean;
   /** Writes the answer of a route that counts tokens, for estimates of Sluice; null if the route does not count tokens. */
   readonly writeTokenCount: ((tokens: number) => object) | null;
+  /** Which requests of this route are purchases: see `isPurchase`. */
+  readonly purchases: 'none' | 'all' | 'background';
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */
   readonly content: boolean;
   /** Format of the WebSocket session that the request opens; null for all other routes. */
   readonly session: SessionFormat | null;
+}
+
+/**
+ * Whether a repetition of the request would make a second object, or a second bill, that the client cannot see: a video, an
+ * image, a batch, an answer that is worked on in the background. Such a request is repeated only if nothing can have been made
+ * (`may-have-acted.ts`).
+ */
+export function isPurchase({ purchases, wire }: Route, body: RequestView): boolean {
+  return purchases === 'all' || (purchases === 'background' && wire.request.isBackground(body));
 }
 
 /** Defaults of a route. */
@@ -54,6 +65,7 @@ export const plainRoute = {
   unstreamed: null,
   isFree: false,
   writeTokenCount: null,
+  purchases: 'none',
   job: null,
   content: false,
   session: null,

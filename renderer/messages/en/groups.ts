@@ -77,6 +77,9 @@ export const groups = {
     refuseLosses: 'Refuse requests that cannot be translated without loss',
     refuseLossesHint:
       'If a provider speaks a different API than the client, some fields are dropped or emulated, and the response and the request log list them. With this setting, such requests are refused with 400.',
+    retryLostJobs: 'Repeat videos, images and batches whose outcome is unknown',
+    retryLostJobsHint:
+      'If the connection breaks or the provider fails while it makes something, it may exist already. With this setting the request is repeated all the same, and may be paid for twice. Otherwise the client is told.',
     drain: 'Finish responses after the client disconnects',
     drainHint: 'Usage is then known exactly, but paid for. Otherwise the provider is stopped at once.',
   },

@@ -10,6 +10,7 @@ export const health = {
     credential: 'It rejected the API key',
     'too-large': 'The request was too large for it',
     rejected: 'It rejected the request',
+    lost: 'The outcome of a purchase is unknown',
     'client-gone': 'The client closed its connection',
   },
   until: (failure: string, moment: string) =>

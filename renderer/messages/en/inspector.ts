@@ -28,6 +28,7 @@ export const inspector = {
     'too-large': 'The request is longer than the model accepts. Shorten it, or use a model with a larger context.',
     rejected: 'The provider rejected the request itself. Change what its message names.',
     'stream-broken': 'The answer was cut off. Sending it again may work.',
+    lost: 'The provider may have made, and billed, what was asked for. Look there before you send it again.',
     'client-gone': 'The client closed its connection.',
   },
   rescued: (failures: number, count: string, provider: string | null) =>

@@ -214,6 +214,7 @@ export const requests = {
     'too-large': 'too large for the model',
     rejected: 'rejected',
     'stream-broken': 'cut off',
+    lost: 'outcome unknown',
     'client-gone': 'client disconnected',
   },
   /** By the error code returned to the client when no provider caused the error. */

@@ -74,6 +74,9 @@ export const groups: typeof english.groups = {
     refuseLosses: '拒绝无法无损转换的请求',
     refuseLossesHint:
       '服务商与客户端使用不同的 API 时，有些字段会被略去或以其他方式实现，响应与请求记录会列出这些字段。开启后，这样的请求会以 400 拒绝。',
+    retryLostJobs: '结果不明时重试视频、图像和批处理请求',
+    retryLostJobsHint:
+      '生成过程中连接中断或服务商出错时，结果可能已经生成。开启后仍会重试，可能重复付费。关闭时会告知客户端结果不明。',
     drain: '客户端断开后读完回答',
     drainHint: '用量可以准确得知，但需为此付费。关闭时会立即停止对服务商的请求。',
   },

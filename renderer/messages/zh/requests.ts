@@ -214,6 +214,7 @@ export const requests: typeof english.requests = {
     'too-large': '超出模型容量',
     rejected: '被拒绝',
     'stream-broken': '中断',
+    lost: '结果不明',
     'client-gone': '客户端断开',
   },
   errors: {

@@ -122,6 +122,12 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
         onChange={(event) => onChange({ losses: event.currentTarget.checked ? 'refuse' : 'tell' })}
       />
       <Switch
+        label={names.retryLostJobs}
+        description={names.retryLostJobsHint}
+        checked={policy.retryLostJobs}
+        onChange={(event) => onChange({ retryLostJobs: event.currentTarget.checked })}
+      />
+      <Switch
         label={names.drain}
         description={names.drainHint}
         checked={policy.onClientGone === 'drain'}

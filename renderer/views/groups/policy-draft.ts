@@ -20,12 +20,13 @@ export const usualPolicy = {
   budgetMs: 120_000,
   rescue: 'resume',
   hedgeAfterMs: 0,
+  retryLostJobs: false,
   onClientGone: 'stop',
   losses: 'tell',
 } satisfies Omit<Policy, 'timeouts'>;
 
 /** Rarely needed fields, which the form shows only on request. */
-const furtherFields = ['budgetMs', 'hedgeAfterMs', 'onClientGone', 'losses'] as const;
+const furtherFields = ['budgetMs', 'hedgeAfterMs', 'retryLostJobs', 'onClientGone', 'losses'] as const;
 
 /** How many settings differ from the defaults, and how many of these the form hides at first. Each timeout counts. */
 export function changesOf(policy: Policy): { total: number; further: number } {

@@ -59,6 +59,7 @@ const once = {
   fallbacks: 0,
   rescue: 'off',
   hedgeAfterMs: 0,
+  retryLostJobs: false,
   onClientGone: 'stop',
   losses: 'tell',
 } as const;

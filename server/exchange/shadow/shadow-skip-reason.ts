@@ -1,4 +1,5 @@
 import type { ShadowSkip } from '../../contract/shadow.ts';
+import { isPurchase } from '../../wire/route.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
 import type { RequestBody } from '../request-body.ts';
 import { maxShadowedBytes } from './shadow-body.ts';
@@ -12,5 +13,5 @@ export function shadowSkipReason(trace: RequestTrace, body: RequestBody | undefi
   if (body.captured === null || body.size > maxShadowedBytes) return 'body';
   const { previousResponseId } = body.fields;
   const isElsewhere = previousResponseId !== null || body.raw('conversation') !== null;
-  return isElsewhere || route.wire.request.isBackground(body) ? 'side-effects' : null;
+  return isElsewhere || isPurchase(route, body) ? 'side-effects' : null;
 }

@@ -30,6 +30,7 @@ export const azure: Dialect = {
   embeddingsWire: 'openai-embeddings',
   bindsReasoning: false,
   defaultHeaders: {},
+  takesIdempotencyKeys: true,
   modelPages: onePage,
   authorize: (secret) => ({ 'api-key': secret }),
 };

@@ -10,6 +10,7 @@ export const openai: Dialect = {
   embeddingsWire: 'openai-embeddings',
   bindsReasoning: false,
   defaultHeaders: {},
+  takesIdempotencyKeys: true,
   modelPages: onePage,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };

@@ -10,6 +10,7 @@ const descriptions: Record<FailureClass, string> = {
   credential: 'it refused the credential: replace it, or reset its health once the credential works again',
   'too-large': 'the request was too large for it',
   rejected: 'it refused the request',
+  lost: 'its answer to a request that makes something was lost',
   'client-gone': 'the client disconnected',
 };
 

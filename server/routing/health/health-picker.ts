@@ -63,9 +63,8 @@ export class HealthPicker implements Picker {
     return this.#health.mayBeAsked(target, this.#health.nowMs());
   }
 
-  trialPatienceMs(target: Target, { capability }: PickRequest): number {
-    // A parallel attempt would create, and charge for, a second video.
-    return capability === 'videos' ? 0 : this.#health.trialPatienceMs(target);
+  trialPatienceMs(target: Target): number {
+    return this.#health.trialPatienceMs(target);
   }
 
   answers(target: Target, credentialId: string | null): void {

@@ -2,6 +2,7 @@
  * Usage in steps shorter than those of the sums, computed from the requests themselves. Must count in the same way as
  * `ledger/usage-cells.ts`.
  */
+import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
 import { sumColumns, usageColumns } from '../../ledger/sums.ts';
@@ -31,7 +32,7 @@ function requestsSql(by: UsageDimension): string {
   const condition =
     by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
   const unpriced = `coalesce((CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
-      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
+      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL OR error_code = '${lostPurchaseCode}')
     ELSE json_array_length(attempts) > 1
       AND EXISTS (SELECT FROM json_array_elements(attempts) AS attempt WHERE ${unpricedAttempt}) END)::integer, 0)`;
   const amount = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
@@ -44,7 +45,7 @@ function requestsSql(by: UsageDimension): string {
 }
 
 const unpricedAttempt = `attempt ->> 'costUsd' IS NULL AND (attempt ->> 'usage' IS NOT NULL
-  OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
+  OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken', 'lost'))`;
 
 /** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
 function attemptsSql(by: 'model' | 'provider'): string {

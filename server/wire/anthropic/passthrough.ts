@@ -33,9 +33,16 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
   const id = segments[pattern.indexOf('{id}')];
   const isReading = knownMethod === 'GET' || knownMethod === 'HEAD';
   const isFree = label !== batches || isReading;
+  const isMaking = knownMethod === 'POST' && (label === batches || label === '/files');
   const route = { ...plainRoute, method: knownMethod, path: label, wire: passthrough, body: 'passed', isFree } as const;
+  const purchases = isMaking ? 'all' : 'none';
   const names = segments.slice(2).map(decodeSegment);
-  return { route: { ...route, content: isReading }, label, names, onlyId: id === undefined ? null : decodeSegment(id) };
+  return {
+    route: { ...route, purchases, content: isReading },
+    label,
+    names,
+    onlyId: id === undefined ? null : decodeSegment(id),
+  };
 }
 
 function isAlike(label: readonly string[], segments: readonly string[]): boolean {

@@ -59,8 +59,12 @@ type ErrorFields = Pick<ErrorBody, 'message' | 'type' | 'code'>;
 /** The error as a response body, and as the data of an `error` event. */
 export function writeAnthropicError(error: ErrorFields): string {
   const type = anthropicErrorType(error);
-  return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error) } });
+  const details = error.code !== null && detailedCodes.has(error.code) ? { details: { error_code: error.code } } : {};
+  return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error), ...details } });
 }
+
+/** Codes that clients act on. Anthropic's API has a place for them since its versions of 2026 (`error.details.error_code`). */
+const detailedCodes = new Set(['purchase_outcome_unknown']);
 
 export function anthropicErrorType({ type, code }: ErrorFields): string {
   return (

@@ -21,7 +21,7 @@ export const geminiRoutes: readonly Route[] = [
     isFree: true,
     writeTokenCount: (tokens) => ({ totalTokens: tokens }),
   },
-  { ...post, path: '/models/{model}:predict', wire: predict },
+  { ...post, path: '/models/{model}:predict', wire: predict, purchases: 'all' },
   { ...post, path: '/models/{model}:embedContent', wire: embedContents },
   { ...post, path: '/models/{model}:batchEmbedContents', wire: embedContents },
 ];

@@ -36,6 +36,9 @@ const storing = pattern(
   /^\/(?:(?:files|assistants)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
+/** Routes, by label, on which a POST makes nothing: it changes the object that it names, stops it, or searches. */
+const making = pattern(/^(?!.{1,500}\/(?:\{id\}|cancel|search)$)/);
+
 /** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const knownMethod = methods.find((each) => each === method);
@@ -64,5 +67,6 @@ function routeFor(method: Method, label: string): Route {
     body: 'passed',
     isFree: isReading || method === 'DELETE' || storing.test(label),
     content: isReading,
+    purchases: method === 'POST' && making.test(label) ? 'all' : 'none',
   };
 }

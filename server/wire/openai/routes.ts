@@ -36,12 +36,14 @@ const remove = (path: string, wire: Wire, details: Details = {}): Route => ({
 
 type Job = NonNullable<Route['job']>;
 const video = (behaviour: Job['behaviour']): Details => ({ job: { kind: 'video', behaviour } });
+const newVideo = (behaviour: 'creates' | 'creates-from'): Details => ({ ...video(behaviour), purchases: 'all' });
+const image: Details = { purchases: 'all' };
 const response = (behaviour: Job['behaviour']): Details => ({ job: { kind: 'response', behaviour } });
 
 export const openaiRoutes: readonly Route[] = [
   streaming('/chat/completions', chat, { model: 'required' }),
   streaming('/completions', completions, { model: 'required' }),
-  streaming('/responses', responses, { model: 'optional', ...response('creates') }),
+  streaming('/responses', responses, { model: 'optional', purchases: 'background', ...response('creates') }),
   post('/responses/input_tokens', responses, {
     model: 'optional',
     isFree: true,
@@ -54,26 +56,27 @@ export const openaiRoutes: readonly Route[] = [
   get('/responses/:id/input_items', responses, response('uses')),
   post('/embeddings', embeddings, { model: 'required' }),
   post('/moderations', moderations, { model: 'optional' }),
-  streaming('/images/generations', images, { model: 'optional' }),
-  streaming('/images/edits', imageEdits, { body: 'json-or-multipart', model: 'optional' }),
-  post('/images/variations', imageEdits, { body: 'multipart', model: 'optional' }),
+  streaming('/images/generations', images, { model: 'optional', ...image }),
+  streaming('/images/edits', imageEdits, { body: 'json-or-multipart', model: 'optional', ...image }),
+  post('/images/variations', imageEdits, { body: 'multipart', model: 'optional', ...image }),
   streaming('/audio/transcriptions', transcription, { body: 'multipart', model: 'required' }),
   streaming('/audio/translations', translation, { body: 'multipart', model: 'required' }),
   streaming('/audio/speech', speech, { model: 'required' }),
   get('/realtime', realtime, { model: 'optional', session: realtimeSession }),
-  post('/videos', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates') }),
+  post('/videos', videos, { body: 'json-or-multipart', model: 'optional', ...newVideo('creates') }),
   get('/videos', videos, video('lists')),
-  post('/videos/edits', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates-from') }),
-  post('/videos/extensions', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates-from') }),
+  post('/videos/edits', videos, { body: 'json-or-multipart', model: 'optional', ...newVideo('creates-from') }),
+  post('/videos/extensions', videos, { body: 'json-or-multipart', model: 'optional', ...newVideo('creates-from') }),
   post('/videos/characters', videos, {
     body: 'multipart',
     model: 'optional',
     isFree: true,
+    purchases: 'all',
     job: { kind: 'character', behaviour: 'creates' },
   }),
   get('/videos/characters/:id', videos, { job: { kind: 'character', behaviour: 'uses' } }),
   get('/videos/:id', videos, video('uses')),
   remove('/videos/:id', videos, video('deletes')),
   get('/videos/:id/content', videoContent, { ...video('uses'), content: true }),
-  post('/videos/:id/remix', videos, { body: 'json-or-multipart', ...video('creates-from') }),
+  post('/videos/:id/remix', videos, { body: 'json-or-multipart', ...newVideo('creates-from') }),
 ];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HealthTracker } from '../../../../server/routing/health/health-tracker.ts';
-import type { PickRequest } from '../../../../server/routing/picker.ts';
 import { snapshotOf } from '../../../support/providers.ts';
-import { type FakeRun, fakeRun, pickRequest, providersWith } from './harness.ts';
+import { type FakeRun, fakeRun, providersWith } from './harness.ts';
 
 function breakDown(run: FakeRun, id: string): void {
   for (let count = 0; count < 3; count++) run.attempt(id, { failure: 'transient' });
@@ -177,8 +176,7 @@ test('listeners hear of each attempt, and whether more than a measurement change
 });
 
 describe('the timeout for a target on trial', () => {
-  const patienceMs = (run: FakeRun, capability: PickRequest['capability'] = 'chat') =>
-    run.picker.trialPatienceMs(run.target('a'), { ...pickRequest(), capability });
+  const patienceMs = (run: FakeRun) => run.picker.trialPatienceMs(run.target('a'));
   function fallSilent(run: FakeRun): void {
     run.attempt('a', { failure: 'silent' });
     run.attempt('a', { failure: 'silent' });
@@ -206,12 +204,12 @@ describe('the timeout for a target on trial', () => {
     expect(patienceMs(fast)).toBe(1_000);
   });
 
-  test('is the usual one after another failure, which is reported soon, and for films, which would be made twice', () => {
+  test('is the usual one after another failure, which is reported soon', () => {
     const run = fakeRun();
     breakDown(run, 'a');
     expect(patienceMs(run)).toBe(0);
     const silent = fakeRun();
     fallSilent(silent);
-    expect([patienceMs(silent), patienceMs(silent, 'videos')]).toEqual([2_000, 0]);
+    expect(patienceMs(silent)).toBe(2_000);
   });
 });
