@@ -56,6 +56,10 @@ export const errorKinds = {
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
   passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },
   job_not_found: { status: 404, type: invalid, code: null },
+  /** Anthropic's SDKs then send the whole conversation, in a new thread. */
+  thread_not_found: { status: 404, type: invalid, code: 'thread_not_found' },
+  /** Anthropic's SDKs then go on without a thread. */
+  thread_unsupported_request: { status: 400, type: invalid, code: 'thread_unsupported_request' },
   previous_response_not_found: { status: 400, type: invalid, code: 'previous_response_not_found' },
   no_healthy_provider: { status: 503, type: 'server_error', code: 'no_healthy_provider', retryable: false },
   provider_credential_refused: {

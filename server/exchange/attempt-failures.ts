@@ -17,6 +17,7 @@ import {
   errorOfLostPurchase,
   errorOfRedirect,
   errorOfTransport,
+  problemOf,
 } from '../routing/failure-response.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
@@ -54,7 +55,7 @@ export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailu
   if (!once || call.hasBegun) return attemptFailure;
   const { kind, record } = once;
   if (!mayHaveActed({ wasSent: wasSent(reason, record), status: statusOf(reason, record) })) return attemptFailure;
-  if (kind === 'purchase') return lostPurchase(attemptFailure, target);
+  if (kind === 'purchase') return lostPurchase(attemptFailure, target, call.redacted);
   return { ...attemptFailure, failure: { ...attemptFailure.failure, retryable: false } };
 }
 
@@ -72,8 +73,9 @@ function statusOf(reason: FailureReason, { status }: Progress): number | null {
 export function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'failureResponse'>>(
   lost: Part,
   target: Target,
+  redacted: (text: string) => string = (text) => text,
 ): Part {
-  const error = errorOfLostPurchase(target, lost.failureResponse);
+  const error = errorOfLostPurchase(target, problemOf(target, lost.failureResponse, redacted));
   return { ...lost, failure: { ...lost.failure, isLost: true }, failureResponse: { kind: 'error', error } };
 }
 

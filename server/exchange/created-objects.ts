@@ -4,11 +4,13 @@ import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { Wire } from '../wire/wire.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import { jobWatcher } from './job-watcher.ts';
+import { jobWatcher, type StoredAnswer } from './job-watcher.ts';
 import { objectWatcher } from './object-watcher.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { notedText } from './redact-credential.ts';
+import type { RequestBody } from './request-body.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
@@ -44,8 +46,8 @@ export function createdObjectWatcher(
   { match, body, group }: OutgoingCall,
   context: CreationContext,
 ): ResponseObserver | null {
-  const storesChat = match.route.wire.operation === 'chat' && body.field('store') === true;
-  if (!match.passthrough && !match.route.job && !storesChat) return null;
+  const stored = storedAnswer(match.route.wire, body);
+  if (!match.passthrough && !match.route.job && !stored) return null;
   const { jobs, trace } = context;
   const owner = ownerOf(context, group);
   if (match.passthrough) {
@@ -55,7 +57,7 @@ export function createdObjectWatcher(
   return jobWatcher(jobs, {
     match,
     store: body.fields.store,
-    storesChat,
+    stored,
     owner,
     created: (job) => {
       trace.createdJob = job;
@@ -64,6 +66,12 @@ export function createdObjectWatcher(
       trace.deletedJob = job;
     },
   });
+}
+
+/** A completion that the client asked to store, or a message of a thread; null for any other answer. */
+function storedAnswer({ operation, request }: Wire, body: RequestBody): StoredAnswer | null {
+  if (request.threadOf?.(body)) return { member: 'message' };
+  return operation === 'chat' && body.field('store') === true ? { member: null } : null;
 }
 
 /**

@@ -11,12 +11,17 @@ import type { RouteMatch } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
+export interface StoredAnswer {
+  /** The member of an event that contains its id; null: the top level. */
+  member: string | null;
+}
+
 interface JobContext {
   match: RouteMatch;
   /** False if the client asked for the response not to be stored. */
   store: boolean;
-  /** The client asked for a chat completion to be stored; by default it is not. */
-  storesChat: boolean;
+  /** Set for an answer that the provider stores only because the client asked for it. */
+  stored: StoredAnswer | null;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
   created(job: Job): void;
   /** Called with the job as it was, including what it still owed. */
@@ -48,7 +53,8 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
     // A video costs money, so it is stored durably before the client learns its id.
     return jobs.remember(newJob, { durable: kind === 'video' });
   };
-  if (!job && context.storesChat) return new NewJobWatch(framingOf(route), null, (newId) => keep('object', newId));
+  if (!job && context.stored)
+    return new NewJobWatch(framingOf(route), context.stored.member, (newId) => keep('object', newId));
   if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
   const { kind } = job;
   if (job.behaviour === 'deletes') {

@@ -4,7 +4,7 @@ import type { Member, Snapshot } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
-import { referencedConversation, referencedJob } from './referenced-objects.ts';
+import { continuedThread, referencedConversation, referencedJob } from './referenced-objects.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 
 interface RouteInput {
@@ -36,5 +36,16 @@ export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): 
     });
   const jobId = referencedJob(match, body);
   const conversationId = referencedConversation(match, body);
-  return planCall({ match, jobId, conversationId, fields: fieldsOf(match, body), group, key, snapshot, jobs });
+  const threadId = continuedThread(match, body);
+  return planCall({
+    match,
+    jobId,
+    conversationId,
+    threadId,
+    fields: fieldsOf(match, body),
+    group,
+    key,
+    snapshot,
+    jobs,
+  });
 }

@@ -27,6 +27,8 @@ interface PlanInput {
   jobId: string | null;
   /** The conversation that the response is added to. */
   conversationId: string | null;
+  /** The latest message of the thread that the request continues. */
+  threadId: string | null;
   fields: RequestFields;
   group: CompiledGroup;
   key: CompiledKey;
@@ -44,6 +46,8 @@ export function planCall(input: PlanInput): CallPlan {
   if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId);
   const inConversation = input.conversationId === null ? null : planInConversation(input, input.conversationId);
   if (inConversation) return inConversation;
+  const inThread = input.threadId === null ? null : planInThread(input, input.threadId);
+  if (inThread) return inThread;
   const resolved = resolve(input);
   return { model: resolved.model, targets: resolved.targets, credentialId: null };
 }
@@ -124,6 +128,24 @@ function planInConversation(input: PlanInput, id: string): CallPlan | null {
   if (job !== 'foreign') return planAtOwner(input, namedTargets(input), job, 'conversation');
   throw new GatewayError('job_not_found', `Conversation with id '${id.slice(0, 200)}' not found.`, {
     param: 'conversation',
+  });
+}
+
+/**
+ * A thread begun through Sluice exists only in the account that has its latest message; if that cannot be asked, Anthropic's
+ * SDKs send the whole conversation in a new one. Returns null for any other thread, whose account is unknown.
+ */
+function planInThread(input: PlanInput, messageId: string): CallPlan | null {
+  const { group, snapshot, jobs } = input;
+  const job = isPathSegment(messageId) ? jobs.findAny(messageId, group.id) : undefined;
+  if (job === undefined) return null;
+  const mayAsk =
+    job !== 'foreign' &&
+    group.providers.some(({ provider }) => provider.id === job.providerId) &&
+    snapshot.providers.get(job.providerId)?.unusable === null;
+  if (mayAsk) return planAtOwner(input, namedTargets(input), job, 'thread');
+  throw new GatewayError('thread_not_found', `No thread with message '${messageId.slice(0, 200)}'.`, {
+    param: 'thread',
   });
 }
 

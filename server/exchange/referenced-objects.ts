@@ -11,6 +11,8 @@ export function referencedObjects(match: RouteMatch, body: RequestBody): readonl
   const { passthrough, route } = match;
   if (passthrough) return [...passthrough.names, ...(body.referencedIds ?? none)];
   const { previousResponseId } = body.fields;
+  const threadId = continuedThread(match, body);
+  if (threadId !== null) return [threadId];
   if (!route.job && previousResponseId === null) return none;
   return [referencedJob(match, body), referencedConversation(match, body), previousResponseId].filter(
     (id) => id !== null,
@@ -26,4 +28,9 @@ export function referencedJob({ route, id }: RouteMatch, body: RequestBody): str
 export function referencedConversation({ route }: RouteMatch, body: RequestBody): string | null {
   if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
   return conversationIn(body);
+}
+
+/** The latest message of the stored thread that the request continues; null if it continues none. */
+export function continuedThread({ route }: RouteMatch, body: RequestBody): string | null {
+  return route.wire.request.threadOf?.(body)?.previousMessageId ?? null;
 }

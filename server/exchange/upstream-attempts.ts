@@ -62,7 +62,7 @@ export class UpstreamAttempts {
   readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
   readonly #once: OnceOnly | null;
-  /** Null unless the request is a purchase. */
+  /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
   readonly #idempotencyKeys: IdempotencyKeys | null;
 
   constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
@@ -72,7 +72,8 @@ export class UpstreamAttempts {
     this.#preparation = new RequestPreparation(options, callPlan, call);
     this.client = openClient(options, call);
     this.#once = onceOf(options.request, call);
-    this.#idempotencyKeys = this.#once === 'purchase' ? new IdempotencyKeys() : null;
+    const mayBeRepeated = this.#once === 'purchase' && call.match.passthrough === null;
+    this.#idempotencyKeys = mayBeRepeated ? new IdempotencyKeys() : null;
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }

@@ -2,7 +2,7 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { FailedAttempt, FailureResponse, UpstreamAnswer } from './attempt-result.ts';
+import type { FailedAttempt, FailureResponse } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
@@ -96,21 +96,24 @@ export function errorOfAccount({ provider }: Target, failure: FailureClass, stat
   return new GatewayError('provider_quota_exhausted', message);
 }
 
-/** Replaces the error of a purchase (`isPurchase`) whose outcome is unknown. `cause`: what became of the answer. */
-export function errorOfLostPurchase({ provider }: Target, cause: FailureResponse): GatewayError {
-  const problem =
-    cause.kind === 'error'
-      ? cause.error.message
-      : `${nameOf(provider)} answered with status ${cause.answer.status}${words(cause.answer)}.`;
+/** Replaces the error of a purchase (`isPurchase`) whose outcome is unknown. `problem` says what became of its answer. */
+export function errorOfLostPurchase({ provider }: Target, problem: string): GatewayError {
   const message =
-    `${problem} It may have made what this request asked for, and billed it, so Sluice has not asked again. ` +
-    'Before you do, look whether it is there: in the list of such objects (GET), or in the account at the provider. ' +
-    'If paying twice is better than waiting, set "retryLostJobs" in the policy of the group.';
+    `${problem} ${nameOf(provider)} may have made what this request asked for, and billed it, so do not simply repeat the ` +
+    'request. First look whether the result is there: in the list of such objects, or in the account at the provider.';
   return new GatewayError('purchase_outcome_unknown', message);
 }
 
-function words({ error }: UpstreamAnswer): string {
-  return error?.message ? ` (${error.message.slice(0, maxQuotedLength)})` : '';
+/** A sentence about an upstream's error. `redacted` removes secrets from its words. */
+export function problemOf(
+  { provider }: Target,
+  failureResponse: FailureResponse,
+  redacted: (text: string) => string,
+): string {
+  if (failureResponse.kind === 'error') return failureResponse.error.message;
+  const { status, error } = failureResponse.answer;
+  const words = error?.message ? ` (${redacted(error.message).slice(0, maxQuotedLength)})` : '';
+  return `${nameOf(provider)} answered with status ${status}${words}.`;
 }
 
 const maxQuotedLength = 300;

@@ -6,8 +6,9 @@
 import { isObject } from '../contract/is-object.ts';
 import type { LossCode } from '../contract/loss-codes.ts';
 import { numberOf } from '../wire/number-of.ts';
+import { carriesConversation } from './conversation-fields.ts';
 import { RawJson } from './json-text.ts';
-import { invalid, type Losses } from './losses.ts';
+import { invalid, type Losses, refuse } from './losses.ts';
 
 export class Fields {
   /** Path of the object; empty for the request itself. */
@@ -109,8 +110,9 @@ export class Fields {
   /** Reports the fields that have not been read. */
   dropRest(): void {
     for (const name of Object.keys(this.#value)) {
-      if (!this.#readNames.has(name) && this.#value[name] !== null)
-        this.losses.dropped(this.path(name), 'unknown-field');
+      if (this.#readNames.has(name) || this.#value[name] === null) continue;
+      if (this.at === '' && carriesConversation(name, this.#value[name])) refuse(name, 'unknown-field');
+      this.losses.dropped(this.path(name), 'unknown-field');
     }
   }
 }

@@ -74,5 +74,7 @@ export function refusalOf(losses: readonly Loss[]): GatewayError | null {
   if (!loss) return null;
   const { field, code } = loss;
   const message = `'${field}' cannot be translated without loss: ${lossCodes[code]}.`;
-  return new GatewayError('invalid_value', message, { param: field });
+  return new GatewayError(code === 'unkept-thread' ? 'thread_unsupported_request' : 'invalid_value', message, {
+    param: field,
+  });
 }

@@ -45,6 +45,12 @@ export interface RawField {
   items: number;
 }
 
+/** A conversation that the provider stores. */
+export interface MessageThread {
+  /** The provider's id of the message that the request continues; null for the first one. */
+  previousMessageId: string | null;
+}
+
 export interface RequestFormat {
   /** The number of answers or images requested: at least one. */
   answersAsked(body: RequestView): number;
@@ -64,6 +70,8 @@ export interface RequestFormat {
   conversationOf(body: RequestView): string | null;
   /** The client's own name for its session, if its API has a field for it; undefined for a request that names none. */
   sessionOf?(body: RequestView): string | undefined;
+  /** The stored thread of messages that the request belongs to, if its API has such; null for a request outside any thread. */
+  threadOf?(body: RequestView): MessageThread | null;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly supportsPrefill: boolean;
 }

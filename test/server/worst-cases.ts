@@ -443,7 +443,7 @@ export const worstCases: Record<string, WorstCase> = {
         const watch = jobWatcher(jobs as never, {
           match,
           store: true,
-          storesChat: false,
+          stored: null,
           owner,
           created() {},
           deleted() {},

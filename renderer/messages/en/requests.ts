@@ -237,6 +237,10 @@ export const requests = {
     request_timeout: 'The request was sent too slowly.',
     rate_limit_exceeded: 'A limit of the key or its group has been reached.',
     insufficient_quota: 'A budget of the key or its group is used up.',
+    purchase_outcome_unknown:
+      'The provider may have made, and billed, what was asked for, but its answer was lost. Look there before it is sent again.',
+    thread_not_found: 'The provider does not store this thread. The client has to send the whole conversation.',
+    thread_unsupported_request: 'The provider stores no threads. The client has to send the whole conversation.',
     session_stopped: 'The session of this request was stopped.',
     session_budget_spent: 'The session of this request has used up its budget.',
     price_unknown:

@@ -53,7 +53,16 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
     };
   }
   const fields = { model: modelIn(parameters, format), stream: true, previousResponseId: null, store: false };
-  const plan = planCall({ match, jobId: null, conversationId: null, fields, ...member, snapshot, jobs });
+  const plan = planCall({
+    match,
+    jobId: null,
+    conversationId: null,
+    threadId: null,
+    fields,
+    ...member,
+    snapshot,
+    jobs,
+  });
   const ablePlan = { ...plan, targets: ableTargets(plan, match) };
   return {
     plan: pricedTargets(ports.prices, { route: match.route, ...member, body: noBody, plan: ablePlan }),

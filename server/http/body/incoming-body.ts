@@ -40,6 +40,7 @@ export const routingFields = [
   'systemInstruction',
   'generationConfig',
   'metadata',
+  'thread',
 ] as const;
 
 export type FieldName = (typeof routingFields)[number];

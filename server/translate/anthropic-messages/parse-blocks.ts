@@ -53,11 +53,36 @@ function parseKnown(type: string, block: Fields, at: string): Part[] {
     case 'tool_reference':
       block.losses.emulated(at, 'as-text');
       return [{ type: 'text', text: `Tool: ${block.requiredText('tool_name')}`, at }];
+    case 'tool_addition':
+    case 'tool_removal':
+      if (toolChangeIn(block) === null) return [{ type: 'foreign', name: type, at }];
+      block.ignore('tool');
+      return [];
     case 'compaction':
       return parseCompaction(block);
     default:
       return type.endsWith('_tool_result') ? parseServerResult(type, block) : [{ type: 'foreign', name: type, at }];
   }
+}
+
+interface ToolChange {
+  name: string;
+  isRemoval: boolean;
+  /** Null: the tool was declared or defined before. */
+  definition: Fields | null;
+}
+
+/** A change to the client's own tools; null for any other block, and for tools that only Anthropic can run. */
+export function toolChangeIn(block: Fields): ToolChange | null {
+  const type = block.text('type');
+  if (type !== 'tool_addition' && type !== 'tool_removal') return null;
+  const isRemoval = type === 'tool_removal';
+  const tool = block.fields('tool');
+  const kind = tool?.text('type');
+  if (kind === 'tool_reference') return { name: tool?.requiredText('name') ?? '', isRemoval, definition: null };
+  const definition = kind === 'tool_definition' && !isRemoval ? tool?.fields('definition') : undefined;
+  const isOwn = definition !== undefined && ['custom', undefined].includes(definition.text('type'));
+  return isOwn ? { name: definition.requiredText('name'), isRemoval, definition } : null;
 }
 
 function isDirect(caller: Record<string, unknown> | undefined): boolean {

@@ -8,11 +8,13 @@ import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
 import { invalid, type Losses } from '../losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
-import { parseBlocks } from './parse-blocks.ts';
+import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
+import { parseThread } from './parse-thread.ts';
 
 /** @throws GatewayError `invalid_value` that names the invalid field */
 export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(body, '', losses);
+  parseThread(fields);
   const messages = fields.items('messages');
   if (messages.length === 0) invalid('messages', 'expected at least one message');
   const opening = parseSystem(fields);
@@ -22,7 +24,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     wire: 'anthropic-messages',
     model: fields.requiredText('model'),
     ...parseMessages(messages, opening),
-    tools: fields.items('tools').flatMap(parseTool),
+    tools: toolsAfter(messages, fields.items('tools').flatMap(parseTool)),
     toolChoice: choice && parseChoice(choice),
     parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
     maxOutputTokens: fields.number('max_tokens') ?? invalid('max_tokens', 'it is missing'),
@@ -77,6 +79,30 @@ function parseSystem(fields: Fields): SystemParts {
   addSystem(system, parseBlocks(fields, 'system'), fields.losses);
   if (system.instructions[0]?.text.startsWith(billingHeader)) system.instructions.shift();
   return system;
+}
+
+/**
+ * The tools in effect at the end of the conversation, whose system messages may add or remove the client's own (beta
+ * `inline-tools-2026-09-15`): no other API can change them on the way.
+ */
+function toolsAfter(messages: readonly Fields[], declared: Tool[]): Tool[] {
+  const known = new Map(declared.map((tool) => [tool.name, tool]));
+  const offered = new Map(known);
+  let hasChanges = false;
+  for (const message of messages) {
+    if (message.text('role') !== 'system' || typeof message.any('content') === 'string') continue;
+    for (const block of message.items('content')) {
+      const change = toolChangeIn(block);
+      if (change === null) continue;
+      hasChanges = true;
+      const [defined] = change.definition ? parseTool(change.definition) : [];
+      if (defined) known.set(defined.name, defined);
+      const tool = change.isRemoval ? undefined : known.get(change.name);
+      if (tool) offered.set(change.name, tool);
+      else offered.delete(change.name);
+    }
+  }
+  return hasChanges ? [...offered.values()] : declared;
 }
 
 /** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */

@@ -1,7 +1,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import { conversationOf } from '../conversation-id.ts';
 import { errorIn } from '../upstream-error.ts';
-import type { RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../wire.ts';
+import type { MessageThread, RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../wire.ts';
 import { messagesStream } from './messages-stream.ts';
 import { anthropicErrors, statusOfError } from './read-error.ts';
 import { sessionOf } from './session.ts';
@@ -17,6 +17,7 @@ const request: RequestFormat = {
   wantsUsage: () => true,
   conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
   sessionOf: sessionIn,
+  threadOf,
   supportsPrefill: false,
 };
 
@@ -24,6 +25,14 @@ const request: RequestFormat = {
 function sessionIn(body: RequestView): string | undefined {
   const metadata = body.field('metadata');
   return isObject(metadata) ? sessionOf(metadata.user_id) : undefined;
+}
+
+/** Source: `resources/beta/messages/messages.ts` of Anthropic's TypeScript SDK 1.14.0, beta `message-threads-2026-08-12`. */
+function threadOf(body: RequestView): MessageThread | null {
+  const thread = body.field('thread');
+  if (!isObject(thread)) return null;
+  const { previous_message_id: previousMessageId } = thread;
+  return { previousMessageId: typeof previousMessageId === 'string' ? previousMessageId : null };
 }
 
 const whole: WholeFormat = {

@@ -11,6 +11,7 @@ const typeOfCode: Record<string, string> = {
   model_not_found: 'not_found_error',
   unknown_url: 'not_found_error',
   not_found: 'not_found_error',
+  thread_not_found: 'not_found_error',
   conflict: 'conflict_error',
   request_too_large: 'request_too_large',
   rate_limit_exceeded: 'rate_limit_error',
@@ -64,7 +65,7 @@ export function writeAnthropicError(error: ErrorFields): string {
 }
 
 /** Codes that clients act on. Anthropic's API has a place for them since its versions of 2026 (`error.details.error_code`). */
-const detailedCodes = new Set(['purchase_outcome_unknown']);
+const detailedCodes = new Set(['purchase_outcome_unknown', 'thread_not_found', 'thread_unsupported_request']);
 
 export function anthropicErrorType({ type, code }: ErrorFields): string {
   return (

@@ -18,7 +18,7 @@ function watched(
 ) {
   const match = findRoute(method, path);
   const { status = 200, store = true, type = 'application/json' } = more;
-  const watch = jobWatcher(jobs, { match, store, storesChat: false, owner, created() {}, deleted() {} });
+  const watch = jobWatcher(jobs, { match, store, stored: null, owner, created() {}, deleted() {} });
   watch?.begin(status, type, {});
   const bytes = Buffer.from(reply);
   const bounds = [...oddCuts(bytes.length), bytes.length];
@@ -83,7 +83,7 @@ test('a job is forgotten with an answer that has no body', () => {
   const watch = jobWatcher(jobs, {
     match: findRoute('DELETE', '/videos/video_10'),
     store: true,
-    storesChat: false,
+    stored: null,
     owner,
     created() {},
     deleted() {},

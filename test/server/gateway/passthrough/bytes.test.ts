@@ -273,7 +273,7 @@ describe('an answer', () => {
       if (method === 'GET') response.writeHead(200).write('half');
     });
     const refused = await gateway.fetch('/evals', { method: 'POST' });
-    expect([refused.status, (await refused.json()).error.code]).toEqual([504, 'upstream_timeout']);
+    expect([refused.status, (await refused.json()).error.code]).toEqual([502, 'purchase_outcome_unknown']);
     await put({ timeouts: { idleMs: 500 } });
     const request = open('GET', '/files/file-1/content');
     request.end();
