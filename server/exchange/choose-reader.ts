@@ -64,6 +64,7 @@ export function requestFactsOf(
     isTextAsked: request.isTextAsked(body),
     isTranslated,
     errorBody: hosting?.hosted.errorBody,
+    tellsOutcome: !isTranslated && route.job !== null && (method === 'GET' || request.isBackground(body)),
     isKept: !isTranslated && route.job !== null && (body.fields.store || request.isBackground(body)),
   };
 }
@@ -110,7 +111,7 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
   const { stream } = facts.route;
   if (!stream || !mayStream(facts, needs)) return unrequestedStream;
   const { wire } = facts.route;
-  const streamed = { format: stream, errors: wire.errors, headers: head.headers };
+  const streamed = { format: stream, errors: wire.errors, headers: head.headers, tellsOutcome: facts.tellsOutcome };
   return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
 }
 

@@ -17,6 +17,8 @@ export interface Streamed {
   errors: ErrorFormat;
   /** The response's headers. */
   headers: ResponseHeaders;
+  /** As in `RequestFacts`. */
+  tellsOutcome?: boolean | undefined;
 }
 
 type Refusal = Extract<FailureReason, { kind: 'answer' }>;

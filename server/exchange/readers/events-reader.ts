@@ -4,6 +4,7 @@
  * could parse, and with an end that is distinguishable from a break.
  */
 import type { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
@@ -197,8 +198,10 @@ export class EventsReader implements ResponseReader {
     if (this.#isContent) this.#saysContent();
     else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
     // An error after content passes on, unless another target may continue the stream.
-    const isHandled = !this.#hasContent || this.#options.text !== null;
     if (meaning.kind !== 'error') return;
+    // The failure of a stored response is what was asked for; asking again would tell it again, or make another response.
+    if (this.#options.tellsOutcome && isObject(event.value) && isObject(event.value.response)) this.#saysContent();
+    const isHandled = !this.#hasContent || this.#options.text !== null;
     if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
     this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
     this.#shapes.forget();

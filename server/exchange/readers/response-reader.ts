@@ -23,6 +23,8 @@ export interface RequestFacts {
   errorBody?: ErrorRewriting | undefined;
   /** The upstream stores the answer or continues to work on it, so asking again would create a second one. */
   isKept: boolean;
+  /** The answer tells what became of a response that the upstream stores, or works on in the background. */
+  tellsOutcome?: boolean;
 }
 
 type ErrorRewriting = (status: number, headers: ResponseHeaders, body: Buffer) => Buffer;
