@@ -38,7 +38,7 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
     wire: passthrough,
     body: 'passed',
     isFree: true,
-    purchases: knownMethod === 'POST' && name === undefined ? 'all' : 'none',
+    purchases: knownMethod === 'POST' && id === null ? 'all' : 'none',
   } as const;
   return { route: { ...route, content: isReading }, label, names: id === null ? [] : [id], onlyId: id };
 }
