@@ -108,7 +108,7 @@ export function errorOfLostPurchase({ provider }: Target, problem: string): Gate
 export function problemOf(
   { provider }: Target,
   failureResponse: FailureResponse,
-  redacted: (text: string) => string,
+  redacted: (words: string) => string,
 ): string {
   if (failureResponse.kind === 'error') return failureResponse.error.message;
   const { status, error } = failureResponse.answer;
