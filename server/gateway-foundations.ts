@@ -4,6 +4,7 @@ import type { Usage } from './contract/ledger.ts';
 import { SessionTracker } from './exchange/sessions/session-tracker.ts';
 import { openCassettes } from './gateway-cassettes.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import { costsNothing } from './providers/local-free.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
@@ -41,7 +42,7 @@ export async function openFoundations({
   const cache = openAnswerCache(config);
   const cassettes = openCassettes({ config, log, cassette });
   const health = new HealthTracker({ nowMs: () => performance.now() });
-  const prices = followPrices(config);
+  const prices = followPrices(config, costsNothing);
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);
   return {

@@ -16,6 +16,7 @@ export interface ProviderFieldOptions {
   serves?: string[];
   apiVersion?: string;
   context?: number;
+  free?: 'on' | 'off' | 'auto';
 }
 
 type ProviderFields = CommandInputMap['provider.add']['provider'];
@@ -34,12 +35,18 @@ export function addProviderFields(command: Command): Command {
     .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
     .option('--serves <apis>', 'chat, responses, or "chat,responses" (default: as known for the service)', collectList)
     .option('--api-version <version>', 'the api-version of Azure')
-    .option('--context <tokens>', 'the context window of its models, unless its model list has it', parseTokens);
+    .option('--context <tokens>', 'the context window of its models, unless its model list has it', parseTokens)
+    .addOption(
+      new Option(
+        '--free <state>',
+        'whether its models cost nothing (auto: known local servers on this machine)',
+      ).choices(['on', 'off', 'auto']),
+    );
 }
 
 /** The given properties in the form that commands expect. */
 export function providerFields(options: ProviderFieldOptions): ProviderFields {
-  const { url, name, dialect, models, header, proxy, serves, apiVersion, context } = options;
+  const { url, name, dialect, models, header, proxy, serves, apiVersion, context, free } = options;
   return {
     ...(url && { baseUrl: url }),
     ...(name && { name }),
@@ -50,6 +57,7 @@ export function providerFields(options: ProviderFieldOptions): ProviderFields {
     ...(serves && { serves: serves.map(servedApi) }),
     ...(apiVersion && { apiVersion }),
     ...(context && { contextTokens: context }),
+    ...(free && { free: free === 'auto' ? null : free === 'on' }),
   };
 }
 

@@ -109,6 +109,11 @@ export const providerSchema = z.strictObject({
    * the preset's address; if unknown, requests of both are forwarded unchanged.
    */
   serves: servesSchema.optional(),
+  /**
+   * Whether its models cost nothing, as those of a server of one's own. Absent: if it is a known local server at a loopback
+   * address. A price in `settings.prices` takes precedence, and models that Ollama runs in its cloud have no price.
+   */
+  free: z.boolean().optional(),
   /** Set for a team's gateway that this Sluice has joined. Leaving it revokes the key there as well. */
   joined: z.literal(true).optional(),
 });

@@ -40,6 +40,8 @@ export interface AppliedPrice {
   entry: string;
   /** Whether it is one of `settings.prices`. */
   isOwn: boolean;
+  /** Whether it is 0 because the model runs on a machine of one's own. */
+  isLocal?: true;
   amounts: PriceAmounts;
 }
 

@@ -27,6 +27,7 @@ const providerChangesSchema = z
     contextTokens: contextTokensSchema.nullable(),
     askUsage: z.boolean(),
     serves: servesSchema.nullable(),
+    free: z.boolean().nullable(),
     joined: z.literal(true),
   })
   .partial();

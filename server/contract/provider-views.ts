@@ -64,6 +64,10 @@ export interface ProviderView {
   askUsage: boolean;
   /** As configured. */
   serves: ConversationApi[] | null;
+  /** As configured. */
+  free: boolean | null;
+  /** Whether its models cost nothing, unless they have a price in `settings.prices` or run elsewhere. */
+  isFree: boolean;
   /** Why it receives no requests, as text for a person; null if it does. */
   unusable: string | null;
   /** Kept across configuration changes, but lost at a restart. */

@@ -25,12 +25,14 @@ import { type Caller, checkScope } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { isSummed, narrowed, visibleAnswer } from '../people/query-rules.ts';
 import { ownOf, visibilityOf, withinOf } from '../people/visibility.ts';
+import { costsNothing } from '../providers/local-free.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
 import type { ExplainedTarget } from '../routing/health/explain-order.ts';
 import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import { pricedProviders } from '../usage/follow-prices.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ChangeContext } from './change.ts';
 import type { CassetteControl } from './check-cassette.ts';
@@ -197,9 +199,9 @@ function findKey(snapshot: Snapshot, id: string): CompiledKey {
 
 async function viewAllPrices({ live, ledger, prices }: QueryPorts): Promise<QueryResults['prices']> {
   const unpriced = await ledger.listUnpriced();
-  const presets = new Map(live.used.config.providers.map(({ id, preset }) => [id, preset]));
+  const priced = pricedProviders(live.used.config.providers, costsNothing);
   const { providers } = live.snapshot;
-  return viewPrices({ providers, prices, presetOf: (provider) => presets.get(provider), unpriced });
+  return viewPrices({ providers, prices, priced, unpriced });
 }
 
 function previewGroup({ live, modelFacts }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {

@@ -3,19 +3,18 @@ import { demoProviderId } from '../contract/config.ts';
 import type { ModelPriceView, PriceListView } from '../contract/price-views.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { builtInPricesDate, createPriceTable, type PriceTable } from '../usage/price-table.ts';
+import { builtInPricesDate, createPriceTable, type PricedProviders, type PriceTable } from '../usage/price-table.ts';
 
 interface PriceSources {
   providers: Snapshot['providers'];
   /** The prices in force. */
   prices: Pick<PriceTable, 'applied'>;
-  /** The preset that a provider was made from. */
-  presetOf(provider: string): string | undefined;
+  priced: PricedProviders;
   unpriced: Awaited<ReturnType<LedgerQueries['listUnpriced']>>;
 }
 
-export function viewPrices({ providers, prices, presetOf, unpriced }: PriceSources): PriceListView {
-  const builtIn = createPriceTable({}, presetOf);
+export function viewPrices({ providers, prices, priced, unpriced }: PriceSources): PriceListView {
+  const builtIn = createPriceTable({}, priced);
   const views = new Map<string, ModelPriceView>();
   const add = (provider: string, model: string, requests: number) => {
     if (provider === demoProviderId || model === '' || views.has(`${provider}/${model}`)) return;

@@ -8,6 +8,7 @@ import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
+import { isLocalFree } from '../providers/local-free.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
@@ -140,6 +141,8 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     contextTokens: config.contextTokens ?? null,
     askUsage: config.askUsage,
     serves: config.serves ?? null,
+    free: config.free ?? null,
+    isFree: isLocalFree(config),
     joined: config.joined ?? false,
     unusable: compiled.unusable,
     health: state.health.provider(compiled),

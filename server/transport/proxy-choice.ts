@@ -1,4 +1,5 @@
 import { type BypassRule, bypassEntries, parseBypass } from '../contract/proxy-bypass.ts';
+import { isLoopback } from './is-loopback.ts';
 import type { AskSystem, ProxyChain } from './system-proxy.ts';
 
 /** Proxy settings from the environment, which only the program's entry reads. */
@@ -47,10 +48,6 @@ export function whoDecides(choice: string, origin: string, settings: ProxySettin
   if (choice !== 'system') return 'provider';
   if (isForSystem(choice, origin, settings)) return 'system';
   return namedProxy(choice, origin, settings) ? 'environment' : 'nobody';
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 function isExempt(target: URL, noProxy: string): boolean {

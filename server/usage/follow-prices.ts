@@ -1,13 +1,18 @@
-import type { Config } from '../contract/config.ts';
-import { createPriceTable, type PriceTable } from './price-table.ts';
+import type { Config, ProviderConfig } from '../contract/config.ts';
+import { createPriceTable, type PricedProviders, type PriceTable } from './price-table.ts';
 
 interface ConfigInForce {
   current: { config: Config };
   onChange(listener: (now: { config: Config }) => void): unknown;
 }
 
+/** Whether a model of this provider costs nothing because it runs on a machine of one's own. */
+type CostsNothing = (provider: ProviderConfig, model: string) => boolean;
+
 /** The prices of the configuration in force. */
-export function followPrices(config: ConfigInForce): PriceTable {
+export function followPrices(config: ConfigInForce, costsNothing: CostsNothing): PriceTable {
+  const pricesOf = ({ settings, providers }: Config) =>
+    createPriceTable(settings.prices, pricedProviders(providers, costsNothing));
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {
     prices = pricesOf(now.config);
@@ -21,7 +26,13 @@ export function followPrices(config: ConfigInForce): PriceTable {
 }
 
 /** Prices are looked up by preset, because a provider's id is arbitrary. */
-function pricesOf({ settings, providers }: Config): PriceTable {
-  const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
-  return createPriceTable(settings.prices, (provider) => presets.get(provider));
+export function pricedProviders(providers: readonly ProviderConfig[], costsNothing: CostsNothing): PricedProviders {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  return {
+    presetOf: (id) => byId.get(id)?.preset,
+    isLocal(id, model) {
+      const provider = byId.get(id);
+      return provider !== undefined && costsNothing(provider, model);
+    },
+  };
 }

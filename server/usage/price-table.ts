@@ -29,19 +29,33 @@ export interface TokenPrice {
 /** The day on which the built-in prices were last checked, such as `2026-11-20`. */
 export const builtInPricesDate = table.date;
 
+const free: Prices = { request: 0 };
+
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
 
-/**
- * `overrides` by model name, `provider/model` or `preset/model`; an override replaces the whole entry. `presetOf`
- * returns the preset that a provider was made from.
- */
+/** What the price table knows of providers, by their ids. */
+export interface PricedProviders {
+  /** The preset that it was made from. */
+  presetOf?(provider: string): string | undefined;
+  /** Whether the model runs on a machine of one's own, so that it costs nothing unless an override says otherwise. */
+  isLocal?(provider: string, model: string): boolean;
+}
+
+/** `overrides` by model name, `provider/model` or `preset/model`; an override replaces the whole entry. */
 export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
-  presetOf: (provider: string) => string | undefined = () => undefined,
+  { presetOf, isLocal }: PricedProviders = {},
 ): PriceTable {
   const pricesByModel = new Map<string, Prices | null>();
-  const applied = (provider: string, model: string) =>
-    findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
+  const applied = (provider: string, model: string): AppliedPrice | null => {
+    const owners = [provider, presetOf?.(provider) ?? provider];
+    const own = findPrices(overrides, owners, model);
+    if (own) return { ...own, isOwn: true };
+    if (isLocal?.(provider, model))
+      return { entry: `${provider}/${model}`, isOwn: false, isLocal: true, amounts: free };
+    const known = findPrices(builtIn, owners, model);
+    return known && { ...known, isOwn: false };
+  };
   const pricesOf = (provider: string, model: string): Prices | null => {
     const key = `${provider}/${model}`;
     let prices = pricesByModel.get(key);
@@ -70,18 +84,14 @@ export function createPriceTable(
 
 /** Tries the exact name, then the name without the vendor prefix (`openai/gpt-4o`), then also without a date suffix. */
 function findPrices(
-  overrides: Readonly<Record<string, Prices>>,
+  source: Readonly<Record<string, Prices>>,
   owners: readonly string[],
   model: string,
-): AppliedPrice | null {
+): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
   for (const name of namesOf(model)) {
-    for (const source of [overrides, builtIn]) {
-      for (const entry of [...owners.map((owner) => `${owner}/${name}`), name]) {
-        const amounts = source[entry];
-        if (amounts !== undefined && Object.hasOwn(source, entry)) {
-          return { entry, isOwn: source === overrides, amounts };
-        }
-      }
+    for (const entry of [...owners.map((owner) => `${owner}/${name}`), name]) {
+      const amounts = source[entry];
+      if (amounts !== undefined && Object.hasOwn(source, entry)) return { entry, amounts };
     }
   }
   return null;

@@ -48,6 +48,8 @@ const provider: ProviderView = {
     proxy: 'system',
     apiVersion: null,
     contextTokens: null,
+    free: null,
+    isFree: false,
     askUsage: true,
     serves: null,
   },

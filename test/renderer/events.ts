@@ -88,6 +88,8 @@ export function provider(id: string): ProviderView {
     proxy: 'system',
     apiVersion: null,
     contextTokens: null,
+    free: null,
+    isFree: false,
     askUsage: true,
     serves: null,
     unusable: null,

@@ -11,7 +11,7 @@ export const prices = {
   noneFound: (search: string) => `No model matches “${search}”. `,
   addNamed: (name: string) => `Add a price for “${name}”`,
   showAll: (count: string) => `Show all ${count}`,
-  whose: { none: 'No price', builtIn: 'Built in', own: 'Yours' },
+  whose: { none: 'No price', builtIn: 'Built in', local: 'Local', own: 'Yours' },
   requests: (count: number, number: string) =>
     `${number} recent ${count === 1 ? 'request' : 'requests'} of unknown cost`,
   unused: 'No provider serves this model now.',

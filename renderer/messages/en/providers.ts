@@ -233,6 +233,9 @@ export const providers = {
       both: 'Chat completions and Responses',
       responses: 'Responses only',
     },
+    free: 'Local, free',
+    freeHint:
+      'Its models cost nothing, so budgets admit them. A price of your own takes precedence, and models that Ollama runs in its cloud have no price.',
     askUsage: 'Request usage in streams',
     askUsageHint: 'Counts tokens even if the client does not ask for usage. Turn it off if the service rejects this.',
   },

@@ -13,7 +13,7 @@ export const prices: typeof english.prices = {
   noneFound: (search) => `没有与“${search}”匹配的模型。`,
   addNamed: (name) => `为“${name}”添加价格`,
   showAll: (count) => `显示全部 ${count} 个`,
-  whose: { none: '没有价格', builtIn: '内置', own: '你的' },
+  whose: { none: '没有价格', builtIn: '内置', local: '本地', own: '你的' },
   requests: (_count, number) => `最近 ${number} 个请求费用未知`,
   unused: '目前没有服务商提供此模型。',
   free: '免费',

@@ -228,6 +228,8 @@ export const providers: typeof english.providers = {
       both: 'Chat Completions 和 Responses',
       responses: '仅 Responses',
     },
+    free: '本地，免费',
+    freeHint: '其模型不产生费用，因此预算会放行。你自己设置的价格优先；由 Ollama 在云端运行的模型没有价格。',
     askUsage: '在流式响应中请求用量',
     askUsageHint: '客户端没有请求用量时也能统计 token 数。如果服务商不接受，请关闭。',
   },

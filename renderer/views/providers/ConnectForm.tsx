@@ -1,4 +1,4 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
@@ -58,6 +58,7 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
   const template = found?.baseUrl ?? preset?.baseUrl ?? '';
   const [address, setAddress] = useState('');
   const [name, setName] = useState('');
+  const [isFree, setFree] = useState(false);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [credential, setCredential] = useState(() => draftFor(choice));
   const [wasSent, setWasSent] = useState(false);
@@ -73,6 +74,7 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
     const provider: CommandInputMap['provider.add']['provider'] = {
       ...(preset && { preset: preset.id }),
       ...(name.trim() && { name: name.trim() }),
+      ...(isFree && { free: true }),
       baseUrl,
     };
     const result = await command.run({
@@ -89,7 +91,20 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
     needsCredential,
     lacksCredential: wasSent && needsCredential && enteredCredential === null,
     lacksAddress: wasSent && !isBaseUrl(baseUrl),
-    ...{ address, setAddress, name, setName, values, setValues, credential, setCredential, command, submit },
+    ...{
+      address,
+      setAddress,
+      name,
+      setName,
+      isFree,
+      setFree,
+      values,
+      setValues,
+      credential,
+      setCredential,
+      command,
+      submit,
+    },
   };
 }
 
@@ -100,7 +115,7 @@ function draftFor(choice: Choice): CredentialDraft {
 
 /** The missing part of the address: all of it, or the preset's placeholders. */
 function AddressFields({ form }: { form: ConnectFormState }) {
-  const { add: names } = useMessages().providers;
+  const { add: names, connection } = useMessages().providers;
   if (form.preset) {
     const isBlank = (name: string) => !form.values[name]?.trim();
     // If all are filled in, any of them may be wrong.
@@ -136,6 +151,12 @@ function AddressFields({ form }: { form: ConnectFormState }) {
         onChange={(event) => form.setName(event.currentTarget.value)}
         maxLength={200}
         autoComplete="off"
+      />
+      <Switch
+        label={connection.free}
+        description={connection.freeHint}
+        checked={form.isFree}
+        onChange={(event) => form.setFree(event.currentTarget.checked)}
       />
     </>
   );

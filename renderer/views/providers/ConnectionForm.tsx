@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Button, Collapse, Group, NativeSelect, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { type FormErrors, useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
@@ -40,6 +40,14 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
         <Stack gap="sm">
           <AddressFields form={form} lockOf={lockOf} />
           <ModelsFields form={form} lockOf={lockOf} />
+          <Lockable lock={lockOf('free')}>
+            <Switch
+              label={names.free}
+              description={names.freeHint}
+              checked={form.values.free ?? provider.isFree}
+              onChange={(event) => form.setFieldValue('free', event.currentTarget.checked)}
+            />
+          </Lockable>
           <Button
             variant="subtle"
             size="xs"

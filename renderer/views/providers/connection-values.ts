@@ -38,6 +38,8 @@ export interface ConnectionValues {
   askUsage: boolean;
   /** The conversation APIs of the provider; `known`: what Sluice knows about its address. */
   serves: ServesChoice;
+  /** Whether its models cost nothing; null if that follows from its preset and address. */
+  free: boolean | null;
 }
 
 export function valuesOf(provider: ProviderView): ConnectionValues {
@@ -63,6 +65,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
     proxyUrl: isNamed ? '' : proxy,
     askUsage: provider.askUsage,
     serves: servesChoiceOf(provider.serves),
+    free: provider.free,
   };
 }
 
@@ -84,5 +87,6 @@ export function changesOf(values: ConnectionValues): ProviderChanges {
     proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
     askUsage: values.askUsage,
     serves: values.serves === 'known' ? null : servesChoices[values.serves],
+    free: values.free,
   };
 }

@@ -191,6 +191,18 @@ const cases: Record<string, Case> = {
     at: provider('dialect'),
     stores: Object.fromEntries(dialects.map((dialect) => [dialect, dialect])),
   },
+  'provider put --free': {
+    before: 'provider put main --free on',
+    line: 'provider put main --free WORD',
+    at: provider('free'),
+    stores: { on: true, off: false, auto: undefined },
+  },
+  'provider add --free': {
+    before: '',
+    line: 'provider add --no-test --no-credential --id new --url http://127.0.0.1:9/v1 --free WORD',
+    at: ({ providers }) => providers.find(({ id }) => id === 'new')?.free,
+    stores: { on: true, off: false, auto: undefined },
+  },
   'provider add --models': {
     before: '',
     line: 'provider add --no-test --no-credential --id new --url http://127.0.0.1:9/v1 --models WORD',

@@ -18,7 +18,7 @@ function view(unpriced: Parameters<typeof viewPrices>[0]['unpriced'] = []) {
     ],
     groups: [{ id: 'default' }],
   });
-  return viewPrices({ providers, prices: createPriceTable(own, presetOf), presetOf, unpriced }).models;
+  return viewPrices({ providers, prices: createPriceTable(own, { presetOf }), priced: { presetOf }, unpriced }).models;
 }
 
 describe('the prices of models', () => {

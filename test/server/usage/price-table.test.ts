@@ -68,7 +68,7 @@ describe('the built-in table', () => {
     ['fireworks', ['accounts/fireworks/models/glm-5p3', 'accounts/fireworks/models/deepseek-v4-pro-0813']],
     ['cerebras', ['gpt-oss-120b', 'qwen-3.8-27b']],
   ])('has the current main models of %s', (preset, models) => {
-    const named = createPriceTable({}, () => preset);
+    const named = createPriceTable({}, { presetOf: () => preset });
     const metered = { inputTokens: 1, seconds: 1, characters: 1, images: 1 };
     for (const model of models) {
       const usage = model.includes('embed') ? metered : { ...metered, outputTokens: 1 };
@@ -188,8 +188,9 @@ test('an override replaces the entry, one for a provider before one for all', ()
 
 test('a provider is priced as the service it was made from, whatever it is called', () => {
   const usage = { inputTokens: million, outputTokens: 0 };
-  const named = createPriceTable({ 'work/llama-3.1-8b-instant': { input: 7, output: 7 } }, (provider) =>
-    provider === 'plain' ? undefined : 'groq',
+  const named = createPriceTable(
+    { 'work/llama-3.1-8b-instant': { input: 7, output: 7 } },
+    { presetOf: (provider) => (provider === 'plain' ? undefined : 'groq') },
   );
   expect(named.cost('home', 'llama-3.1-8b-instant', usage)).toBeCloseTo(0.05, 9);
   expect(named.cost('work', 'llama-3.1-8b-instant', usage)).toBe(7);

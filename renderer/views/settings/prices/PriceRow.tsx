@@ -28,7 +28,7 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
     fieldNames.map((field) => locks.setting(`prices.${entry}.${field}`)).find((each) => each !== null) ?? null;
   const canChange = useCanChange() && lock === null;
   const providerName = useProviderName();
-  const source = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
+  const source = price === null ? 'none' : price.isOwn ? 'own' : price.isLocal ? 'local' : 'builtIn';
   const actionText = price?.isOwn ? names.edit : price ? names.setOwn : names.set;
   const subject = provider === null ? model : names.modelAt(model, providerName(provider));
   return (

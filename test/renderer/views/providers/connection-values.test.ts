@@ -20,6 +20,8 @@ const provider: ProviderView = {
   proxy: 'http://proxy.example.com:3128',
   apiVersion: '2025-01-01',
   contextTokens: null,
+  free: true,
+  isFree: true,
   askUsage: false,
   serves: ['chat'],
   unusable: null,
@@ -31,8 +33,8 @@ const provider: ProviderView = {
 
 describe('the form of a connection', () => {
   it('gives back what it was made of', () => {
-    const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves } = provider;
-    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves };
+    const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free } = provider;
+    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free };
     expect(changesOf(valuesOf(provider))).toEqual(same);
   });
 
