@@ -3,6 +3,7 @@
 import { findAll, replaceRanges } from './bounded-search.ts';
 import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
 import type { RecordedRequest } from './format.ts';
+import { LinearPattern } from './linear-pattern.ts';
 import { type CassetteSettings, ignoredByDefault } from './settings.ts';
 
 /** Texts that clients put into prompts and ids: today's date, the time, a session. */
@@ -25,16 +26,22 @@ export interface MatchKeys {
 export class Matching {
   readonly loose: CanonicalRules;
   /** Patterns of texts to redact, in addition to the known forms of keys. */
-  readonly redactions: readonly RegExp[];
+  readonly redactions: readonly LinearPattern[];
 
   constructor({ ignore, compare, ignoreText, redact }: CassetteSettings) {
     const paths = [...ignoredByDefault.filter((path) => !compare.includes(path)), ...ignore];
-    const ignored = [...changingTexts, ...ignoreText.map(compile)];
+    const patterns = ignoreText.map((source) => new LinearPattern(source));
     this.loose = {
       ignored: paths.map((path) => path.split('.')),
-      text: (text) => ignored.reduce((masked, each) => replaceRanges(masked, findAll(masked, each), '*'), text),
+      text: (text) => {
+        const constant = changingTexts.reduce(
+          (masked, each) => replaceRanges(masked, findAll(masked, each), '*'),
+          text,
+        );
+        return patterns.reduce((masked, each) => replaceRanges(masked, each.findAll(masked), '*'), constant);
+      },
     };
-    this.redactions = redact.map(compile);
+    this.redactions = redact.map((source) => new LinearPattern(source));
   }
 
   keysOf(request: RecordedRequest): MatchKeys {
@@ -58,10 +65,6 @@ export class Matching {
 /** Bounds the memory for each recording. */
 const maxParts = 64;
 const maxItems = 32;
-
-function compile(source: string): RegExp {
-  return new RegExp(source, 'gu');
-}
 
 /** FNV-1a of the text's beginning and its length. */
 function hashOfText(text: string): number {

@@ -4,17 +4,17 @@ import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/find-secret
 import { redactBytes } from '../exchange/redact-credential.ts';
 import { redactHeaders, redactUrl } from '../exchange/redact-headers.ts';
 import { findAll, replaceRanges, type TextRange } from './bounded-search.ts';
+import { type LinearPattern, SlowPattern } from './linear-pattern.ts';
 
 export const redactionMark = '[redacted]';
 
 export class Redactor {
   readonly #secrets: readonly string[];
-  readonly #patterns: readonly RegExp[];
+  readonly #patterns: readonly LinearPattern[];
 
-  /** `patterns` must have the flag `g`. */
-  constructor(secrets: readonly string[], patterns: readonly RegExp[]) {
+  constructor(secrets: readonly string[], patterns: readonly LinearPattern[]) {
     this.#secrets = secrets;
-    this.#patterns = [secretShape, ...patterns];
+    this.#patterns = patterns;
   }
 
   text(text: string): string {
@@ -52,11 +52,21 @@ export class Redactor {
 
   /** The ranges of secrets, in order and without overlaps. */
   find(text: string): TextRange[] {
-    const shaped = this.#patterns.flatMap((each) => findAll(text, each));
+    const shaped = [...findAll(text, secretShape), ...this.#patterns.flatMap((each) => foundBy(each, text))];
     const secretRanges = mayHoldSecret(text, this.#secrets)
       ? textRanges(text, findSecrets(Buffer.from(text), this.#secrets))
       : [];
     return secretRanges.length + shaped.length === 0 ? shaped : mergeRanges([...secretRanges, ...shaped]);
+  }
+}
+
+/** Where a pattern takes too many steps, the whole text, so that nothing is stored that should not be. */
+function foundBy(pattern: LinearPattern, text: string): TextRange[] {
+  try {
+    return pattern.findAll(text);
+  } catch (error) {
+    if (error instanceof SlowPattern) return [{ start: 0, end: text.length }];
+    throw error;
   }
 }
 

@@ -1,5 +1,7 @@
 /** `cassette.json`, written by people: what is not compared, and what is not stored. */
 import { z } from 'zod';
+import { LinearPattern } from './linear-pattern.ts';
+import { UnsupportedPattern } from './parse-pattern.ts';
 
 const maxPatterns = 100;
 const maxPatternLength = 500;
@@ -11,7 +13,10 @@ const patternSchema = z
   .string()
   .min(1)
   .max(maxPatternLength)
-  .refine(isRegularExpression, 'not a regular expression of JavaScript');
+  .superRefine((source, context) => {
+    const message = faultOf(source);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -43,11 +48,13 @@ export const ignoredByDefault: readonly string[] = [
   'prompt_cache_retention',
 ];
 
-function isRegularExpression(text: string): boolean {
+/** Why a pattern cannot be used; null if it can. */
+function faultOf(source: string): string | null {
   try {
-    new RegExp(text, 'u');
-    return true;
-  } catch {
-    return false;
+    new LinearPattern(source);
+    return null;
+  } catch (error) {
+    const isLimit = error instanceof UnsupportedPattern;
+    return isLimit ? `cannot be matched in linear time: ${error.message}` : 'not a regular expression of JavaScript';
   }
 }

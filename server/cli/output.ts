@@ -36,6 +36,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.map((line) => tableLine(line, widths)).join('\n');
 }
 
+/** A name from elsewhere must not look like a row of its own. */
+function onOneLine(cell: string): string {
+  return cell.replaceAll('\t', '\\t').replaceAll('\n', '\\n');
+}
+
 /** The width in characters of the widest cell in each column of the first line. */
 export function columnWidths(lines: readonly (readonly string[])[]): number[] {
   return (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -43,7 +48,7 @@ export function columnWidths(lines: readonly (readonly string[])[]): number[] {
 
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    .map((cell, column) => onOneLine(cell).padEnd(widths[column] ?? 0))
     .join('  ')
     .trimEnd();
 }

@@ -45,6 +45,7 @@ import { addTokenVerbs } from './token.ts';
 import { addTransferVerbs } from './transfer.ts';
 import { addUsageVerb } from './usage.ts';
 import { createVerbs } from './verb.ts';
+import { visibleOutput } from './visible-output.ts';
 import { addWindowVerb } from './window.ts';
 
 const introduction = `Sluice: one local address for every AI tool and every provider.
@@ -66,7 +67,8 @@ Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running
 "record", "replay" and "faults run" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
-export async function runCommandLine(terminal: Terminal): Promise<void> {
+export async function runCommandLine(given: Terminal): Promise<void> {
+  const terminal = { ...given, stdout: visibleOutput(given.stdout), stderr: visibleOutput(given.stderr) };
   const output = createOutput(terminal, terminal.argv.includes('--json'));
   handleClosedPipes(terminal);
   try {
