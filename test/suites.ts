@@ -36,6 +36,7 @@ const longFiles = [
   'test/server/cli/faults-judge.test.ts',
   'test/server/cli/testing-tutorial.test.ts',
   'test/server/faults/both-fail.test.ts',
+  'test/server/gateway/large-translations.test.ts',
   'test/server/gateway/load.test.ts',
 ];
 
