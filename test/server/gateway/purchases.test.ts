@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { closedPort } from '../../support/ports.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -279,6 +279,26 @@ describe('what may have been made is recorded as of unknown cost', () => {
     const row = await gateway.record(headers.get('x-request-id') ?? '');
     expect(row).toMatchObject({ errorCode: 'purchase_outcome_unknown', costUsd: 0 });
   });
+});
+
+test('under a hard budget, what may have been made costs what was reserved for it', async () => {
+  const budgets = [{ unit: 'usd' as const, amount: 20, per: 'day' as const, hard: true }];
+  const budgeted = await startGateway({
+    config: {
+      providers: [{ id: 'one', baseUrl: one.baseUrl, credentials: [{ id: 'c1' }], models: ['film'] }],
+      groups: [{ id: 'default' }],
+      keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey), limits: { budgets } }],
+      settings: { prices: { film: { second: 1 } } },
+    },
+    secrets: { 'provider/one/c1': 'of-one' },
+  });
+  fault = status(500);
+  const body = jsonOf({ model: 'film', prompt: 'A cat.', seconds: '4' });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+  const answer = await budgeted.fetch('/videos', init);
+  const row = await budgeted.record(answer.headers.get('x-request-id') ?? '');
+  await budgeted.stop();
+  expect(row).toMatchObject({ errorCode: 'purchase_outcome_unknown', costUsd: 4, usage: { seconds: 4 } });
 });
 
 test('a group that prefers to pay twice asks again, and then elsewhere', async () => {
