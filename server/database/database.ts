@@ -15,12 +15,17 @@ export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
 export interface Statement {
-  /** Returns the last inserted rowid and the number of changed rows. */
-  run(...values: SqlValue[]): { lastId: number; changes: number };
+  /** Returns the number of changed rows. */
+  run(...values: SqlValue[]): { changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
   /** Reads row by row; the statement must not be used for anything else meanwhile. */
   iterate(...values: SqlValue[]): Iterable<Row>;
+}
+
+export interface InsertStatement {
+  /** Inserts a row and returns its rowid. */
+  insert(...values: SqlValue[]): number;
 }
 
 /** An unusable or missing database file that was replaced by a new one. */
@@ -37,6 +42,11 @@ export interface Database {
   readonly notice: Replaced | null;
   /** Statements are prepared lazily, and again after a replacement, so this works while the file cannot be opened. */
   prepare(sql: string): Statement;
+  /**
+   * For an `INSERT INTO … VALUES` that inserts exactly one row or fails. Only such a statement has a rowid to return: after any
+   * other, SQLite's last_insert_rowid() is that of an earlier INSERT, whatever its table.
+   */
+  prepareInsert(sql: string): InsertStatement;
   exec(sql: string): void;
   /** Runs `work` in a transaction, which is rolled back if it throws. Must not be nested. */
   transaction<T>(work: () => T): T;
@@ -82,20 +92,20 @@ class LastingDatabase implements Database {
   }
 
   prepare(sql: string): Statement {
-    let prepared: { by: DatabaseSync; statement: StatementSync } | undefined;
-    const statementOf = (raw: DatabaseSync): StatementSync => {
-      if (prepared?.by !== raw) prepared = { by: raw, statement: raw.prepare(sql) };
-      return prepared.statement;
-    };
+    const statementOf = preparedLazily(sql);
     return {
-      run: (...values) =>
-        this.#guarded((raw) => {
-          const result = statementOf(raw).run(...values);
-          return { lastId: Number(result.lastInsertRowid), changes: Number(result.changes) };
-        }),
+      run: (...values) => this.#guarded((raw) => ({ changes: Number(statementOf(raw).run(...values).changes) })),
       get: (...values) => this.#guarded((raw) => statementOf(raw).get(...values) as Row | undefined),
       all: (...values) => this.#guarded((raw) => statementOf(raw).all(...values) as Row[]),
       iterate: (...values) => this.#guarded((raw) => statementOf(raw).iterate(...values) as Iterable<Row>),
+    };
+  }
+
+  prepareInsert(sql: string): InsertStatement {
+    if (!insertsOneRow.test(sql)) throw new Error(`Not an INSERT of one row: ${sql}`);
+    const statementOf = preparedLazily(sql);
+    return {
+      insert: (...values) => this.#guarded((raw) => Number(statementOf(raw).run(...values).lastInsertRowid)),
     };
   }
 
@@ -193,6 +203,17 @@ class LastingDatabase implements Database {
   #report(replaced: Replaced | null): void {
     if (replaced) for (const listener of this.#listeners) listener(replaced);
   }
+}
+
+const insertsOneRow = /^INSERT INTO \w+ \([\w, ]+\) VALUES \([?, ]+\)$/;
+
+/** Prepares the statement at its first use, and again for a replaced file. */
+function preparedLazily(sql: string): (raw: DatabaseSync) => StatementSync {
+  let prepared: { by: DatabaseSync; statement: StatementSync } | undefined;
+  return (raw) => {
+    if (prepared?.by !== raw) prepared = { by: raw, statement: raw.prepare(sql) };
+    return prepared.statement;
+  };
 }
 
 /** Throws if the file cannot be opened at present. */

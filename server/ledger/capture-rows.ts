@@ -21,15 +21,15 @@ export type Bodies = Record<'request' | 'response', Uint8Array | null>;
 
 /** Returns a function that writes a capture. `requestSeq` is null if the request's row is unknown. */
 export function prepareCaptureWriter(database: Database) {
-  const insert = database.prepare(
+  const captures = database.prepareInsert(
     'INSERT INTO captures (id, captured_at, request, response, about, request_seq) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const insertAttempt = database.prepare('INSERT INTO captured_attempts VALUES (?, ?, ?, ?)');
   return ({ id, capturedAt, exchange }: Capture, requestSeq: number | null): void => {
     const { request, response } = exchange;
     const metadata = JSON.stringify(withoutBodies(exchange));
-    const { lastId } = insert.run(id, capturedAt, request.body, response.body, metadata, requestSeq);
-    for (const each of bodiesToStore(exchange)) insertAttempt.run(lastId, each.position, each.request, each.response);
+    const seq = captures.insert(id, capturedAt, request.body, response.body, metadata, requestSeq);
+    for (const each of bodiesToStore(exchange)) insertAttempt.run(seq, each.position, each.request, each.response);
   };
 }
 

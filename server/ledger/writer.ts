@@ -114,14 +114,15 @@ export function errorsOf({ attempts }: EndedRow): string {
 
 /** Returns a function that inserts or updates a request's row and returns its `seq`. */
 function prepareRequestWriter(database: Database) {
-  const insertStarted = database.prepare(insertStartedSql);
-  const insertFinished = database.prepare(insertFinishedSql);
+  const started = database.prepareInsert(insertStartedSql);
+  const finished = database.prepareInsert(insertFinishedSql);
   const updateFinished = database.prepare(updateFinishedSql);
   return (row: BegunRow | EndedRow, seq: number | undefined): number => {
-    if (!isFinished(row)) return insertStarted.run(...startedValues(row).concat(reservedValues(row))).lastId;
-    if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
     // Two spread arrays in one call would be copied value by value.
-    return insertFinished.run(...startedValues(row).concat(finishedValues(row))).lastId;
+    if (!isFinished(row)) return started.insert(...startedValues(row).concat(reservedValues(row)));
+    if (seq === undefined) return finished.insert(...startedValues(row).concat(finishedValues(row)));
+    updateFinished.run(...finishedValues(row), seq);
+    return seq;
   };
 }
 
