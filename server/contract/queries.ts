@@ -257,8 +257,11 @@ export interface QueryResults {
   models: ModelView[];
   prices: PriceListView;
   route: RouteView;
-  /** `next` is the `before` of the next page, or null. `sortedOf`: number of sorted requests, if not all that match. */
-  requests: { requests: RequestView[]; next: number | null; sortedOf: number | null };
+  /**
+   * `next` is the `before` of the next page, or null. `sortedOf`: number of sorted requests, if not all that match.
+   * `repairedPercent`: of a search while its index is being repaired; until it is, older requests may be missing. Otherwise null.
+   */
+  requests: { requests: RequestView[]; next: number | null; sortedOf: number | null; repairedPercent: number | null };
   'request-count': RequestCount;
   /** In alphabetical order. */
   'request-names': string[];

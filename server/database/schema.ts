@@ -202,6 +202,19 @@ export const ledgerMigrations: readonly string[] = [
   -- As x-sluice-session named it.
   ALTER TABLE sessions ADD COLUMN name TEXT;
   `,
+  `
+  -- Earlier versions took a wrong \`seq\` for requests that ended later than in the batch in which they began. What they derived from
+  -- it is derived again, from the newest of these requests to the oldest: see ledger/repair.ts.
+  INSERT INTO facts SELECT 'last request to repair', max(seq) FROM requests HAVING max(seq) IS NOT NULL;
+  UPDATE facts SET value = (SELECT coalesce(max(seq), 0) + 1 FROM requests) WHERE name = 'first named request';
+  INSERT INTO error_text (error_text) VALUES ('delete-all');
+  -- Offers the names of requests that are not repaired yet. Empty afterwards.
+  ALTER TABLE request_names RENAME TO earlier_names;
+  CREATE TABLE request_names (
+    dimension TEXT NOT NULL, name TEXT NOT NULL, block INTEGER NOT NULL,
+    PRIMARY KEY (dimension, name, block)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -31,6 +31,7 @@ import {
   type RequestPage,
 } from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
+import { createRepair, type Repair } from './repair.ts';
 import type { RequestConditions } from './request-filter.ts';
 import type { NameDimension } from './request-names.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
@@ -111,6 +112,7 @@ class SqliteLedger implements LocalLedger {
   readonly #retention: Retention;
   readonly #days: UsageDays;
   readonly #index: TextIndex;
+  readonly #repair: Repair;
   readonly #queries: LedgerQueries;
   readonly history: LocalUsageHistory;
   readonly budgets: BudgetSums;
@@ -141,6 +143,7 @@ class SqliteLedger implements LocalLedger {
     if (database.notice) this.#noteReplaced(database.notice);
     database.onReplaced((replaced) => this.#noteReplaced(replaced));
     this.flush();
+    this.#repair = createRepair(database, log);
   }
 
   #noteReplaced(replaced: Replaced): void {
@@ -286,6 +289,7 @@ class SqliteLedger implements LocalLedger {
     this.#retention.stop();
     this.#days.stop();
     this.#index.stop();
+    this.#repair.stop();
     this.#waitingRows.close();
     this.refusals.close();
     this.budgets.close();

@@ -20,6 +20,7 @@ import type { Database } from '../database/database.ts';
 import { readCapture } from './capture-rows.ts';
 import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
+import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
@@ -46,6 +47,8 @@ export interface RequestPage {
   next: number | null;
   /** How many of the newest matching requests were sorted; null: all, or the list is by time. */
   sortedOf: number | null;
+  /** Of a search while the index is being repaired (see repair.ts): per cent done. Otherwise null. */
+  repairedPercent: number | null;
 }
 
 /** The captured headers and bodies of a request, or why there are none. */
@@ -87,10 +90,15 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
   return {
     async listRequests({ limit: requestedLimit = 100, before, sort, ...conditions }) {
       const limit = Math.min(Math.max(requestedLimit, 1), 1_000);
+      const repairedPercent = conditions.search === undefined ? null : readRepairedPercent(database);
       const selection = await select(database, index, conditions);
-      if (sort) return { ...(await sortRequests(database, selection, { ...sort, limit })), next: null };
+      if (sort) {
+        const sorted = await sortRequests(database, selection, { ...sort, limit });
+        return { ...sorted, next: null, repairedPercent };
+      }
       const requests = await findRequests(database, selection, limit, before);
-      return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
+      const next = requests.length < limit ? null : (requests.at(-1)?.seq ?? null);
+      return { requests, next, sortedOf: null, repairedPercent };
     },
     listSessions: (filter) => listSessions(database, filter),
     getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),

@@ -3,6 +3,7 @@
  * reading only blocks that contain it. An index of single rows would cost each request several writes at random places; this
  * costs one write for each name and block.
  */
+import type { RequestView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Statement } from '../database/database.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
@@ -63,7 +64,7 @@ export class NamesWriter {
     this.#inBatch = [];
   }
 
-  add(seq: number, row: BegunRow | EndedRow): void {
+  add(seq: number, row: BegunRow | EndedRow | RequestView): void {
     const block = blockOf(seq);
     const blockNames = this.#namesByBlock.get(block) ?? this.#remember(block);
     this.#note(blockNames, 'key', row.keyId);
@@ -107,14 +108,19 @@ export function recordedNames(database: Database, dimension: NameDimension): str
   return names;
 }
 
-/** All recorded names of a dimension, in alphabetical order. Visits each once, however many requests have it. */
+/**
+ * All recorded names of a dimension, in alphabetical order. Visits each once, however many requests have it. Includes those of
+ * requests that are not repaired yet (repair.ts).
+ */
 export function* eachName(database: Database, dimension: NameDimension): Generator<string, void> {
+  const nextIn = (table: string) =>
+    `SELECT name FROM (SELECT name FROM ${table} WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1)`;
   const next = database.prepare(
-    'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
+    `SELECT min(name) AS name FROM (${nextIn('request_names')} UNION ALL ${nextIn('earlier_names')})`,
   );
   let last: string | null = '';
   while (true) {
-    last = text(next.get(dimension, last)?.name);
+    last = text(next.get(dimension, last, dimension, last)?.name);
     if (last === null) return;
     yield last;
   }

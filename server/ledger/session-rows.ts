@@ -71,7 +71,8 @@ export function prepareJoiner(database: Database): (joined: JoinedRequest) => bo
   const addCost = database.prepare(
     `INSERT INTO sessions (id, key_id, group_id, client, last_seq, cost_usd)
      SELECT session, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE seq = ?
-     ON CONFLICT DO UPDATE SET cost_usd = cost_usd + excluded.cost_usd`,
+     ON CONFLICT DO UPDATE SET
+       last_seq = max(last_seq, excluded.last_seq), cost_usd = cost_usd + excluded.cost_usd`,
   );
   return ({ requestId, startedAt, session, hasEnded }) => {
     const row = find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);

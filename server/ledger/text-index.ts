@@ -75,8 +75,9 @@ export function createTextIndex(database: Database): TextIndex {
       await catchUp();
       const capturedRows = database
         .prepare(
-          `SELECT request_seq AS seq FROM captures WHERE seq IN
-           (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits})`,
+          // The ids differ where the capture is not repaired yet (repair.ts).
+          `SELECT requests.seq FROM captures JOIN requests ON requests.seq = captures.request_seq AND requests.id = captures.id
+           WHERE captures.seq IN (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits})`,
         )
         .all(match);
       const failedRows = database

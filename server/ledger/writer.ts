@@ -61,20 +61,25 @@ export function createLedgerWriter(
   const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
   /** The `seq` of running requests' rows, by request id. */
   const running = new Map<string, number>();
+  /** The same of captured requests that have ended: a capture may be written after its request. */
+  const captured = new Map<string, number>();
   // A replacement file does not contain them.
-  database.onReplaced(() => running.clear());
+  database.onReplaced(() => {
+    running.clear();
+    captured.clear();
+  });
 
   return {
     write(rows, captures, mayWait) {
       const deferred: BegunRow[] = [];
       const begunSeqs = new Map<string, number>();
-      const endedSeqs = new Map<string, number>();
+      const hasCapture = new Set(captures.map(({ id }) => id));
       names.startBatch();
       database.transaction(() => {
         const sums = new UsageSums();
         const sessions = new SessionUses();
         for (const row of latestById(rows)) {
-          if (!isFinished(row) && mayWait(row)) {
+          if (!isFinished(row) && !hasCapture.has(row.id) && mayWait(row)) {
             deferred.push(row);
             continue;
           }
@@ -85,20 +90,24 @@ export function createLedgerWriter(
             sums.add(row);
             const errors = errorsOf(row);
             if (errors !== '') addErrors.run(seq, errors);
-            if (row.captured !== null) endedSeqs.set(row.id, seq);
+            if (row.captured !== null) captured.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begunSeqs.set(row.id, seq);
         }
         addSums(sums);
         addKeyUses(rows);
         addSessions(sessions);
-        for (const capture of captures) addCapture(capture, endedSeqs.get(capture.id) ?? null);
+        for (const capture of captures) {
+          const { id } = capture;
+          addCapture(capture, captured.get(id) ?? begunSeqs.get(id) ?? running.get(id) ?? null);
+        }
       });
       // Only after the commit.
       names.commitBatch();
       if (captures.length > 0) captureWritten();
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begunSeqs) running.set(id, seq);
+      forgetOldest(captured);
       return deferred;
     },
     join: prepareJoiner(database),
@@ -106,8 +115,18 @@ export function createLedgerWriter(
   };
 }
 
+/** More than can wait to be written. */
+const rememberedCaptured = 1_000;
+
+function forgetOldest(seqs: Map<string, number>): void {
+  for (const id of seqs.keys()) {
+    if (seqs.size <= rememberedCaptured) return;
+    seqs.delete(id);
+  }
+}
+
 /** Error messages of the attempts, for searching. */
-export function errorsOf({ attempts }: EndedRow): string {
+export function errorsOf({ attempts }: Pick<EndedRow, 'attempts'>): string {
   if (attempts.every(({ error }) => error === null)) return '';
   return searchableText([...new Set(attempts.map(({ error }) => error ?? ''))].join(' '));
 }

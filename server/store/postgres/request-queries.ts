@@ -36,7 +36,8 @@ export async function listRequests(postgres: Postgres, filter: RequestFilter): P
     ...values,
   );
   const requests = rows.map(toLedgerRow);
-  return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
+  const next = requests.length < limit ? null : (requests.at(-1)?.seq ?? null);
+  return { requests, next, sortedOf: null, repairedPercent: null };
 }
 
 /** Leaves out requests without a value. */
@@ -55,7 +56,7 @@ async function sortRequests(
     ...values,
   );
   const isCut = (number(rows[0]?.matching) ?? 0) > maxSorted;
-  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? maxSorted : null };
+  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? maxSorted : null, repairedPercent: null };
 }
 
 /** null if there is no such request. */

@@ -14,15 +14,16 @@ const columns = {
   cost_usd: 'double precision',
 };
 const insert = `INSERT INTO sessions (${Object.keys(columns).join(', ')})`;
-const addCost = 'cost_usd = sessions.cost_usd + excluded.cost_usd';
+const addUse =
+  'last_seq = greatest(sessions.last_seq, excluded.last_seq), cost_usd = sessions.cost_usd + excluded.cost_usd';
 const sessionsSql = `${insert} SELECT * FROM ${unnest(columns)}
   ON CONFLICT (id) DO UPDATE SET name = coalesce(excluded.name, sessions.name),
-    client = coalesce(excluded.client, sessions.client), last_seq = greatest(sessions.last_seq, excluded.last_seq), ${addCost}`;
+    client = coalesce(excluded.client, sessions.client), ${addUse}`;
 const findSql = 'SELECT session FROM requests WHERE day = $1 AND id = $2 FOR UPDATE';
 const joinSql = 'UPDATE requests SET session = $3, thread = $4, step = $5 WHERE day = $1 AND id = $2';
 const joinedCostSql = `${insert}
   SELECT session, NULL, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE day = $1 AND id = $2
-  ON CONFLICT (id) DO UPDATE SET ${addCost}`;
+  ON CONFLICT (id) DO UPDATE SET ${addUse}`;
 
 export async function writeSessions(queries: Queries, sessions: SessionUses): Promise<void> {
   const rows = [...sessions.entries()].map(([id, { row, name, client, lastSeq, costUsd }]) => [
