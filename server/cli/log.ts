@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DatasetAnswer, datasetAnswers } from '../contract/dataset.ts';
 import type { EventMessage } from '../contract/events.ts';
-import type { RequestFilterInput } from '../contract/queries.ts';
+import type { QueryResults, RequestFilterInput } from '../contract/queries.ts';
+import { repairText } from '../contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
@@ -46,6 +47,9 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
   on<LogOptions>(log, async (context, [id], options) => {
     const filter = filterOf(options);
     if (id !== undefined) return showOne(context, id);
+    if (options.export && filter.search !== undefined) {
+      noteRepair(context.output, await context.control.query({ type: 'requests', filter, limit: 1 }));
+    }
     if (options.export === 'dataset') return printDataset(context, filter, options.answer);
     if (options.export) {
       for await (const chunk of exportAll(context.control, options.export, filter))
@@ -73,11 +77,17 @@ async function showList(
   }
   // Opened before the list is queried, so that no request is lost in between.
   const events = follow ? await control.openEvents() : undefined;
-  const { requests } = await control.query({ type: 'requests', filter, limit });
-  const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);
+  const page = await control.query({ type: 'requests', filter, limit });
+  noteRepair(output, page);
+  const shown = page.requests.toReversed().filter((request) => !follow || request.outcome !== null);
   if (output.isJson) for (const request of shown) output.showOne(request, '');
   else await printTable(shown, filter, { control, output, isFollowed: events !== undefined });
   if (events) await printEach(events, { shown, filter, output });
+}
+
+/** Says that a search may not find everything yet. */
+function noteRepair(output: Output, { repairedPercent }: QueryResults['requests']): void {
+  if (repairedPercent !== null) output.note(repairText(String(repairedPercent)));
 }
 
 /** Refusals have no key, group or model, so they are shown only without a filter. */

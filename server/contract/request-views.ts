@@ -94,3 +94,6 @@ export interface FirstByteView {
   medianMs: number | null;
   p95Ms: number | null;
 }
+
+/** Told with the results of a search while its index is being repaired. */
+export const repairText = (percent: string) => `Search is being repaired, ${percent} %: older requests may be missing.`;

@@ -33,8 +33,9 @@ interface Progress {
 const rowsPerPiece = 250;
 /** Captures can be large, so their pieces are limited by time. */
 const captureSliceMs = 4;
-/** A pause in relation to the work before it. */
+/** A pause in relation to the work before it, and the longest one. */
 const pauseShare = 0.5;
+const maxPauseMs = 10;
 const retryMs = 60_000;
 
 /** Per cent of the requests that are repaired, at most 99; null once all is. */
@@ -201,7 +202,7 @@ class Repairing {
   async #pausedAfter<T>(work: () => T): Promise<T> {
     const beganMs = performance.now();
     const result = work();
-    await setTimeout((performance.now() - beganMs) * pauseShare, undefined, { ref: false });
+    await setTimeout(Math.min((performance.now() - beganMs) * pauseShare, maxPauseMs), undefined, { ref: false });
     return result;
   }
 }

@@ -1,5 +1,6 @@
 import { counted } from '../../../server/contract/counted.ts';
 import { lossCodes } from '../../../server/contract/loss-codes.ts';
+import { repairText } from '../../../server/contract/request-views.ts';
 
 /** How many requests came without a valid key, why, and the time and program of the last one. */
 interface Refused {
@@ -104,6 +105,7 @@ export const requests = {
     'first-byte': 'Fastest first byte first',
   },
   sortedOf: (count: string) => `Sorted among the newest ${count}.`,
+  beingRepaired: repairText,
   listedFirst: (count: string) => `The first ${count} are listed. Search or filter to find the others.`,
   count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, failed: string) =>
     `${isComplete ? '' : 'At least '}${count} ${requests === 1 ? 'request' : 'requests'}, ${failed} failed.`,

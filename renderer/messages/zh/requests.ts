@@ -91,6 +91,7 @@ export const requests: typeof english.requests = {
     'first-byte': '首字节最快在前',
   },
   sortedOf: (count) => `只对其中最新的 ${count} 个排序。`,
+  beingRepaired: (percent) => `搜索索引正在修复（${percent}%），较早的请求可能暂时搜不到。`,
   listedFirst: (count) => `仅列出前 ${count} 个，其余请搜索或筛选。`,
   count: ({ isComplete }, count, failed) => `${isComplete ? '' : '至少 '}${count} 个请求，${failed} 个失败。`,
   export: '导出',

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -16,10 +16,12 @@ interface ListSummaryProps {
   listed: number;
   /** The number of newest requests that were sorted; null if all were. */
   sortedOf: number | null;
+  /** What else is to be said of the list. */
+  children: ReactNode;
 }
 
 /** How many requests match the filter and how many of them failed, and whether only a part was sorted. */
-export function ListSummary({ filter, listed, sortedOf }: ListSummaryProps) {
+export function ListSummary({ filter, listed, sortedOf, children }: ListSummaryProps) {
   const { messages, formats } = useLocalization();
   const names = messages.requests;
   // A time range moves with the clock, so its count does too.
@@ -35,6 +37,7 @@ export function ListSummary({ filter, listed, sortedOf }: ListSummaryProps) {
       {answer && names.count(answer, formats.number(answer.requests), formats.number(answer.failed))}
       {isCut && ` ${names.listedFirst(formats.number(listed))}`}
       {sortedOf !== null && ` ${names.sortedOf(formats.number(sortedOf))}`}
+      {children}
     </p>
   );
 }

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { RequestPanel } from '../request/RequestPanel.tsx';
 import { ListSummary } from './ListSummary.tsx';
+import { RepairNote } from './RepairNote.tsx';
 import { RequestList } from './RequestList.tsx';
 import classes from './Requests.module.css';
 import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
@@ -40,7 +41,9 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   return (
     <>
       <div className={classes.summaryLine}>
-        <ListSummary filter={filter} listed={shown.requests?.length ?? 0} sortedOf={shown.sortedOf} />
+        <ListSummary filter={filter} listed={shown.requests?.length ?? 0} sortedOf={shown.sortedOf}>
+          {shown.repairedPercent !== null && <RepairNote search={filter.search} onRepaired={shown.reload} />}
+        </ListSummary>
         {isNarrow && <SortChoice filter={filter} />}
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>

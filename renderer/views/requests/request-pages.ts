@@ -10,9 +10,11 @@ export interface Pages {
   sinceMs: number;
   /** In a sorted list, the number of requests that were sorted; null if all were. */
   sortedOf: number | null;
+  /** Per cent of the search that was repaired when the last page was queried; null: all of it. */
+  repairedPercent: number | null;
 }
 
-export const noPages: Pages = { older: [], next: 'start', sinceMs: 0, sortedOf: null };
+export const noPages: Pages = { older: [], next: 'start', sinceMs: 0, sortedOf: null, repairedPercent: null };
 
 /** Without duplicates: live requests take precedence. */
 export function joinPages(live: readonly LiveRequest[], { older }: Pages): readonly LiveRequest[] {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 import { asControlError, type ControlError } from '../../api.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
@@ -18,9 +18,13 @@ export interface ShownRequests {
   hasMore: boolean;
   /** The number of newest requests that were sorted; null if all were. */
   sortedOf: number | null;
+  /** Per cent of the search that is repaired; null: all of it. */
+  repairedPercent: number | null;
   isLoading: boolean;
   problem: ControlError | null;
   loadMore(): void;
+  /** Queries the list again. */
+  reload(): void;
   /** Adds the requests that have arrived since the list was held, which stays held. */
   showWaiting(): void;
 }
@@ -79,16 +83,19 @@ export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownReques
       ...sortQueryOf(filter),
       ...cursor,
     });
-    return { older: [...older, ...page.requests], next: page.next, sinceMs: startMs, sortedOf: page.sortedOf };
+    const { requests, ...rest } = page;
+    return { ...rest, older: [...older, ...requests], sinceMs: startMs };
   };
   return {
     requests: useMemo(() => shown && joinPages(shown, pages), [shown, pages]),
     waiting: frozen.current && live ? countBefore(frozen.current, live) : 0,
     hasMore: pages.next !== null,
     sortedOf: pages.sortedOf,
+    repairedPercent: pages.repairedPercent,
     isLoading,
     problem,
     loadMore: () => void loadMore(),
+    reload: useCallback(() => setPages(noPages), []),
     showWaiting() {
       frozen.current = null;
       redraw();

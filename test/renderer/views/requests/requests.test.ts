@@ -60,7 +60,7 @@ describe('the filter of the requests', () => {
 
 describe('live requests and older pages', () => {
   const at = (id: string, startedAt: number): LiveRequest => ({ ...finished(id), startedAt });
-  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2, sortedOf: null };
+  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2, sortedOf: null, repairedPercent: null };
 
   it('are one list in which none stands twice', () => {
     expect(joinPages([at('c', 3), at('b', 2)], pages).map(({ id }) => id)).toEqual(['c', 'b', 'a']);

@@ -1,0 +1,24 @@
+import { useEffect } from 'react';
+import { useNow } from '../../components/use-now.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useQuery } from '../../state/use-query.ts';
+
+const askEveryMs = 2_000;
+
+interface RepairNoteProps {
+  search: string | undefined;
+  onRepaired(): void;
+}
+
+/** Says how much of the search is repaired, until all of it is. */
+export function RepairNote({ search, onRepaired }: RepairNoteProps) {
+  const { messages, formats } = useLocalization();
+  const round = useNow((now) => Math.floor(now / askEveryMs));
+  const { answer } = useQuery<'requests'>({ type: 'requests', filter: { search }, limit: 1 }, round);
+  const isRepaired = answer !== null && answer.repairedPercent === null;
+  useEffect(() => {
+    if (isRepaired) onRepaired();
+  }, [isRepaired, onRepaired]);
+  const percent = answer?.repairedPercent ?? null;
+  return percent === null ? null : ` ${messages.requests.beingRepaired(formats.number(percent))}`;
+}
