@@ -202,7 +202,7 @@ class Repairing {
   async #pausedAfter<T>(work: () => T): Promise<T> {
     const beganMs = performance.now();
     const result = work();
-    await setTimeout(Math.min((performance.now() - beganMs) * pauseShare, maxPauseMs), undefined, { ref: false });
+    await setTimeout(Math.min((performance.now() - beganMs) * pauseShare, maxPauseMs));
     return result;
   }
 }
