@@ -1,5 +1,6 @@
 import type { StoreSubject } from '../store-subject.ts';
 import { keptContract } from './kept.ts';
+import { lateEndsContract } from './late-ends.ts';
 import { overTimeContract } from './over-time.ts';
 import { recordingContract } from './recording.ts';
 import { requestsContract } from './requests.ts';
@@ -10,6 +11,7 @@ import { usageContract } from './usage.ts';
 /** The contract of every implementation of the port `Ledger`. */
 export function ledgerContract(subject: StoreSubject): void {
   recordingContract(subject);
+  lateEndsContract(subject);
   requestsContract(subject);
   usageContract(subject);
   overTimeContract(subject);

@@ -96,7 +96,12 @@ export function recordingContract(subject: StoreSubject): void {
     test('answers everything while it is empty', async () => {
       const { ledger } = used;
       const span = { sinceMs: noon, untilMs: noon + minute };
-      expect(await ledger.listRequests(span)).toEqual({ requests: [], next: null, sortedOf: null, repairedPercent: null });
+      expect(await ledger.listRequests(span)).toEqual({
+        requests: [],
+        next: null,
+        sortedOf: null,
+        repairedPercent: null,
+      });
       expect(await ledger.getRequest('req_1')).toBeNull();
       expect(await ledger.listClients()).toEqual([]);
       expect(await ledger.summarizeUsage({ by: 'day' })).toEqual([]);
