@@ -54,6 +54,24 @@ test('a transaction that throws writes nothing', () => {
   database.close();
 });
 
+test('only an insertion of one row tells a rowid, since that of other statements is an earlier one', () => {
+  const database = openDatabase(':memory:');
+  const refusals = database.prepareInsert(
+    'INSERT INTO refusals (minute, reason, requests, last_at) VALUES (?, ?, ?, ?)',
+  );
+  expect([refusals.insert(1, 'a', 1, 1), refusals.insert(2, 'a', 1, 1)]).toEqual([1, 2]);
+  expect(database.prepare('UPDATE refusals SET requests = 2 WHERE seq = ?').run(1)).toEqual({ changes: 1 });
+  for (const sql of [
+    'UPDATE refusals SET requests = 2',
+    'INSERT OR IGNORE INTO key_uses (key_id, last_used_at) VALUES (?, ?)',
+    'INSERT INTO key_uses (key_id, last_used_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO key_uses (key_id, last_used_at) SELECT key_id, 0 FROM requests',
+  ]) {
+    expect(() => database.prepareInsert(sql)).toThrow('Not an INSERT of one row');
+  }
+  database.close();
+});
+
 test('a file that is not a database is set aside under a reported name, and a new one created', () => {
   openDatabase(file).close();
   writeFileSync(file, 'this is no database, but somebody may want it back'.repeat(100));
