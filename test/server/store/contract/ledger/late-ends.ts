@@ -18,7 +18,8 @@ export function lateEndsContract(subject: StoreSubject): void {
     }
 
     function end(index: number): void {
-      const error = { outcome: 'error', status: 500, attempts: [attemptRecord({ error: `ember${index}x` })] } as const;
+      const attempts = [attemptRecord({ error: `ember${index}x` })];
+      const error = { outcome: 'error' as const, status: 500, attempts };
       const more = { session: session(index), modelAsked: `model-${index}`, provider: `provider-${index}` };
       used.add(ended(idOf(index), { ...more, captured: 'group', ...(fails(index) && error) }));
     }
