@@ -116,8 +116,8 @@ test('several at once that each would fit end nothing either', async () => {
   const { send, child } = await start(1024);
   const blocks = blocksOf(clients.gemini.block, 4 * megabyte);
   const sent = await Promise.all(Array.from({ length: 12 }, () => send('gemini', upstreams.anthropic, blocks)));
-  // Gemini's form of `overloaded` is 503.
-  for (const { status } of sent) expect([200, 413, 502, 503]).toContain(status);
+  // Either limit of memory may refuse them: that of bodies or that of the heap.
+  for (const { status } of sent) expect([200, 413, 429, 502, 503]).toContain(status);
   expect(child.exitCode).toBeNull();
   expect((await send('openai', upstreams.anthropic, clients.openai.block)).status).not.toBe(429);
 }, 120_000);
