@@ -36,19 +36,44 @@ export type AroundRun = (control: Control, keyId: string) => Promise<() => Promi
 
 /** Resolves with the program's exit code once it has ended. */
 export async function runProgram(line: readonly string[], choices: RunChoices, context: RunContext): Promise<number> {
-  const { control, env, dataDir, around } = context;
-  const key = await keyFor(basename(line[0] ?? ''), choices, context);
+  const { control, env, dataDir, around, output } = context;
+  const program = basename(line[0] ?? '');
+  const key = await keyFor(program, choices, context);
+  const sinceMs = Date.now();
   try {
     const end = await around?.(control, key.id);
     try {
       const origin = await clientOrigin(control);
-      return await startProgram(line, { origin, key, model: choices.model, control, dataDir, env });
+      const code = await startProgram(line, { origin, key, model: choices.model, control, dataDir, env });
+      if (!(await hasAskedModel(control, key.id, sinceMs))) output.note(describeBypass(program));
+      return code;
     } finally {
       await end?.();
     }
   } finally {
     await key.release();
   }
+}
+
+/** Whether the key has asked a model, with success or not. True if that is unknown. */
+async function hasAskedModel(control: Control, keyId: string, sinceMs: number): Promise<boolean> {
+  try {
+    const filter = { keyId, sinceMs };
+    const { requests } = await control.query({ type: 'requests', filter, limit: modelSearchLimit });
+    return requests.length === modelSearchLimit || requests.some(({ capability }) => capability !== null);
+  } catch {
+    return true;
+  }
+}
+
+/** Programs that ask no model list some, at most. */
+const modelSearchLimit = 100;
+
+function describeBypass(program: string): string {
+  return (
+    `No request of ${program} to a model came through Sluice. If it has asked one, its own settings lead elsewhere, ` +
+    'or name a model that it does not find here; "sluice run --model" names one.'
+  );
 }
 
 const dayMs = 24 * 3_600_000;

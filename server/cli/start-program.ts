@@ -1,12 +1,14 @@
 /** Starts a program that finds Sluice in its environment, and waits until it ends. */
-import { writeFile } from 'node:fs/promises';
-import { constants } from 'node:os';
-import { resolve } from 'node:path';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
 import { systemErrorCode } from '../files/file-problem.ts';
+import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
-import { type ProgramSettings, programSettings } from './program-settings.ts';
+import { prepareProgram } from './programs/prepare-program.ts';
+import type { RunFile } from './programs/program-context.ts';
 import type { Terminal } from './terminal.ts';
 import { toolEnvironment, withTool } from './tool-environment.ts';
 
@@ -14,7 +16,7 @@ interface ProgramStart {
   origin: string;
   key: { id: string; secret: string };
   model: string | undefined;
-  control: Pick<Control, 'query'>;
+  control: Control;
   dataDir: string;
   env: Terminal['env'];
   /** Discards its output and gives it no input. */
@@ -29,29 +31,61 @@ export async function startProgram(line: readonly string[], start: ProgramStart)
   const { origin, key, model, control, dataDir, env: present, quiet = false, timeoutMs } = start;
   const models = await control.query({ type: 'models', key: key.id });
   const access = { origin, key: key.secret, model };
-  const settings = programSettings(
-    command,
+  const prepared = await prepareProgram(command, {
     access,
-    models.map(({ id }) => id),
-  );
-  const env = {
-    ...withTool(present, toolEnvironment(access, present)),
-    ...settings.env,
-    ...(await writtenSettings(settings, dataDir, present)),
-  };
-  return waitFor(command, [...settings.parameters, ...parameters], { env, quiet, timeoutMs });
+    models: models.map(({ id }) => id),
+    usualModel: async () => chooseModel(control, await chooseKey(control, key.id)),
+    parameters,
+    present,
+    home: present.HOME || homedir(),
+    folder: process.cwd(),
+    platform: process.platform,
+    readFile: (path) => readFile(path, 'utf8').catch(absent(null)),
+    listFolder: (path) => readdir(path).catch(absent([])),
+  });
+  const env = { ...withTool(present, toolEnvironment(access, present)), ...prepared.env };
+  return withRunFile(prepared.file, dataDir, (path) => {
+    const own = path === null ? none : givenBy(prepared.file, path);
+    return waitFor(command, [...own.parameters, ...prepared.parameters], {
+      env: { ...env, ...own.env },
+      quiet,
+      timeoutMs,
+    });
+  });
 }
 
-/** Writes the program's settings file, unless the user already has one; returns the variable that contains its path. */
-async function writtenSettings(
-  { file }: ProgramSettings,
+/** What to resolve with if a file or folder does not exist. */
+function absent<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) return value;
+    throw error;
+  };
+}
+
+const none = { parameters: [], env: {} };
+
+function givenBy(file: RunFile | undefined, path: string): { parameters: string[]; env: Record<string, string> } {
+  if (!file) return none;
+  return 'option' in file.by
+    ? { ...none, parameters: [file.by.option, path] }
+    : { ...none, env: { [file.by.variable]: path } };
+}
+
+/** The file is in the data folder, because Gemini CLI reads none below a folder that others can write to. */
+async function withRunFile<Result>(
+  file: RunFile | undefined,
   dataDir: string,
-  present: Terminal['env'],
-): Promise<Record<string, string>> {
-  if (!file || present[file.variable]) return {};
-  const path = resolve(dataDir, file.name);
-  await writeFile(path, file.text, { mode: 0o600 });
-  return { [file.variable]: path };
+  use: (path: string | null) => Promise<Result>,
+): Promise<Result> {
+  if (!file) return use(null);
+  const folder = await mkdtemp(resolve(dataDir, 'run-'));
+  try {
+    const path = join(folder, file.name);
+    await writeFile(path, file.text, { mode: 0o600 });
+    return await use(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The exit codes of env(1) and of POSIX shells. */

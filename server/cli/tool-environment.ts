@@ -15,7 +15,7 @@ export interface ToolAccess {
 /** A variable without a value must be unset. */
 export type ToolEnvironment = ReadonlyMap<string, string | undefined>;
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** @param present the present environment, whose `NO_PROXY` is kept */
 export function toolEnvironment({ origin, key, model }: ToolAccess, present: Variables): ToolEnvironment {
@@ -29,30 +29,57 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
     ['OPENAI_API_KEY', key],
     ['ANTHROPIC_BASE_URL', origin],
     ['ANTHROPIC_AUTH_TOKEN', key],
+    // For LiteLLM, which prefers it.
+    ['ANTHROPIC_API_BASE', origin],
     // Claude Code would also send it, and asks which of the two to use.
     ['ANTHROPIC_API_KEY', undefined],
+    ...claudeSwitches.map((name): [string, undefined] => [name, undefined]),
+    // Claude Code then ignores what its settings files say about providers, also where another program starts it.
+    ['CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST', '1'],
+    // Behind an address other than Anthropic's, it would otherwise send the tools of all MCP servers with each request.
+    ['ENABLE_TOOL_SEARCH', present.ENABLE_TOOL_SEARCH || 'true'],
     ['GOOGLE_GEMINI_BASE_URL', origin],
     ['GEMINI_API_KEY', key],
     // These take precedence over GEMINI_API_KEY.
     ['GOOGLE_API_KEY', undefined],
     ['GOOGLE_GENAI_USE_VERTEXAI', undefined],
-    // Qwen Code would otherwise send even requests to loopback addresses to a proxy.
+    ['GOOGLE_GENAI_USE_GCA', undefined],
+    // For earlier versions of openai-python.
+    ['OPENAI_API_TYPE', undefined],
+    // Some programs would otherwise send even requests to loopback addresses to a proxy.
     ['NO_PROXY', noProxy],
     ['no_proxy', noProxy],
     ...(model ? modelVariables.map((name): [string, string] => [name, model]) : []),
   ]);
 }
 
-const modelVariables = [
-  'OPENAI_MODEL',
+/** Variables by which Claude Code uses another service than that of ANTHROPIC_BASE_URL, or another credential. */
+export const claudeSwitches: readonly string[] = [
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'CLAUDE_CODE_USE_ANTHROPIC_AWS',
+  'CLAUDE_CODE_USE_MANTLE',
+  'CLAUDE_CODE_USE_GATEWAY',
+  'ANTHROPIC_UNIX_SOCKET',
+  'CLAUDE_CODE_HOST_AUTH_ENV_VAR',
+];
+
+/** Variables by which Claude Code chooses models. */
+export const claudeModelVariables: readonly string[] = [
   'ANTHROPIC_MODEL',
+  'ANTHROPIC_DEFAULT_FABLE_MODEL',
   'ANTHROPIC_DEFAULT_OPUS_MODEL',
   'ANTHROPIC_DEFAULT_SONNET_MODEL',
   'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-  'GEMINI_MODEL',
+  'ANTHROPIC_SMALL_FAST_MODEL',
+  'CLAUDE_CODE_SUBAGENT_MODEL',
 ];
 
-function withoutProxy(present: string | undefined, host: string): string {
+const modelVariables = ['OPENAI_MODEL', 'GEMINI_MODEL', ...claudeModelVariables];
+
+/** NO_PROXY with a host added that is reached directly. */
+export function withoutProxy(present: string | undefined, host: string): string {
   const hosts = (present ?? '').split(',').map((each) => each.trim());
   return [...new Set([...hosts, host, 'localhost'])].filter((each) => each !== '').join(',');
 }

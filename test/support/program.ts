@@ -21,6 +21,8 @@ export interface ProgramOptions {
   program?: string;
   /** Command prefix, such as `nsenter` and its parameters. */
   within?: readonly string[];
+  /** Its working directory. */
+  cwd?: string;
 }
 
 /** The line that `serve --json` prints. */
@@ -53,11 +55,12 @@ export async function ensureBuilt(): Promise<void> {
 
 /** Secrets go to the encrypted file unless `env` changes that. Nothing else of the tests' environment is passed on. */
 export function startProgram(parameters: readonly string[], options: ProgramOptions = {}): RunningProgram {
-  const { env = {}, input, program = builtProgram, within = [] } = options;
+  const { env = {}, input, program = builtProgram, within = [], cwd } = options;
   const [command = '', ...words] = [...within, process.execPath, program, ...parameters];
   const child = spawn(command, words, {
     env: { ...plainEnvironment, SLUICE_SECRETS: 'file', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    cwd,
   });
   // A program that ends before it has read its input does not fail the test.
   child.stdin?.on('error', () => {});

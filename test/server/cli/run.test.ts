@@ -1,5 +1,5 @@
 /** `sluice run` and `sluice env`: programs that find Sluice in their environment. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { endProgramsAfterEach, runCli, runJson, runVerb, serve, spawnCli, temporaryFolder } from './run-cli.ts';
@@ -101,6 +101,43 @@ describe('run', () => {
     await vi.waitFor(() => expect(output.stdout).toContain('begun'), { timeout: 30_000 });
     child.kill('SIGTERM');
     expect(await ended).toBe(3);
+    expect(await runJson(['key', 'list', '--data-dir', folder])).toEqual([]);
+  });
+
+  test('says when no request to a model has come through Sluice, and keeps the exit code', async () => {
+    const folder = temporaryFolder();
+    const listsModels =
+      "await fetch(process.env.OPENAI_BASE_URL + '/models', { headers: { authorization: 'Bearer ' + process.env.SLUICE_KEY } }); process.exit(7)";
+    const { code, stderr } = await runCli(['run', '--data-dir', folder, '--', node, '-e', listsModels]);
+    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('No request of node to a model') });
+    expect((await askFrom(folder)).stderr).not.toContain('No request');
+  });
+
+  test('counts only what was asked during the run, with a key that is used elsewhere too', async () => {
+    const folder = temporaryFolder();
+    await runJson(['key', 'create', 'mine', '--data-dir', folder]);
+    expect((await askFrom(folder, '--key', 'mine')).stderr).not.toContain('No request');
+    const { stderr } = await runCli(['run', '--data-dir', folder, '--key', 'mine', '--', node, '-e', '1']);
+    expect(stderr).toContain('No request of node to a model');
+  });
+
+  test('gives a program a file that only its owner can read, and leaves none', async () => {
+    const folder = temporaryFolder();
+    const qwen = join(temporaryFolder(), 'qwen');
+    writeFileSync(qwen, '#!/bin/sh\nls -l "$QWEN_CODE_SYSTEM_SETTINGS_PATH"; cat "$QWEN_CODE_SYSTEM_SETTINGS_PATH"\n', {
+      mode: 0o755,
+    });
+    const { stdout, code } = await runCli(['run', '--data-dir', folder, '--', qwen]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^-rw------- /);
+    expect(stdout).toContain('"selectedType":"openai"');
+    expect(readdirSync(folder).filter((name) => name.startsWith('run-'))).toEqual([]);
+  });
+
+  test('leaves no key and starts nothing where an argument would lead past Sluice', async () => {
+    const folder = temporaryFolder();
+    const { code, stderr, stdout } = await runCli(['run', '--data-dir', folder, '--', 'codex', 'exec', '--oss', 'hi']);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('--oss') });
     expect(await runJson(['key', 'list', '--data-dir', folder])).toEqual([]);
   });
 

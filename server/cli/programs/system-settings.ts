@@ -1,0 +1,35 @@
+/**
+ * Gemini CLI and Qwen Code, its fork, read system settings that outrank those of user and project, from a path that a
+ * variable can name. A run gets a copy of the machine's own with its provider in it.
+ */
+
+import type { Settings } from '../../connect/config-format.ts';
+import { jsonFormat } from '../../connect/json-format.ts';
+import { withAdded } from '../../connect/merge-settings.ts';
+import type { ProgramContext, RunFile } from './program-context.ts';
+import { outranked, readManaged, sectionOf } from './settings-files.ts';
+
+interface SystemSettings {
+  program: string;
+  variable: string;
+  /** Where they are without the variable. */
+  usual: Partial<Record<NodeJS.Platform, string>> & { linux: string };
+  /** The type of sign-in that uses Sluice. */
+  signIn: string;
+  name: string;
+}
+
+export async function systemSettings(
+  context: ProgramContext,
+  { program, variable, usual, signIn, name }: SystemSettings,
+  added: (system: Settings) => Settings,
+): Promise<RunFile> {
+  const path = context.present[variable] || (usual[context.platform] ?? usual.linux);
+  const system = await readManaged(context, path, jsonFormat);
+  const { enforcedType = signIn } = sectionOf(system, 'security', 'auth');
+  if (enforcedType !== signIn) throw outranked({ program, path, setting: 'security.auth.enforcedType' });
+  const auth = { selectedType: signIn, enforcedType: signIn, useExternal: false };
+  const model = context.access.model ? { model: { name: context.access.model } } : {};
+  const settings = added(withAdded(system, { security: { auth }, ...model }));
+  return { name, text: JSON.stringify(settings), by: { variable } };
+}
