@@ -36,10 +36,20 @@ export interface SortedBetas {
 }
 
 /**
+ * Anthropic's name for several betas, and the clouds' name for the one of them that Claude Code uses. Without it they
+ * refuse `defer_loading` and `tool_reference`. Source: Claude docs, "Tool search tool".
+ */
+const toolUseBeta = 'advanced-tool-use-2025-11-20';
+const toolSearchBeta = 'tool-search-tool-2025-10-19';
+/** Models since 4.5; a cloud may refuse the beta for others. */
+const searchesTools = pattern(/claude-[a-z]+-(?:4-[5-9]|[5-9])(?:\D|$)/);
+
+/**
  * Sorts the betas in a client's `anthropic-beta`. Clouds refuse requests with unknown betas (QuantumNous/new-api#2975).
  */
-export function sortBetas(header: string | undefined, served: ReadonlySet<string>): SortedBetas {
-  const requested = (header ?? '').split(',').map((beta) => beta.trim());
+export function sortBetas(header: string | undefined, served: ReadonlySet<string>, model: string): SortedBetas {
+  const written = (header ?? '').split(',').map((beta) => beta.trim());
+  const requested = written.map((beta) => (beta === toolUseBeta && searchesTools.test(model) ? toolSearchBeta : beta));
   const accepted = [...new Set(requested.filter((beta) => served.has(beta)))];
   const fields = fieldsOfBeta
     .filter(([prefix]) => requested.some((beta) => beta.startsWith(prefix)))

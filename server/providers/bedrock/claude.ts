@@ -82,7 +82,7 @@ function mostThought(thinking: unknown): number {
 
 function envelope(model: string, request: EnvelopedRequest): Envelope {
   const { headers, isStream } = request;
-  const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas);
+  const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas, model);
   const version = { anthropic_version: 'bedrock-2023-05-31' };
   return {
     path: `/model/${encodeURIComponent(model)}/${isStream ? 'invoke-with-response-stream' : 'invoke'}`,

@@ -88,7 +88,7 @@ function claude(model: string): HostedModel {
     imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
-      const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas);
+      const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas, model);
       const isCount = path === countingPath;
       return {
         path: isCount ? countTokens : `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,

@@ -3,11 +3,13 @@
  * and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
  */
 
+import { isObject } from '../../contract/is-object.ts';
 import { sessionOf } from '../../wire/anthropic/session.ts';
 import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
 import { invalid, type Losses } from '../losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
+import { deferralOf } from './deferred-tools.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
 import { parseThread } from './parse-thread.ts';
 
@@ -24,7 +26,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     wire: 'anthropic-messages',
     model: fields.requiredText('model'),
     ...parseMessages(messages, opening),
-    tools: toolsAfter(messages, fields.items('tools').flatMap(parseTool)),
+    tools: toolsAfter(messages, parseTools(fields, body)),
     toolChoice: choice && parseChoice(choice),
     parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
     maxOutputTokens: fields.number('max_tokens') ?? invalid('max_tokens', 'it is missing'),
@@ -85,9 +87,9 @@ function parseSystem(fields: Fields): SystemParts {
  * The tools in effect at the end of the conversation, whose system messages may add or remove the client's own (beta
  * `inline-tools-2026-09-15`): no other API can change them on the way.
  */
-function toolsAfter(messages: readonly Fields[], declared: Tool[]): Tool[] {
+function toolsAfter(messages: readonly Fields[], { declared, seen }: DeclaredTools): Tool[] {
   const known = new Map(declared.map((tool) => [tool.name, tool]));
-  const offered = new Map(known);
+  const offered = new Map(seen.map((tool) => [tool.name, tool]));
   let hasChanges = false;
   for (const message of messages) {
     if (message.text('role') !== 'system' || typeof message.any('content') === 'string') continue;
@@ -102,7 +104,26 @@ function toolsAfter(messages: readonly Fields[], declared: Tool[]): Tool[] {
       else offered.delete(change.name);
     }
   }
-  return hasChanges ? [...offered.values()] : declared;
+  return hasChanges ? [...offered.values()] : seen;
+}
+
+interface DeclaredTools {
+  declared: Tool[];
+  /** Those that the model sees at Anthropic from the start of this turn: not what a search may still find. */
+  seen: Tool[];
+}
+
+function parseTools(fields: Fields, body: unknown): DeclaredTools {
+  const { isSeen, isSearchLost } = deferralOf(isObject(body) ? body : {});
+  const tools = fields.items('tools').flatMap((tool) => {
+    const isDeferred = tool.boolean('defer_loading') === true;
+    if (isDeferred && isSearchLost) tool.losses.dropped(tool.path('defer_loading'), 'no-equal');
+    return parseTool(tool).map((parsed) => ({ parsed, isHidden: isDeferred && !isSeen(parsed.name) }));
+  });
+  return {
+    declared: tools.map(({ parsed }) => parsed),
+    seen: tools.filter(({ isHidden }) => !isHidden).map(({ parsed }) => parsed),
+  };
 }
 
 /** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */
@@ -120,14 +141,8 @@ function parseTool(fields: Fields): Tool[] {
     strict: fields.boolean('strict'),
     at: fields.at,
   };
-  fields.drop(
-    'no-equal',
-    'cache_control',
-    'defer_loading',
-    'input_examples',
-    'allowed_callers',
-    'eager_input_streaming',
-  );
+  fields.ignore('defer_loading');
+  fields.drop('no-equal', 'cache_control', 'input_examples', 'allowed_callers', 'eager_input_streaming');
   fields.dropRest();
   return [tool];
 }

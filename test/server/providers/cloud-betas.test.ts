@@ -40,4 +40,22 @@ describe.each(Object.keys(clouds) as (keyof typeof clouds)[])('%s', (cloud) => {
     expect(unavailable.betas).toEqual(['anthropic-beta:tmp-preserve-thinking-2025-10-01']);
     expect(Object.keys(sent).filter((name) => name.startsWith('anthropic-'))).toEqual([]);
   });
+
+  test('takes the tools that Claude Code loads on demand, by the clouds’ name for that beta', () => {
+    const { taken, unavailable } = envelopeOf(cloud, 'advanced-tool-use-2025-11-20');
+    expect(taken).toEqual(['tool-search-tool-2025-10-19']);
+    expect(unavailable.betas).toEqual([]);
+  });
+});
+
+test.each([
+  ['claude-sonnet-4-5@20250929', true],
+  ['claude-opus-5', true],
+  ['claude-sonnet-4@20250514', false],
+  ['claude-opus-4-1@20250805', false],
+  ['claude-3-5-haiku@20241022', false],
+])('%s is asked to search tools: %s', (model, isAsked) => {
+  const headers = { 'anthropic-beta': 'advanced-tool-use-2025-11-20' };
+  const { headers: sent } = modelOnVertex(model).envelope({ path: '/messages', headers, isStream: false });
+  expect(sent['anthropic-beta'] !== undefined).toBe(isAsked);
 });

@@ -25,7 +25,7 @@ export const worstClouds: Record<string, WorstCase> = {
       const headers = { 'x-amzn-errortype': 'ValidationException' };
       claudeOnBedrock('m').errorBody(400, headers, bytes);
       modelOnVertex('claude-x').errorBody(400, {}, bytes);
-      sortBetas(bytes.toString('latin1', 0, 16 * kilobyte), new Set());
+      sortBetas(bytes.toString('latin1', 0, 16 * kilobyte), new Set(), 'claude-opus-4-5');
     },
   },
   'a stream of frames': {

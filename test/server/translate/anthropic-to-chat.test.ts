@@ -153,6 +153,7 @@ describe('a request', () => {
       system: [{ type: 'text', text: 'One.', cache_control: { type: 'ephemeral' } }],
       tools: [
         { type: 'web_search_20260209', name: 'web_search' },
+        { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
         { ...tool, defer_loading: true },
       ],
     };
@@ -161,7 +162,8 @@ describe('a request', () => {
       'dropped system[0].cache_control: no-equal',
       'dropped thinking: model-takes-none',
       'dropped tools[0]: provider-tool',
-      'dropped tools[1].defer_loading: no-equal',
+      'dropped tools[1]: provider-tool',
+      'dropped tools[2].defer_loading: no-equal',
       'dropped top_k: no-equal',
       'dropped unheard_of: unknown-field',
     ]);
