@@ -11,6 +11,8 @@ import { describeHolder } from './describe-holder.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
+import { originOf } from './env.ts';
+import { examineToolSearch } from './examine-claude-code.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { describeAddress } from './status.ts';
@@ -59,6 +61,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     ...(await examineProviders(control)),
     ...(await examineEnvironment(control)),
     ...(await examineRefusals(control)),
+    ...(await examineClients(terminal, control)),
   ];
 }
 
@@ -167,4 +170,10 @@ async function examineEnvironment(control: Control): Promise<Finding[]> {
 async function examineRefusals(control: Control): Promise<Finding[]> {
   const refusals = await recentRefusals(control);
   return refusals.map((refusal) => ({ name: 'refused', ok: true, message: describeRefusal(refusal) }));
+}
+
+/** Reported as ok, because it costs tokens but breaks nothing. */
+async function examineClients(terminal: Terminal, control: Control): Promise<Finding[]> {
+  const message = await examineToolSearch(terminal, await originOf(control));
+  return message === null ? [] : [{ name: 'claude-code', ok: true, message }];
 }

@@ -87,9 +87,10 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: jsonFormat,
         connect(settings, { baseUrl, model }) {
           const base = { ANTHROPIC_BASE_URL: withoutVersion(baseUrl) };
-          return withAdded(settings, {
-            env: { ...base, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model },
-          });
+          const models = { ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model };
+          // Behind an address other than Anthropic's, it would otherwise send the tools of all MCP servers each time.
+          const search = { ENABLE_TOOL_SEARCH: (isObject(settings.env) && settings.env.ENABLE_TOOL_SEARCH) || 'true' };
+          return withAdded(settings, { env: { ...base, ...models, ...search } });
         },
       },
     ],

@@ -42,6 +42,7 @@ export const codingAgents: readonly CodingAgent[] = [
         ANTHROPIC_AUTH_TOKEN: testKey,
         ANTHROPIC_MODEL: model,
         ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        ENABLE_TOOL_SEARCH: 'true',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       },
     }),

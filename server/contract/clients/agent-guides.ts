@@ -13,7 +13,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${key}\nexport ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}\nclaude`,
+        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${key}\nexport ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}\nexport ENABLE_TOOL_SEARCH=true\nclaude`,
       },
       { say: { code: 'claude-plain-name' } },
     ],
