@@ -12,7 +12,6 @@ import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { originOf } from './env.ts';
-import { examineToolSearch } from './examine-claude-code.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { describeAddress } from './status.ts';
@@ -174,6 +173,7 @@ async function examineRefusals(control: Control): Promise<Finding[]> {
 
 /** Reported as ok, because it costs tokens but breaks nothing. */
 async function examineClients(terminal: Terminal, control: Control): Promise<Finding[]> {
+  const { examineToolSearch } = await import('./examine-claude-code.ts');
   const message = await examineToolSearch(terminal, await originOf(control));
   return message === null ? [] : [{ name: 'claude-code', ok: true, message }];
 }

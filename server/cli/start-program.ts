@@ -7,7 +7,6 @@ import { systemErrorCode } from '../files/file-problem.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
-import { prepareProgram } from './programs/prepare-program.ts';
 import type { RunFile } from './programs/program-context.ts';
 import type { Terminal } from './terminal.ts';
 import { toolEnvironment, withTool } from './tool-environment.ts';
@@ -31,6 +30,8 @@ export async function startProgram(line: readonly string[], start: ProgramStart)
   const { origin, key, model, control, dataDir, env: present, quiet = false, timeoutMs } = start;
   const models = await control.query({ type: 'models', key: key.id });
   const access = { origin, key: key.secret, model };
+  // Reads formats of settings files, which no other command needs.
+  const { prepareProgram } = await import('./programs/prepare-program.ts');
   const prepared = await prepareProgram(command, {
     access,
     models: models.map(({ id }) => id),

@@ -15,7 +15,7 @@ interface Given {
   parameters?: string[];
   files?: Record<string, string>;
   present?: Record<string, string>;
-  platform?: NodeJS.Platform;
+  platform?: NodeJS.Platform | undefined;
   model?: string | undefined;
 }
 

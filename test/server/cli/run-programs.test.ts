@@ -72,8 +72,8 @@ describe.each(hostilePrograms)('$package', ({ command, package: name, parameters
       .trim()
       .split('\n')
       .map((line): RequestView => JSON.parse(line));
-    expect(new Set(requests.flatMap(({ model }) => model ?? []))).toEqual(new Set(['demo-chat']));
-    expect(listener.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+    expect(new Set(requests.flatMap(({ modelAsked }) => modelAsked ?? []))).toEqual(new Set(['demo-chat']));
+    expect(listener.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
   }
 
   const here = (text: string) => text.replaceAll(elsewhere, listener.origin);
