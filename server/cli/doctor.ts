@@ -11,7 +11,7 @@ import { describeHolder } from './describe-holder.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
-import { originOf } from './env.ts';
+import { clientOrigin } from './env.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { describeAddress } from './status.ts';
@@ -174,6 +174,6 @@ async function examineRefusals(control: Control): Promise<Finding[]> {
 /** Reported as ok, because it costs tokens but breaks nothing. */
 async function examineClients(terminal: Terminal, control: Control): Promise<Finding[]> {
   const { examineToolSearch } = await import('./examine-claude-code.ts');
-  const message = await examineToolSearch(terminal, await originOf(control));
+  const message = await examineToolSearch(terminal, await clientOrigin(control));
   return message === null ? [] : [{ name: 'claude-code', ok: true, message }];
 }
