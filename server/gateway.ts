@@ -28,6 +28,7 @@ import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionUpgrades } from './http/session-upgrades.ts';
 import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
+import { storableRow } from './ledger/storable-row.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
 import type { Caller } from './people/caller.ts';
@@ -168,12 +169,12 @@ interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
 
 /** If the store is shared between replicas, only its state is shown, because anyone may read it. */
 function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
-  const { ok, spooled, dropped } = ledger.health();
+  const { ok, spooled, dropped, setAside } = ledger.health();
   const ledgerState = ok && spooled === 0 ? 'ok' : 'waiting';
   return {
     ready: server?.isDraining === false,
     instance,
-    ...(isShared && { ledger: dropped > 0 ? 'incomplete' : ledgerState }),
+    ...(isShared && { ledger: dropped > 0 || setAside ? 'incomplete' : ledgerState }),
     ...(sharedCounts && { sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' }),
   };
 }
@@ -205,7 +206,9 @@ function apiPorts(
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
-  const finished = (record: RequestRecord, books?: BookedJob) => {
+  const finished = (ended: RequestRecord, books?: BookedJob) => {
+    // Limits and sessions count what the ledger will hold.
+    const record = storableRow(ended);
     ledger.finished(record, books);
     limiter.finished(record);
     sessions.finished(record, live.snapshot.settings.sessionBudget);

@@ -1,11 +1,15 @@
-import type { LedgerHealthView } from '../contract/status-views.ts';
+import type { LedgerHealthView, SetAsideView } from '../contract/status-views.ts';
 
 /** Whether requests are recorded, as text for a person. */
-export function describeLedger({ ok, lastError, pending, spooled, dropped }: LedgerHealthView): string {
-  const lost = dropped > 0 ? `, ${rows(dropped)} lost` : '';
+export function describeLedger({ ok, lastError, pending, spooled, dropped, setAside }: LedgerHealthView): string {
+  const lost = `${dropped > 0 ? `, ${rows(dropped)} lost` : ''}${setAside ? `, ${describeSetAside(setAside)}` : ''}`;
   if (ok) return `working${lost}`;
   const onDisk = spooled > 0 ? `, ${spooled} of them on disk` : '';
   return `cannot be written: ${lastError ?? 'unknown'}; ${rows(pending)} waiting${onDisk}${lost}`;
+}
+
+function describeSetAside({ rows: count, file }: SetAsideView): string {
+  return `${rows(count)} refused by the database and set aside${file === null ? '' : ` in ${file}`}`;
 }
 
 function rows(count: number): string {

@@ -49,7 +49,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     ...(await examineStore(terminal)),
     {
       name: 'request log',
-      ok: status.ledger.ok && status.ledger.dropped === 0,
+      ok: status.ledger.ok && status.ledger.dropped === 0 && !status.ledger.setAside,
       message: describeLedger(status.ledger),
     },
     await examineSecrets(terminal, dataDir, status),

@@ -68,6 +68,13 @@ export interface ReplacedConfig {
   movedTo: string | null;
 }
 
+/** Rows that the database refuses, although it works. */
+export interface SetAsideView {
+  rows: number;
+  /** To which they were written; null if there is none. */
+  file: string | null;
+}
+
 export interface LedgerHealthView {
   ok: boolean;
   /** Rows waiting to be written. */
@@ -76,6 +83,8 @@ export interface LedgerHealthView {
   spooled: number;
   /** Rows that were lost. */
   dropped: number;
+  /** Absent if the database has refused no row. */
+  setAside?: SetAsideView | undefined;
   lastError: string | null;
   /** Why the budget totals cannot be written to their file; null if they can. */
   budgetsError: string | null;

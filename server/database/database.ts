@@ -95,9 +95,11 @@ class LastingDatabase implements Database {
     const statementOf = preparedLazily(sql);
     return {
       run: (...values) => this.#guarded((raw) => ({ changes: Number(statementOf(raw).run(...values).changes) })),
-      get: (...values) => this.#guarded((raw) => statementOf(raw).get(...values) as Row | undefined),
-      all: (...values) => this.#guarded((raw) => statementOf(raw).all(...values) as Row[]),
-      iterate: (...values) => this.#guarded((raw) => statementOf(raw).iterate(...values) as Iterable<Row>),
+      get: (...values) =>
+        this.#guarded((raw) => readRows(statementOf(raw), (statement) => statement.get(...values) as Row | undefined)),
+      all: (...values) =>
+        this.#guarded((raw) => readRows(statementOf(raw), (statement) => statement.all(...values) as Row[])),
+      iterate: (...values) => this.#guarded((raw) => iterateRows(statementOf(raw), values)),
     };
   }
 
@@ -214,6 +216,45 @@ function preparedLazily(sql: string): (raw: DatabaseSync) => StatementSync {
     if (prepared?.by !== raw) prepared = { by: raw, statement: raw.prepare(sql) };
     return prepared.statement;
   };
+}
+
+/**
+ * Integers beyond 2^53, which earlier versions could store, are read as the nearest numbers. Node refuses to, and with the one
+ * all rows of the statement.
+ */
+function readRows<Result extends Row | Row[] | undefined>(
+  statement: StatementSync,
+  read: (statement: StatementSync) => Result,
+): Result {
+  try {
+    return read(statement);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    statement.setReadBigInts(true);
+    try {
+      const result = read(statement);
+      for (const row of Array.isArray(result) ? result : [result]) roundBigInts(row);
+      return result;
+    } finally {
+      statement.setReadBigInts(false);
+    }
+  }
+}
+
+function* iterateRows(statement: StatementSync, values: readonly SqlValue[]): Generator<Row> {
+  statement.setReadBigInts(true);
+  try {
+    for (const row of statement.iterate(...values) as Iterable<Row>) {
+      roundBigInts(row);
+      yield row;
+    }
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+function roundBigInts(row: Row | undefined): void {
+  for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name]);
 }
 
 /** Throws if the file cannot be opened at present. */

@@ -23,6 +23,7 @@ import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
 import { noteLosses } from '../translate/report-losses.ts';
 import type { Accounting } from '../usage/add-up.ts';
+import { wholeNumberOf } from '../wire/number-of.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
@@ -246,7 +247,7 @@ export class RequestTrace implements Labelled {
       usageCertainty,
       costUsd,
       client: this.#notedClient(headers),
-      clientRetries: Number(headers['x-stainless-retry-count']) || 0,
+      clientRetries: wholeNumberOf(headers['x-stainless-retry-count']) ?? 0,
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
       captured: this.captured,

@@ -39,6 +39,7 @@ import type { BookedJob } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { createSessionStates, type SessionStates } from './session-states.ts';
 import type { SessionFilter, SessionPage } from './sessions.ts';
+import { SetAsideRows } from './set-aside-rows.ts';
 import type { ShadowsQuestion } from './shadow-sums.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
@@ -77,6 +78,8 @@ interface LedgerOptions {
   database: Database;
   /** Stores the budgets' totals; absent: in memory. */
   budgetDatabase?: Database;
+  /** For rows that the database refuses; null or absent: they are kept in memory. */
+  setAsideFile?: string | null;
   log: { warn(fields: object, message: string): void };
   /** Called on each use, so that changed settings take effect immediately. */
   settings?: () => RetentionLimits;
@@ -108,6 +111,7 @@ class SqliteLedger implements LocalLedger {
   readonly #log: LedgerOptions['log'];
   readonly #settings: () => RetentionLimits;
   readonly #now: () => number;
+  readonly #setAside: SetAsideRows;
   readonly #waitingRows: WaitingRows;
   readonly #retention: Retention;
   readonly #days: UsageDays;
@@ -124,14 +128,15 @@ class SqliteLedger implements LocalLedger {
   #budgetsAreLost = false;
 
   constructor(options: LedgerOptions) {
-    const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
+    const { database, log, settings = () => defaults, now = Date.now, flushMs = 50, setAsideFile = null } = options;
     this.#log = log;
     this.#settings = settings;
     this.#now = now;
     this.#days = createUsageDays(database);
     this.#index = createTextIndex(database);
     const writer = createLedgerWriter(database, this.#days, this.#index.captureWritten);
-    this.#waitingRows = new WaitingRows({ writer, log, flushMs });
+    this.#setAside = new SetAsideRows({ file: setAsideFile, log });
+    this.#waitingRows = new WaitingRows({ writer, setAside: this.#setAside, log, flushMs });
     const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
     this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database, this.#index);
@@ -273,13 +278,16 @@ class SqliteLedger implements LocalLedger {
     return {
       spent: (scope, id, range) => {
         this.flush();
-        return plus(history.spent(scope, id, range), this.#waitingRows.spent(scope, id, range));
+        return plus(history.spent(scope, id, range), this.#waitingRows.spent({ scope, id, range }));
       },
       requestsSince: (...question) => {
         this.flush();
         return history.requestsSince(...question);
       },
-      forgetTotal: history.forgetTotal,
+      forgetTotal: (scope, id) => {
+        this.#setAside.forget(scope, id);
+        history.forgetTotal(scope, id);
+      },
     };
   }
 

@@ -3,6 +3,7 @@ import type { RequestSession } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 import { seekSeq } from './seek.ts';
+import { storableSession } from './storable-row.ts';
 
 interface Use {
   row: BegunRow | EndedRow;
@@ -74,7 +75,8 @@ export function prepareJoiner(database: Database): (joined: JoinedRequest) => bo
      ON CONFLICT DO UPDATE SET
        last_seq = max(last_seq, excluded.last_seq), cost_usd = cost_usd + excluded.cost_usd`,
   );
-  return ({ requestId, startedAt, session, hasEnded }) => {
+  return ({ requestId, startedAt, session: givenSession, hasEnded }) => {
+    const session = storableSession(givenSession);
     const row = find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
     if (!row) return false;
     if (row.session !== null) return true;

@@ -1,20 +1,22 @@
 /**
  * Buffers rows in memory and writes them in batches, within 100 ms. Failed writes are retried; if they keep failing,
- * the oldest rows are dropped and counted.
+ * the oldest rows are dropped and counted. A row that can never be written is set aside alone.
  */
-import { shadowAccount } from '../contract/ledger.ts';
-import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import type { Capture } from './capture-rows.ts';
+import { halvesOf, type Piece } from './halves.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
-import { isUnpriced } from './usage-cells.ts';
-import type { HistoryRange, Spent } from './usage-history.ts';
-import { isFinished, type LedgerWriter } from './writer.ts';
+import type { SetAsideRows } from './set-aside-rows.ts';
+import { spentByEnded, spentIn } from './spent-rows.ts';
+import { bareRow } from './storable-row.ts';
+import { plus, type Spent, type SpentQuestion } from './usage-history.ts';
+import { isFinished, type LedgerWriter, rowsToWrite } from './writer.ts';
 
 interface WaitingRowsOptions {
   writer: LedgerWriter;
+  setAside: SetAsideRows;
   log: { warn(fields: object, message: string): void };
   /** The longest delay of a write; for a request that has only begun, half as long again. At most 66. */
   flushMs: number;
@@ -87,9 +89,7 @@ export class WaitingRows {
     if (this.#isMarked && this.#rows.length === 0 && this.#captures.length + this.#joinedRequests.length === 0) return;
     try {
       if (!this.#isMarked) this.#markInterrupted();
-      this.#rows = this.#options.writer.write(this.#rows, this.#captures, mayWait);
-      this.#ended = 0;
-      this.#captures = [];
+      this.#writeRows(mayWait);
       if (this.#joinedRequests.length > 0) this.#writeJoined();
       this.#lastError = null;
     } catch (error) {
@@ -97,12 +97,76 @@ export class WaitingRows {
     }
   }
 
+  #writeRows(mayWait: (row: BegunRow) => boolean): void {
+    try {
+      this.#rows = this.#options.writer.write(this.#rows, this.#captures, mayWait);
+      this.#captures = [];
+    } catch (error) {
+      if (isTemporary(error)) throw error;
+      this.#writeApart();
+    }
+    this.#ended = 0;
+  }
+
+  /** Writes all but what the database refuses. What is left when it fails temporarily stays pending. */
+  #writeApart(): void {
+    let pieces: Piece[] = [{ rows: rowsToWrite(this.#rows), captures: this.#captures, joined: [] }];
+    try {
+      for (let [piece, ...rest] = pieces; piece; [piece, ...rest] = pieces)
+        pieces = [...this.#writePiece(piece), ...rest];
+    } finally {
+      this.#rows = pieces.flatMap(({ rows }) => rows);
+      this.#captures = pieces.flatMap(({ captures }) => captures);
+    }
+  }
+
+  /** Returns the pieces to write instead. */
+  #writePiece(piece: Piece): Piece[] {
+    try {
+      this.#options.writer.write(piece.rows, piece.captures, () => false);
+      return [];
+    } catch (error) {
+      if (isTemporary(error)) throw error;
+      const halves = halvesOf(piece);
+      if (halves.length === 0) this.#refuse(piece, messageOf(error));
+      return halves;
+    }
+  }
+
+  #refuse({ rows: [row], captures: [capture] }: Piece, error: string): void {
+    const { setAside, log } = this.#options;
+    if (row) setAside.add({ row, error, isCounted: this.#writeBare(row) });
+    else log.warn({ request: capture?.id, error }, 'a captured text cannot be written');
+  }
+
+  #writeBare(row: BegunRow | EndedRow): boolean {
+    try {
+      this.#options.writer.write([bareRow(row)], [], () => false);
+      return true;
+    } catch (error) {
+      if (isTemporary(error)) throw error;
+      return false;
+    }
+  }
+
   #writeJoined(): void {
-    const { writer } = this.#options;
     this.#joinedRequests = this.#joinedRequests.filter(
-      (each) => !writer.join(each) && ++each.writes < writesUntilJoined,
+      (each) => !this.#join(each) && ++each.writes < writesUntilJoined,
     );
     if (this.#joinedRequests.length > 0) setImmediate(() => this.#arm(this.#options.flushMs));
+  }
+
+  #join(joinedRequest: JoinedRequest): boolean {
+    try {
+      return this.#options.writer.join(joinedRequest);
+    } catch (error) {
+      if (isTemporary(error)) throw error;
+      this.#options.log.warn(
+        { request: joinedRequest.requestId, error: messageOf(error) },
+        'a request cannot join its session',
+      );
+      return true;
+    }
   }
 
   get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
@@ -111,13 +175,15 @@ export class WaitingRows {
       pending: this.#rows.length,
       spooled: 0,
       dropped: this.#droppedCount,
+      setAside: this.#options.setAside.view,
       lastError: this.#lastError,
     };
   }
 
-  /** The usage of pending requests that began in the range. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): Spent {
-    return spentIn(this.#rows, { scope, id, range });
+  /** The usage of ended requests that are not in the ledger: pending ones, and those that it refuses. */
+  spent(question: SpentQuestion): Spent {
+    const pending = rowsToWrite(this.#rows).filter(isFinished).map(spentByEnded);
+    return plus(spentIn(pending, question), this.#options.setAside.spent(question));
   }
 
   /** Writes pending rows, without retries. */
@@ -133,10 +199,9 @@ export class WaitingRows {
   }
 
   #keepForLater(error: unknown): void {
-    const isKept = isTemporary(error);
-    const tooMany = isKept ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
+    const tooMany = Math.max(0, this.#rows.length - maxPending);
     this.#rows.splice(0, tooMany);
-    this.#captures.splice(0, isKept ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
+    this.#captures.splice(0, Math.max(0, this.#captures.length - maxPendingCaptures));
     this.#droppedCount += tooMany;
     const message = messageOf(error);
     if (message !== this.#lastError) {
@@ -155,21 +220,4 @@ export class WaitingRows {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
-}
-
-/** The usage of those of the requests that have ended. */
-function spentIn(
-  rows: readonly (BegunRow | EndedRow)[],
-  { scope, id, range }: { scope: LimitScope; id: string; range: HistoryRange },
-): Spent {
-  const spent = { usd: 0, tokens: 0, unpriced: 0 };
-  for (const row of rows) {
-    const recordedOwner = scope === 'key' ? row.keyId : row.groupId;
-    const owner = row.shadowOf === null ? recordedOwner : shadowAccount(row.groupId);
-    if (!isFinished(row) || owner !== id || row.startedAt < range.startMs || row.startedAt >= range.endMs) continue;
-    spent.usd += row.costUsd ?? 0;
-    spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);
-    if (isUnpriced(row)) spent.unpriced += 1;
-  }
-  return spent;
 }

@@ -16,6 +16,7 @@ import {
 } from './rows.ts';
 import { searchableText } from './searchable-text.ts';
 import { type JoinedRequest, prepareJoiner, prepareSessionsWriter, SessionUses } from './session-rows.ts';
+import { storableRow } from './storable-row.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
 import type { UsageDays } from './usage-days.ts';
 
@@ -37,11 +38,17 @@ export interface LedgerWriter {
 
 export const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
 
-/** Requests that began and ended within the batch become one row, in order of their beginning. */
-export function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {
+/**
+ * The rows of a batch as every store can hold them. Requests that began and ended within the batch become one row, in order of
+ * their beginning.
+ */
+export function rowsToWrite(rows: readonly (BegunRow | EndedRow)[]): (BegunRow | EndedRow)[] {
   const latest = new Map<string, BegunRow | EndedRow>();
-  for (const row of rows) latest.set(row.id, row);
-  return latest.values();
+  for (const row of rows) {
+    const storable = storableRow(row);
+    latest.set(storable.id, storable);
+  }
+  return [...latest.values()];
 }
 
 /** `captureWritten` is called after captures were written. */
@@ -70,7 +77,8 @@ export function createLedgerWriter(
   });
 
   return {
-    write(rows, captures, mayWait) {
+    write(given, captures, mayWait) {
+      const rows = rowsToWrite(given);
       const deferred: BegunRow[] = [];
       const begunSeqs = new Map<string, number>();
       const hasCapture = new Set(captures.map(({ id }) => id));
@@ -78,7 +86,7 @@ export function createLedgerWriter(
       database.transaction(() => {
         const sums = new UsageSums();
         const sessions = new SessionUses();
-        for (const row of latestById(rows)) {
+        for (const row of rows) {
           if (!isFinished(row) && !hasCapture.has(row.id) && mayWait(row)) {
             deferred.push(row);
             continue;
@@ -166,9 +174,10 @@ function markInterrupted(database: Database, addSums: (sums: UsageSums) => void,
   const sums = new UsageSums();
   names.startBatch();
   for (const row of interruptedRows) {
-    sums.add({ ...row, outcome: 'interrupted' });
-    if (row.session !== null && row.costUsd !== null) addCost.run(row.costUsd, row.session.id);
-    names.add(row.seq, { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 });
+    const ended = storableRow({ ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const);
+    sums.add(ended);
+    if (row.session !== null && ended.costUsd !== null) addCost.run(ended.costUsd, row.session.id);
+    names.add(row.seq, ended);
   }
   addSums(sums);
   return interruptedRows.length;

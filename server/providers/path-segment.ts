@@ -6,10 +6,10 @@ const escapedMark = /%(25|2e|2f|3b|3f|23|5c)/gi;
 /**
  * Whether a name can be a path segment. Names with `.` or `..` segments cannot, however they are encoded: nginx decodes
  * `%2F` before it resolves them (`ngx_http_parse_complex_uri`), so the call would reach another path. Names with lone
- * surrogates cannot either, because those have no UTF-8 encoding.
+ * surrogates cannot either, because those have no UTF-8 encoding, nor names with NUL, which PostgreSQL cannot store.
  */
 export function isPathSegment(name: string): boolean {
-  if (name === '' || !name.isWellFormed()) return false;
+  if (name === '' || !name.isWellFormed() || name.includes('\0')) return false;
   let segment = name;
   for (let depth = 0; depth < maxDepth; depth++) {
     if (dotSegment.test(segment)) return false;

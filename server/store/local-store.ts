@@ -7,6 +7,7 @@ import { createJobStore } from '../jobs/sqlite-job-store.ts';
 import { keptResponseMigrations } from '../kept-responses/kept-response-rows.ts';
 import { SqliteResponseStore } from '../kept-responses/sqlite-response-store.ts';
 import { createLedger } from '../ledger/ledger.ts';
+import { setAsideName } from '../ledger/set-aside-rows.ts';
 import { createReasoningStore } from '../reasoning/sqlite-reasoning-store.ts';
 import type { Store, StoreOptions } from './store.ts';
 
@@ -21,6 +22,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
   const ledger = createLedger({
     database,
     budgetDatabase,
+    setAsideFile: dataDir === null ? null : join(dataDir, setAsideName),
     log,
     sweepClock,
     settings: () => {

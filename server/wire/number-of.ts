@@ -5,3 +5,9 @@
 export function numberOf(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 }
+
+/** The same for a count; null if it is not one. */
+export function wholeNumberOf(value: unknown): number | null {
+  const number = numberOf(value);
+  return Number.isSafeInteger(number) && number >= 0 ? number : null;
+}

@@ -143,6 +143,8 @@ export const attention = {
     'ledger-waits': (rows: string, reason: string) =>
       `The database cannot be written, so requests are kept on this replica’s disk until it can (${counted(rows, 'request')} so far). ${reason}`,
     'ledger-dropped': (rows: string) => `${counted(rows, 'request')} could not be recorded.`,
+    'ledger-refuses': (rows: string, file: string | null) =>
+      `The database refused ${counted(rows, 'request')}, which still count${rows === '1' ? 's' : ''} in budgets.${file === null ? '' : ` See ${file}.`}`,
     'ledger-replaced': (reason: string, movedTo: string | null) =>
       movedTo === null
         ? `The request log was started over: ${reason}. Its contents are lost.`
@@ -176,6 +178,7 @@ export const attention = {
     'ledger-broken': 'Open requests',
     'ledger-waits': 'Open requests',
     'ledger-dropped': 'Open requests',
+    'ledger-refuses': 'Open requests',
     'ledger-replaced': 'Open requests',
     'budgets-unwritten': 'Open keys',
     'budgets-lost': 'Open keys',

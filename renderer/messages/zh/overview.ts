@@ -125,6 +125,8 @@ export const attention: typeof english.attention = {
     'ledger-broken': (reason) => `请求未被记录。${reason}`,
     'ledger-waits': (rows, reason) => `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${reason}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
+    'ledger-refuses': (rows, file) =>
+      `数据库拒绝记录 ${rows} 个请求，其用量仍计入预算。${file === null ? '' : `见 ${file}。`}`,
     'ledger-replaced': (reason, movedTo) =>
       movedTo === null
         ? `请求记录已重新建立：${reason}。原有内容已丢失。`
@@ -157,6 +159,7 @@ export const attention: typeof english.attention = {
     'ledger-broken': '查看请求',
     'ledger-waits': '查看请求',
     'ledger-dropped': '查看请求',
+    'ledger-refuses': '查看请求',
     'ledger-replaced': '查看请求',
     'budgets-unwritten': '查看密钥',
     'budgets-lost': '查看密钥',

@@ -119,6 +119,8 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
       return texts[concern.kind](concern.reason);
     case 'ledger-dropped':
       return texts['ledger-dropped'](formats.number(concern.rows));
+    case 'ledger-refuses':
+      return texts['ledger-refuses'](formats.number(concern.setAside.rows), concern.setAside.file);
     case 'ledger-replaced':
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
     case 'refused':

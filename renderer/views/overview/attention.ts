@@ -7,7 +7,7 @@ import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts'
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
-import type { StandstillView } from '../../../server/contract/status-views.ts';
+import type { SetAsideView, StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
   isBad: boolean;
@@ -24,6 +24,7 @@ export type Concern = {
   | { kind: 'ledger-waits'; rows: number; reason: string }
   | { kind: 'budgets-unwritten'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
+  | { kind: 'ledger-refuses'; setAside: SetAsideView }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'refused'; refusal: RefusalView }
   | { kind: 'standstill'; standstill: StandstillView }
@@ -95,13 +96,14 @@ function concernsOfConfig(replaced: ConfigViews['status']['configReplaced']): Co
   return [{ kind: 'config-lost', isBad: true, href: '/settings', movedTo }];
 }
 
-function concernsOfLedger({ ok, spooled, dropped, ...ledger }: ConfigViews['status']['ledger']): Concern[] {
+function concernsOfLedger({ ok, spooled, dropped, setAside, ...ledger }: ConfigViews['status']['ledger']): Concern[] {
   const href = '/requests';
   const { lastError, replaced } = ledger;
   const reason = lastError ?? '';
   if (!ok && spooled === 0) return [{ kind: 'ledger-broken', isBad: true, href, reason }];
   const concerns: Concern[] = ok ? [] : [{ kind: 'ledger-waits', isBad: true, href, rows: spooled, reason }];
   if (dropped > 0) concerns.push({ kind: 'ledger-dropped', isBad: false, href, rows: dropped });
+  if (setAside) concerns.push({ kind: 'ledger-refuses', isBad: false, href, setAside });
   if (replaced) {
     concerns.push({ kind: 'ledger-replaced', isBad: false, href, movedTo: replaced.movedTo, reason: replaced.reason });
   }

@@ -19,18 +19,19 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof Error && !(error instanceof TypeError);
 }
 
-/** SQLSTATE classes: wrong values, violated constraints, limits of the program. */
-const classesOfValues = new Set(['22', '23', '54']);
+/** SQLSTATE classes: two rows for one, wrong values, violated constraints, limits of the program, exceptions of triggers. */
+const classesOfValues = new Set(['21', '22', '23', '54', 'P0']);
 
 /**
  * Whether these rows can never be written. Every other error can be fixed at the server, for example a missing
  * privilege, a changed password or a restored database.
  */
 export function failsForEver(error: unknown): boolean {
-  const code = sqlStateOf(error);
-  // Raised for a missing partition, which can be created.
-  if (code === '23514') return false;
-  return error instanceof TypeError || classesOfValues.has(code?.slice(0, 2) ?? '');
+  // Raised for a missing partition, which can be created, and for a violated constraint, which has a name.
+  if (error instanceof pg.DatabaseError && error.code === '23514') return error.constraint !== undefined;
+  // Text that is too long for a string is a RangeError.
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return classesOfValues.has(sqlStateOf(error)?.slice(0, 2) ?? '');
 }
 
 /** Rejects with `explain(error)` for a temporary error, and with any other error unchanged. */

@@ -5,6 +5,7 @@
 import type { Database, Row } from '../../database/database.ts';
 import { readCapture } from '../../ledger/capture-rows.ts';
 import { type EndedRow, toLedgerRow } from '../../ledger/rows.ts';
+import { storableRow } from '../../ledger/storable-row.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { columnsOf } from './columns.ts';
 import { type Compared, compareSums, RequestTally } from './import-compare.ts';
@@ -71,8 +72,8 @@ async function copyRequests(
 function placeRow(row: Row, nowMs: number): PlacedRow[] {
   const { outcome, totalMs, ...request } = toLedgerRow(row);
   if (outcome === null) return [];
-  const endedRow: EndedRow = { ...request, outcome, totalMs: totalMs ?? 0 };
-  return [{ row: endedRow, day: partitionDay(request.startedAt, nowMs, mostDaysBack) }];
+  const endedRow = storableRow<EndedRow>({ ...request, outcome, totalMs: totalMs ?? 0 });
+  return [{ row: endedRow, day: partitionDay(endedRow.startedAt, nowMs, mostDaysBack) }];
 }
 
 async function copyCaptures(ledger: Database, postgres: Postgres, nowMs: number): Promise<void> {

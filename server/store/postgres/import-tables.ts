@@ -1,5 +1,6 @@
 /** Tables that are the same in SQLite and PostgreSQL, except for the layout of sums. */
-import type { Database, SqlValue, Statement } from '../../database/database.ts';
+import type { Database, Row, SqlValue } from '../../database/database.ts';
+import { storableName, storableText } from '../../ledger/storable-row.ts';
 import { sumColumns } from '../../ledger/sums.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
@@ -22,6 +23,8 @@ interface Copied {
   /** The columns that identify a row. */
   key: readonly string[];
   rowsPerPiece: number;
+  /** What becomes of rows whose names are equal once they are storable: their other columns are added up, or the last one stays. */
+  ofEqualNames: 'sum' | 'last';
 }
 
 const sums = sumColumns.map((column) => `sum(${column})`).join(', ');
@@ -42,6 +45,7 @@ const tables: readonly Copied[] = [
     columns: typesBy('quarter'),
     key: ['dimension', 'quarter', 'name', 'part'],
     rowsPerPiece: 2_000,
+    ofEqualNames: 'sum',
   },
   {
     table: 'usage_days',
@@ -50,6 +54,7 @@ const tables: readonly Copied[] = [
     columns: typesBy('day'),
     key: ['dimension', 'day', 'name', 'part'],
     rowsPerPiece: 2_000,
+    ofEqualNames: 'sum',
   },
   {
     table: 'usage_totals',
@@ -58,12 +63,13 @@ const tables: readonly Copied[] = [
     columns: totalTypes,
     key: ['dimension', 'name', 'part'],
     rowsPerPiece: 2_000,
+    ofEqualNames: 'sum',
   },
 ];
 
 function copiedTable(table: string, columns: Copied['columns'], key: readonly string[], rowsPerPiece: number): Copied {
   const select = `${selectAll(columns, table)} ORDER BY ${key.join(', ')}`;
-  return { table, from: 'ledger', select, columns, key, rowsPerPiece };
+  return { table, from: 'ledger', select, columns, key, rowsPerPiece, ofEqualNames: 'last' };
 }
 
 export async function copyTables(postgres: Postgres, files: Readonly<Record<Copied['from'], Database>>): Promise<void> {
@@ -71,12 +77,80 @@ export async function copyTables(postgres: Postgres, files: Readonly<Record<Copi
   await copySessions(postgres, files.ledger);
 }
 
-async function copyTable(postgres: Postgres, file: Database, { table, select, columns, key, rowsPerPiece }: Copied) {
+async function copyTable(postgres: Postgres, file: Database, copied: Copied): Promise<void> {
+  const { table, select, columns, key, rowsPerPiece } = copied;
   const names = Object.keys(columns);
   const others = names.filter((name) => !key.includes(name));
   const insert = `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM ${unnest(columns)}
     ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced(others)}`;
-  for (const rows of pieces(file.prepare(select), rowsPerPiece)) await postgres.ask(insert, ...columnsOf(rows));
+  const renamed = new RenamedRows(file, copied);
+  for (const rows of pieces(renamed.others(file.prepare(select).iterate()), rowsPerPiece))
+    await postgres.ask(insert, ...columnsOf(rows));
+  for (const rows of pieces(renamed.rows(), rowsPerPiece)) await postgres.ask(insert, ...columnsOf(rows));
+}
+
+/** Rows of a table whose names PostgreSQL cannot hold. With new names, they may be equal to others. */
+class RenamedRows {
+  readonly #file: Database;
+  readonly #copied: Copied;
+  readonly #rows = new Map<string, SqlValue[]>();
+
+  constructor(file: Database, copied: Copied) {
+    this.#file = file;
+    this.#copied = copied;
+  }
+
+  /** The storable values of the rows that keep their names. The remaining ones are in `rows` afterwards. */
+  *others(rows: Iterable<Row>): Generator<SqlValue[]> {
+    for (const row of rows) {
+      const values = this.#storable(row);
+      if (this.#copied.key.every((column) => !isRenamed(row[column]))) yield values;
+      else this.#add(values);
+    }
+  }
+
+  *rows(): Generator<SqlValue[]> {
+    const { select, key } = this.#copied;
+    const conditions = key.map((column) => `${column} = ?`).join(' AND ');
+    const find = this.#file.prepare(`SELECT * FROM (${select}) WHERE ${conditions}`);
+    for (const values of [...this.#rows.values()]) {
+      const unchanged = find.get(...this.#keyOf(values));
+      yield unchanged ? this.#merged(this.#storable(unchanged), values) : values;
+    }
+  }
+
+  #add(values: SqlValue[]): void {
+    const id = JSON.stringify(this.#keyOf(values));
+    const earlier = this.#rows.get(id);
+    this.#rows.set(id, earlier ? this.#merged(earlier, values) : values);
+  }
+
+  #storable(row: Row): SqlValue[] {
+    const { columns, key } = this.#copied;
+    return Object.entries(columns).map(([name, type]) =>
+      storableValue(row[name] ?? null, key.includes(name) ? 'name' : type),
+    );
+  }
+
+  #keyOf(values: readonly SqlValue[]): SqlValue[] {
+    const { columns, key } = this.#copied;
+    return key.map((column) => values[Object.keys(columns).indexOf(column)] ?? null);
+  }
+
+  #merged(earlier: readonly SqlValue[], later: readonly SqlValue[]): SqlValue[] {
+    const { columns, key, ofEqualNames } = this.#copied;
+    const isAdded = Object.keys(columns).map((name) => ofEqualNames === 'sum' && !key.includes(name));
+    return later.map((value, index) => (isAdded[index] ? Number(earlier[index]) + Number(value) : value));
+  }
+}
+
+const isRenamed = (value: SqlValue | undefined) => typeof value === 'string' && storableName(value) !== value;
+
+/** A value that a column of the type can hold. `name`: indexed text. */
+function storableValue(value: SqlValue, type: string): SqlValue {
+  if (typeof value === 'string') return type === 'name' ? storableName(value) : storableText(value);
+  if (typeof value !== 'number') return value;
+  return type === 'bigint' ? Math.round(Math.min(value, Number.MAX_SAFE_INTEGER)) : Math.min(value, Number.MAX_VALUE);
 }
 
 const sessions = {
@@ -97,16 +171,24 @@ const sessionsSql = `INSERT INTO sessions (${Object.keys(sessions).join(', ')}, 
 
 async function copySessions(postgres: Postgres, ledger: Database): Promise<void> {
   const selectSessions = ledger.prepare(`${selectAll(sessions, 'sessions')} ORDER BY id`);
-  for (const rows of pieces(selectSessions, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
+  for (const rows of pieces(storableSessions(selectSessions.iterate()), 500))
+    await postgres.ask(sessionsSql, ...columnsOf(rows));
 }
 
-/** The values of all rows, in pieces of at most `rowsPerPiece` rows. */
-function* pieces(statement: Statement, rowsPerPiece: number): Generator<SqlValue[][]> {
-  let batch: SqlValue[][] = [];
-  for (const row of statement.iterate()) {
-    if (batch.push(Object.values(row)) < rowsPerPiece) continue;
-    yield batch;
-    batch = [];
+function* storableSessions(rows: Iterable<Row>): Generator<SqlValue[]> {
+  for (const row of rows)
+    yield Object.entries(sessions).map(([name, type]) =>
+      storableValue(row[name] ?? null, type === 'text' ? 'name' : type),
+    );
+}
+
+/** In pieces of at most `rowsPerPiece` rows. */
+function* pieces(rows: Iterable<SqlValue[]>, rowsPerPiece: number): Generator<SqlValue[][]> {
+  let piece: SqlValue[][] = [];
+  for (const row of rows) {
+    if (piece.push(row) < rowsPerPiece) continue;
+    yield piece;
+    piece = [];
   }
-  if (batch.length > 0) yield batch;
+  if (piece.length > 0) yield piece;
 }

@@ -4,6 +4,7 @@
  */
 import type { RequestView } from '../../contract/request-views.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
+import { storableRow } from '../../ledger/storable-row.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 import type { PlacedRow } from './request-rows.ts';
@@ -20,11 +21,9 @@ const reopenSql = `UPDATE requests SET outcome = NULL FROM ${unnest({ day: 'inte
 export async function reopenInterrupted(queries: Queries, ends: readonly PlacedRow[]): Promise<CountedRow[]> {
   if (ends.length === 0) return [];
   const { rows } = await queries.ask(reopenSql, ...columnsOf(ends.map(({ row, day }) => [day, row.id])));
-  return rows.map((row) => ({
-    ...toLedgerRow({ ...row, outcome: 'interrupted' }),
-    outcome: 'interrupted',
-    totalMs: 0,
-  }));
+  return rows.map((row) =>
+    storableRow({ ...toLedgerRow({ ...row, outcome: 'interrupted' }), outcome: 'interrupted', totalMs: 0 }),
+  );
 }
 
 type CountedRow = RequestView & { outcome: 'interrupted'; totalMs: number };

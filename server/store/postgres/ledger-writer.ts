@@ -8,7 +8,7 @@ import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import { type JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
-import { isFinished, latestById } from '../../ledger/writer.ts';
+import { isFinished, rowsToWrite } from '../../ledger/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
 import { reopenInterrupted } from './late-ends.ts';
@@ -74,7 +74,7 @@ export class LedgerWriter {
 
   async #write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
     const nowMs = this.#now();
-    const placedRows = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
+    const placedRows = rowsToWrite(rows).map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
     await this.#partitions.ensure(placedRows.map(({ day }) => day));
     for (const each of this.#capturePartitions)
       await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));

@@ -3,11 +3,13 @@
  * second and are written in batches; no request waits for the database.
  */
 import { randomInt, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { messageOf } from '../../database/failures.ts';
 import type { BudgetSums } from '../../ledger/budget-sums.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import type { SessionStates } from '../../ledger/session-states.ts';
+import { SetAsideRows, setAsideName } from '../../ledger/set-aside-rows.ts';
 import { unreadable } from '../../ledger/unreadable.ts';
 import { explained } from './failures.ts';
 import { KeyUses } from './key-uses.ts';
@@ -59,7 +61,8 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   const { postgres, reading, spoolFolder, log, settings } = options;
   const replica = { postgres, log, replica: randomUUID(), part: randomInt(parts) };
   const spool = spoolFolder === null ? null : await LedgerSpool.open({ ...replica, folder: spoolFolder });
-  const waitingBatches = new WaitingBatches({ writer: new LedgerWriter(replica), spool, log });
+  const setAside = new SetAsideRows({ file: spoolFolder === null ? null : join(spoolFolder, setAsideName), log });
+  const waitingBatches = new WaitingBatches({ writer: new LedgerWriter(replica), setAside, spool, log });
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
   const stoppedSessions = new StoppedSessions(options);
@@ -72,7 +75,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   return {
     ...createPostgresQueries({ postgres: reading, flush, lastUsed: () => keyUses.lastUsed }),
     ...recordingIn(waitingBatches, keyUses),
-    history: new PostgresUsageHistory(reading),
+    history: new PostgresUsageHistory(reading, setAside),
     refusals,
     budgets: noBudgetSums,
     sessionStates: sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }),

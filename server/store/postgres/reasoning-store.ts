@@ -3,6 +3,7 @@
  * memory before a conversation is translated.
  */
 import { messageOf } from '../../database/failures.ts';
+import { storableName } from '../../ledger/storable-row.ts';
 import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
 import { maxEntryLength, type ReasoningStore } from '../../reasoning/reasoning-store.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
@@ -56,9 +57,10 @@ export class PostgresReasoningStore implements ReasoningStore {
     });
   }
 
+  /** Upstreams choose the ids of calls. */
   keep(keyId: string, callId: string, reasoning: string): void {
     if (reasoning.length > maxEntryLength) return;
-    const keptReasoning = { keyId, callId, keptAtMs: this.#now(), reasoning };
+    const keptReasoning = { keyId, callId: storableName(callId), keptAtMs: this.#now(), reasoning };
     this.#memory.set(keptReasoning);
     this.#pending.set(entryKeyOf(keptReasoning), keptReasoning);
     const [oldest] = this.#pending.keys();
@@ -67,7 +69,7 @@ export class PostgresReasoningStore implements ReasoningStore {
   }
 
   bringNear(keyId: string, callIds: readonly string[]): Promise<void> | null {
-    const missing = callIds.filter((callId) => !this.#memory.get(keyId, callId));
+    const missing = callIds.map(storableName).filter((callId) => !this.#memory.get(keyId, callId));
     return missing.length === 0 ? null : settleWithin(readMs, this.#read(keyId, missing));
   }
 
@@ -87,7 +89,7 @@ export class PostgresReasoningStore implements ReasoningStore {
     const afterMs = this.#now() - dayMs;
     const reasoningByCall = new Map<string, string>();
     for (const callId of callIds) {
-      const keptReasoning = this.#memory.get(keyId, callId);
+      const keptReasoning = this.#memory.get(keyId, storableName(callId));
       if (keptReasoning && keptReasoning.keptAtMs > afterMs) reasoningByCall.set(callId, keptReasoning.reasoning);
     }
     return reasoningByCall;

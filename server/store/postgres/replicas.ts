@@ -4,6 +4,7 @@
  */
 import { toLedgerRow } from '../../ledger/rows.ts';
 import { SessionUses } from '../../ledger/session-rows.ts';
+import { storableRow } from '../../ledger/storable-row.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres, Queries } from './postgres.ts';
@@ -105,7 +106,7 @@ export class Replicas {
     const sums = new UsageSums();
     const sessions = new SessionUses();
     for (const row of rows.map(toLedgerRow)) {
-      const endedRow = { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const;
+      const endedRow = storableRow({ ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const);
       sums.add(endedRow);
       sessions.add(row.seq, endedRow);
     }

@@ -10,6 +10,13 @@ import { sumColumns, usageColumns } from '../../ledger/sums.ts';
 const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /**
+ * Earlier versions stored NUL and half surrogate pairs as escapes, the only ones that `JSON.stringify` writes with these
+ * numbers. PostgreSQL stores such JSON, but refuses to take texts out of it.
+ */
+const readableAttempts = String.raw`CASE WHEN strpos(attempts::text, '\u') = 0 THEN attempts
+  ELSE regexp_replace(attempts::text, '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})', '\1\\ufffd', 'gi')::json END`;
+
+/**
  * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups
  * whose requests are included, or null twice.
  */
@@ -17,7 +24,7 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (
       SELECT floor((started_at + $1) / $2) AS slot, seq, outcome, status, key_id, group_id, shadow_of, model_asked, model_served,
-        provider, capability, method, usage, attempts, cost_usd, fault
+        provider, capability, method, usage, ${readableAttempts} AS attempts, cost_usd, fault
       FROM requests
       WHERE started_at >= $4 AND started_at < $5 AND outcome IS NOT NULL
         AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer

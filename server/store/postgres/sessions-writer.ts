@@ -1,6 +1,7 @@
 /** Updates the table `sessions` within the transaction that writes the requests. */
 import { text } from '../../database/columns.ts';
 import type { JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
+import { storableSession } from '../../ledger/storable-row.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 
@@ -42,8 +43,9 @@ export async function writeSessions(queries: Queries, sessions: SessionUses): Pr
 export async function joinSession(
   queries: Queries,
   day: number,
-  { requestId, session, hasEnded }: JoinedRequest,
+  { requestId, session: givenSession, hasEnded }: JoinedRequest,
 ): Promise<void> {
+  const session = storableSession(givenSession);
   const { rows } = await queries.ask(findSql, day, requestId);
   const [row] = rows;
   if (!row || text(row.session) !== null) return;

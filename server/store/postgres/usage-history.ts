@@ -6,15 +6,17 @@ import type { LimitScope } from '../../contract/limits.ts';
 import { BatchedQuestions } from '../../database/batched-questions.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
+import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
-import type {
-  HistoryRange,
-  LedgerMoment,
-  PastRequest,
-  RequestName,
-  Spent,
-  SpentQuestion,
-  UsageHistory,
+import {
+  type HistoryRange,
+  type LedgerMoment,
+  type PastRequest,
+  plus,
+  type RequestName,
+  type Spent,
+  type SpentQuestion,
+  type UsageHistory,
 } from '../../ledger/usage-history.ts';
 
 import { columnsOf, unnest } from './columns.ts';
@@ -62,16 +64,19 @@ export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
   readonly #spent: BatchedQuestions<SpentQuestion, Spent>;
   readonly #late: BatchedQuestions<LateQuestion, PastRequest[]>;
+  readonly #setAside: SetAsideRows;
 
-  constructor(postgres: Postgres) {
+  constructor(postgres: Postgres, setAside: SetAsideRows) {
     this.#postgres = postgres;
+    this.#setAside = setAside;
     this.#spent = new BatchedQuestions((questions) => readSpent(postgres, questions));
     this.#late = new BatchedQuestions((questions) => readLate(postgres, questions));
   }
 
-  /** Counts requests that are written. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
-    return this.#spent.ask({ scope, id, range });
+  /** Counts requests that are written, and those that this replica has set aside. */
+  async spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
+    const question = { scope, id, range };
+    return plus(await this.#spent.ask(question), this.#setAside.spent(question));
   }
 
   requestsSince(scope: LimitScope, id: string, sinceMs: number): Promise<PastRequest[]> {
@@ -82,14 +87,21 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#postgres.transaction(async (queries) => {
       await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       return work({
-        spent: (questions) => readSpent(queries, questions),
-        ended: (requests) => readEnded(queries, requests),
+        spent: async (questions) => {
+          const written = await readSpent(queries, questions);
+          return questions.map((question, index) => plus(written[index] ?? nothing, this.#setAside.spent(question)));
+        },
+        ended: async (requests) => {
+          const setAside = this.#setAside.counted(requests.map(({ id }) => id));
+          return new Set([...(await readEnded(queries, requests)), ...setAside]);
+        },
       });
     });
   }
 
   /** Bound, because it is passed as a callback. */
   readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
+    this.#setAside.forget(scope, id);
     await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
   };
 }

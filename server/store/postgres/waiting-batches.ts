@@ -2,22 +2,25 @@
  * Keeps requests in memory until they are written to PostgreSQL, in batches within a fraction of a second. A batch that
  * may or may not have been written is written again unchanged, so that it counts once. While the database is
  * unavailable or slow, batches wait on disk. If the disk has no room, rows wait in memory, and beyond a limit the
- * oldest are dropped and counted.
+ * oldest are dropped and counted. A row that the database refuses is set aside alone.
  */
 import { randomUUID } from 'node:crypto';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
 import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import type { JoinedRequest } from '../../ledger/session-rows.ts';
+import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
 import { isFinished } from '../../ledger/writer.ts';
 import { failsForEver } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
 import type { LedgerSpool } from './ledger-spool.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
 import { settleWithin } from './within.ts';
+import { writeApart } from './write-apart.ts';
 
 interface Options {
   writer: Pick<LedgerWriter, 'write'>;
+  setAside: SetAsideRows;
   /** null to keep rows in memory only. */
   spool: LedgerSpool | null;
   log: { warn(fields: object, message: string): void };
@@ -102,9 +105,9 @@ export class WaitingBatches {
     this.#due();
   }
 
-  get health(): Pick<LedgerHealthView, 'ok' | 'pending' | 'spooled' | 'dropped' | 'lastError'> {
+  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
     const lastError = this.#writing.problem;
-    return { ok: lastError === null, ...this.#counts, lastError };
+    return { ok: lastError === null, ...this.#counts, setAside: this.#options.setAside.view, lastError };
   }
 
   get #counts(): Pick<LedgerHealthView, 'pending' | 'spooled' | 'dropped'> {
@@ -185,18 +188,15 @@ export class WaitingBatches {
   async #writeFrozen(batch: Batch): Promise<void> {
     const { writer, spool } = this.#options;
     this.#frozenAtMs = performance.now();
-    let lost: unknown = null;
     try {
       await writer.write(batch);
     } catch (error) {
       if (!failsForEver(error)) throw error;
-      lost = error;
-      this.#droppedCount += batch.rows.length;
+      await writeApart(batch, this.#options);
     }
     // Cleared before the batch is removed, so that it is not moved to disk again.
     this.#frozen = null;
     await spool?.remove(batch);
-    if (lost !== null) throw lost;
   }
 
   async #spillIfLate(): Promise<void> {

@@ -47,10 +47,10 @@ export const mediaAnswer: WholeFormat = {
   judge: (top) => judge(top, []),
 };
 
-/** A number, or its text in a form; at least 1. */
+/** A number, or its text in a form; at least 1. Of two and a half answers, two are made, if any. */
 export function countOf(value: unknown): number {
   const count = numberOf(value);
-  return Number.isInteger(count) && count > 0 ? count : 1;
+  return Number.isFinite(count) && count >= 1 ? Math.floor(count) : 1;
 }
 
 /** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */

@@ -1,22 +1,24 @@
-import { rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
-import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { createLedger, type LocalLedger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, healthy, noon, silent, startedRow, temporaryFolder } from './records.ts';
 
 let folder: string;
 let file: string;
 let database: Database;
-let ledger: Ledger;
+let ledger: LocalLedger;
+let setAsideFile: string;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'], now: noon });
   folder = temporaryFolder();
   file = join(folder, 'sluice.db');
   database = openDatabase(file);
-  ledger = createLedger({ database, log: silent });
+  setAsideFile = join(folder, 'set-aside-requests.jsonl');
+  ledger = createLedger({ database, setAsideFile, log: silent });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -158,17 +160,50 @@ test('while writing fails no more than 10,000 rows wait, and the oldest are drop
   expect(database.prepare('SELECT id FROM requests ORDER BY seq LIMIT 1').get()).toEqual({ id: 'req_5' });
 });
 
-test('rows that can never be written do not block those that can', () => {
-  vi.spyOn(database, 'transaction').mockImplementationOnce(() => {
-    throw new TypeError('a defect');
+/** Someone, or a defect, makes the file refuse some rows. */
+function refuseRows(condition: string): void {
+  database.exec(`CREATE TRIGGER refuse BEFORE INSERT ON requests WHEN ${condition}
+    BEGIN SELECT raise(ABORT, 'refused'); END`);
+}
+
+test('a row that is refused is set aside alone, in a file, and the ledger has its amounts without its texts', () => {
+  refuseRows("new.model_asked = 'poison'");
+  for (let index = 0; index < 300; index++) ledger.finished(finishedRow(`req_${index}`));
+  ledger.finished(finishedRow('req_bad', { modelAsked: 'poison', costUsd: 3 }));
+  ledger.flush();
+  expect(countRows()).toBe(301);
+  expect(ledger.health()).toEqual({ ...healthy, setAside: { rows: 1, file: setAsideFile } });
+  expect(JSON.parse(readFileSync(setAsideFile, 'utf8'))).toMatchObject({
+    error: 'refused',
+    isCounted: true,
+    row: { id: 'req_bad', modelAsked: 'poison', costUsd: 3 },
   });
-  ledger.finished(finishedRow('req_1'));
+  const spent = ledger.history.spent('key', 'k1', { startMs: noon, endMs: noon + 900_000 });
+  expect(spent.usd).toBeCloseTo(3.3, 9);
+});
+
+test('the cost of a row that is refused altogether counts in its budgets, also after a restart, until its key is removed', () => {
+  refuseRows("new.id LIKE 'req_bad%'");
+  ledger.started(startedRow('req_bad_1'), { usage: { inputTokens: 1 }, costUsd: 40 });
+  ledger.finished(finishedRow('req_bad', { costUsd: 3 }));
+  ledger.finished(finishedRow('req_good', { costUsd: 5 }));
   ledger.flush();
-  expect(ledger.health()).toMatchObject({ ok: false, pending: 0, dropped: 1, lastError: 'a defect' });
-  ledger.finished(finishedRow('req_2'));
-  ledger.flush();
-  expect(ledger.health()).toMatchObject({ ok: true, dropped: 1 });
-  expect(countRows()).toBe(1);
+  const usdOf = (each: LocalLedger, scope: 'key' | 'group', id: string) =>
+    each.history.spent(scope, id, { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY }).usd;
+  expect(usdOf(ledger, 'key', 'k1')).toBe(8);
+  ledger.close();
+  // The process was killed while it wrote a line.
+  appendFileSync(setAsideFile, '{"row":{"id":');
+  const next = createLedger({ database, setAsideFile, log: silent });
+  expect(usdOf(next, 'key', 'k1')).toBe(48);
+  expect(usdOf(next, 'group', 'default')).toBe(48);
+  expect(next.health().setAside).toEqual({ rows: 2, file: setAsideFile });
+  next.history.forgetTotal('key', 'k1');
+  next.close();
+  const last = createLedger({ database, setAsideFile, log: silent });
+  expect(usdOf(last, 'key', 'k1')).toBe(0);
+  expect(usdOf(last, 'group', 'default')).toBe(48);
+  last.close();
 });
 
 test('closing writes the waiting rows', () => {

@@ -15,6 +15,7 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../wire.ts';
+import { countOf } from '../formats.ts';
 import { estimateAnswer } from './estimate-answer.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
 import { likelyUsage } from './likely-usage.ts';
@@ -64,9 +65,9 @@ function ofRequest(operation: Capability, body: RequestView): UsageHints {
     case 'speech':
       return ofSpeech(body);
     case 'videos':
-      return quantity('seconds', body.field('seconds'), maxFilmSeconds);
+      return ofVideo(body);
     case 'images':
-      return quantity('images', body.field('n') ?? 1, Number.POSITIVE_INFINITY);
+      return numberOf(body.field('n') ?? 1) > 0 ? { images: countOf(body.field('n')) } : {};
     default:
       return {};
   }
@@ -87,9 +88,9 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function quantity(name: 'seconds' | 'images', value: unknown, max: number): UsageHints {
-  const number = numberOf(value);
-  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, max) } : {};
+function ofVideo(body: RequestView): UsageHints {
+  const seconds = numberOf(body.field('seconds'));
+  return seconds > 0 && Number.isFinite(seconds) ? { seconds: Math.min(seconds, maxFilmSeconds) } : {};
 }
 
 /** The usage that the response reports, or an estimate from the request. */

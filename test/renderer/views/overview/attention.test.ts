@@ -76,6 +76,10 @@ describe('what needs attention', () => {
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, dropped: 2 } } })).toEqual([
       'ledger-dropped',
     ]);
+    const setAside = { rows: 2, file: '/data/set-aside-requests.jsonl' };
+    expect(concerns({ status: { ...status(1), ledger: { ...ledger, ok: true, setAside } } })).toMatchObject([
+      { kind: 'ledger-refuses', setAside },
+    ]);
     const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed', budgetsAreLost: false };
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, replaced } } })).toEqual(['ledger-replaced']);
   });

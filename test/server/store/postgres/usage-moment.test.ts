@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SetAsideRows } from '../../../../server/ledger/set-aside-rows.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { PostgresUsageHistory } from '../../../../server/store/postgres/usage-history.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -17,7 +18,7 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   afterAll(() => postgres.close());
 
   test('is read as of one moment, with what of it has ended', async () => {
-    const history = new PostgresUsageHistory(postgres);
+    const history = new PostgresUsageHistory(postgres, new SetAsideRows({ file: null, log: silent }));
     const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
     const question = { scope: 'key', id: 'moment', range } as const;
     const rowOf = (id: string, startedAt: number) =>

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
+import type { BegunRow, EndedRow } from '../../../../server/ledger/rows.ts';
+import { SetAsideRows } from '../../../../server/ledger/set-aside-rows.ts';
 import { LedgerSpool } from '../../../../server/store/postgres/ledger-spool.ts';
 import type { Batch } from '../../../../server/store/postgres/ledger-writer.ts';
 import { WaitingBatches } from '../../../../server/store/postgres/waiting-batches.ts';
@@ -23,7 +25,14 @@ afterEach(async () => {
 });
 
 /** Accepts batches after the given failures. */
-function open(failures: Error[] = [], { nowMs = noon + 60_000, spool = null as LedgerSpool | null } = {}) {
+function open(
+  failures: Error[] = [],
+  {
+    nowMs = noon + 60_000,
+    spool = null as LedgerSpool | null,
+    refuses = (_row: BegunRow | EndedRow): boolean => false,
+  } = {},
+) {
   const written: Batch[] = [];
   const tried: Batch[] = [];
   const writer = {
@@ -31,15 +40,19 @@ function open(failures: Error[] = [], { nowMs = noon + 60_000, spool = null as L
       tried.push(batch);
       const failure = failures.shift();
       if (failure) throw failure;
+      if (batch.rows.some(refuses)) throw refused('22P02');
       written.push(batch);
     },
   };
-  waiting = new WaitingBatches({ writer, spool, log: silent, flushMs: 5, spillMs: 5, now: () => nowMs });
+  const options = { writer, setAside: nothingSetAside(), spool, log: silent, flushMs: 5, spillMs: 5, now: () => nowMs };
+  waiting = new WaitingBatches(options);
   return { waiting, written, tried };
 }
 
 const idsOf = (batches: readonly Batch[]) => batches.map(({ rows }) => rows.map(({ id }) => id));
 const away = new Error('connect ECONNREFUSED');
+const refused = (code: string) => Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code });
+const nothingSetAside = () => new SetAsideRows({ file: null, log: silent });
 
 function newFolder(): string {
   const folder = temporaryFolder();
@@ -71,21 +84,31 @@ test('a batch that may have been written is written again unchanged, before late
   expect(waiting.health).toMatchObject({ ok: true, pending: 0, dropped: 0 });
 });
 
-test('a batch that can never be written is dropped and counted', async () => {
-  const { waiting, written } = open([new TypeError('a mistake of Sluice')]);
-  waiting.add(finishedRow('a'));
+test('of a batch that is refused only the refused row is set aside, and its amounts are written without its texts', async () => {
+  const { waiting, written } = open([], { refuses: ({ modelAsked }) => modelAsked === 'poison' });
+  for (let index = 0; index < 999; index++) waiting.add(finishedRow(`r${index}`));
+  waiting.add(finishedRow('bad', { modelAsked: 'poison', costUsd: 3 }));
   await waiting.flush();
-  waiting.add(finishedRow('b'));
+  const rows = written.flatMap((batch) => batch.rows);
+  expect(rows).toHaveLength(1_000);
+  expect(rows.find(({ id }) => id === 'bad')).toMatchObject({ modelAsked: null, costUsd: 3, keyId: 'k1' });
+  expect(waiting.health).toMatchObject({ ok: true, pending: 0, dropped: 0, setAside: { rows: 1 } });
+});
+
+test('rows that a database refuses before it is away are set aside once, and the others are written when it is back', async () => {
+  const { waiting, written } = open([refused('22P02'), away], { refuses: ({ id }) => id === 'b' });
+  for (const id of ['a', 'b', 'c']) waiting.add(finishedRow(id));
   await waiting.flush();
-  expect(idsOf(written)).toEqual([['b']]);
-  expect(waiting.health).toMatchObject({ dropped: 1 });
+  expect(waiting.health).toMatchObject({ ok: false, pending: 3 });
+  await waiting.flush();
+  expect(new Set(idsOf(written).flat())).toEqual(new Set(['a', 'c']));
+  expect(waiting.health).toMatchObject({ ok: true, pending: 0, dropped: 0, setAside: { rows: 1 } });
 });
 
 test.each(['42501', '28P01', '3D000', '42P01', '23514'])(
   'a batch that is refused with %s waits, because the cause can be fixed',
   async (code) => {
-    const refused = Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code });
-    const { waiting, written } = open([refused]);
+    const { waiting, written } = open([refused(code)]);
     waiting.add(finishedRow('a'));
     await waiting.flush();
     expect(waiting.health).toMatchObject({ ok: false, pending: 1, dropped: 0, lastError: 'refused' });
@@ -178,7 +201,7 @@ test('a batch that hangs is moved to disk as well, and is not repeated once it i
       written.push(batch);
     },
   };
-  waiting = new WaitingBatches({ writer, spool, log: silent, flushMs: 5, spillMs: 5 });
+  waiting = new WaitingBatches({ writer, setAside: nothingSetAside(), spool, log: silent, flushMs: 5, spillMs: 5 });
   waiting.add(finishedRow('a'));
   await eventually(() => spool.rows === 1);
   waiting.add(finishedRow('b'));

@@ -1,4 +1,5 @@
 import type { StoreSubject } from '../store-subject.ts';
+import { hostileContract } from './hostile.ts';
 import { keptContract } from './kept.ts';
 import { lateEndsContract } from './late-ends.ts';
 import { overTimeContract } from './over-time.ts';
@@ -18,4 +19,5 @@ export function ledgerContract(subject: StoreSubject): void {
   spentContract(subject);
   sessionsContract(subject);
   keptContract(subject);
+  hostileContract(subject);
 }
