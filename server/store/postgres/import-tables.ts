@@ -27,7 +27,7 @@ interface Copied {
   ofEqualNames: 'sum' | 'last';
 }
 
-const sums = sumColumns.map((column) => `sum(${column})`).join(', ');
+const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 const selectAll = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
 
 /** Includes days that were rolled up and days that were not. */

@@ -1,0 +1,163 @@
+/** Rows that PostgreSQL refuses or once refused to read, and their move from a data folder. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { configSchema } from '../../../../server/contract/config.ts';
+import { openLocalStore } from '../../../../server/store/local-store.ts';
+import { importFolder } from '../../../../server/store/postgres/import-folder.ts';
+import type { Store } from '../../../../server/store/store.ts';
+import { fullRow } from '../../../support/hostile-rows.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
+import { rescuedRow, silent, temporaryFolder } from '../../ledger/records.ts';
+import { everyAnswer } from '../contract/ledger/hostile.ts';
+import { ended, hour, minute, noon } from '../contract/ledger/used-ledger.ts';
+
+const log = { ...silent, error() {} };
+const settings = () => configSchema.parse({ version: 1 }).settings;
+const allTime = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+
+/** As earlier versions stored what clients and upstreams had chosen. */
+function makeHostile(dataDir: string): void {
+  const file = new DatabaseSync(join(dataDir, 'ledger.sqlite'));
+  file.exec(String.raw`
+    UPDATE requests SET client_retries = 1.5 WHERE id = 'req_1';
+    UPDATE requests SET client_retries = 9007199254740994 WHERE id = 'req_2';
+    UPDATE requests SET usage = json_set(usage, '$.images', 2.5), model_asked = 'm' || char(0) || 'x' WHERE id = 'req_3';
+    UPDATE requests SET shadow_of = replace(shadow_of, 'gpt-x', 'm\u0000x') WHERE id = 'req_4';
+    UPDATE requests SET attempts = replace(replace(attempts, '"b"', '"m\ud800x"'), 'it broke', 'it \u0000 broke');
+    UPDATE usage_cells SET images = images + 2.5, name = 'gpt' || char(0) WHERE dimension = 'model' AND name = 'a';
+    UPDATE sessions SET name = 'my' || char(0) || 'run';
+  `);
+  file.prepare("UPDATE usage_cells SET name = ? WHERE dimension = 'model' AND name = 'b'").run('gpt\ufffd');
+  file.close();
+}
+
+async function hostileFolder(): Promise<string> {
+  const dataDir = temporaryFolder();
+  const store = openLocalStore({ dataDir, log, settings });
+  for (let index = 0; index < 6; index++)
+    store.ledger.finished(
+      fullRow(`req_${index}`, { startedAt: noon + index, ...(index % 2 === 1 && { shadowOf: null }) }),
+    );
+  await store.close();
+  makeHostile(dataDir);
+  return dataDir;
+}
+
+test('rows that an earlier version stored with hostile values in SQLite are listed, counted and added up', async () => {
+  const dataDir = await hostileFolder();
+  const store = openLocalStore({ dataDir, log, settings });
+  expect((await store.ledger.listRequests({})).requests).toHaveLength(6);
+  const answers = await everyAnswer(store.ledger);
+  expect(answers['by day']).toMatchObject([{ requests: 6, inputTokens: 600 }]);
+  await store.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+describe.runIf(hasPostgres())('PostgreSQL', () => {
+  const server = startPostgresInSuite();
+  let url: string;
+  let dataDir: string;
+  const open = (): Promise<Store> => openReplicaStore(url, { dataDir, log, settings });
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    dataDir = temporaryFolder();
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  async function refuseRows(condition: string): Promise<void> {
+    const tables = await openTables(url);
+    await tables.script(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF ${condition} THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON requests FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    await tables.close();
+  }
+
+  test('that refuses one row of a batch gets all others, and the amounts of that one', async () => {
+    await refuseRows("NEW.model_asked = 'poison'");
+    const store = await open();
+    for (let index = 0; index < 300; index++) store.ledger.finished(ended(`req_${index}`, { keyId: 'k2' }));
+    store.ledger.finished(ended('req_bad', { modelAsked: 'poison', keyId: 'k2', costUsd: 3 }));
+    await store.ledger.flush();
+    const file = join(dataDir, 'waiting-requests', 'set-aside-requests.jsonl');
+    expect(store.ledger.health()).toMatchObject({ ok: true, pending: 0, dropped: 0, setAside: { rows: 1, file } });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ row: { id: 'req_bad', modelAsked: 'poison' } });
+    expect(await store.ledger.countRequests({})).toMatchObject({ requests: 301 });
+    expect((await store.ledger.history.spent('key', 'k2', allTime)).usd).toBeCloseTo(3.3, 9);
+    await store.close();
+  });
+
+  test.each([
+    ['a trigger', () => refuseRows("NEW.id = 'req_bad'")],
+    [
+      'a constraint',
+      async () => {
+        const tables = await openTables(url);
+        await tables.script("ALTER TABLE requests ADD CONSTRAINT known CHECK (id <> 'req_bad')");
+        await tables.close();
+      },
+    ],
+  ])('whose %s refuses a row altogether: its cost counts in its budgets, also after a restart', async (_by, refuse) => {
+    const store = await open();
+    store.ledger.finished(ended('req_0', { costUsd: 1 }));
+    await store.ledger.flush();
+    await refuse();
+    store.ledger.finished(ended('req_bad', { costUsd: 3 }));
+    for (let index = 1; index < 9; index++) store.ledger.finished(ended(`req_${index}`, { costUsd: 1 }));
+    await store.ledger.flush();
+    const usdAt = async ({ ledger }: Store) => (await ledger.history.spent('key', 'k1', allTime)).usd;
+    expect(await usdAt(store)).toBe(12);
+    await store.close();
+    const next = await open();
+    expect(await usdAt(next)).toBe(12);
+    expect(await next.ledger.countRequests({})).toMatchObject({ requests: 9 });
+    expect(
+      await next.ledger.history.atSnapshot?.(async ({ spent, ended: endedOf }) => [
+        (await spent([{ scope: 'group', id: 'default', range: { startMs: noon, endMs: noon + hour } }]))[0]?.usd,
+        [
+          ...(await endedOf([
+            { id: 'req_bad', startedAt: noon },
+            { id: 'req_1', startedAt: noon },
+          ])),
+        ].sort(),
+      ]),
+    ).toEqual([12, ['req_1', 'req_bad']]);
+    await next.close();
+  });
+
+  test('that holds attempts with NUL and half surrogate pairs of an earlier version answers usage in short steps', async () => {
+    const store = await open();
+    store.ledger.finished(rescuedRow('req_1', { startedAt: noon }));
+    await store.ledger.flush();
+    const tables = await openTables(url);
+    const attempts = String.raw`replace(replace(attempts::text, '"b"', '"m\ud800x\\u0000"'), '"p1"', '"\\\u0000\u0000p1"')`;
+    await tables.ask(`UPDATE requests SET attempts = (${attempts})::json`);
+    await tables.close();
+    const question = { sinceMs: noon, untilMs: noon + hour, stepMs: minute };
+    const names = async (by: 'model' | 'provider') =>
+      (await store.ledger.usageOverTime({ by, ...question })).map(({ name }) => name).sort();
+    expect(await names('model')).toEqual(['a', 'b', 'm\ufffdx\\u0000']);
+    expect(await names('provider')).toEqual(['\\\ufffd\ufffdp1', 'p0', 'p2']);
+    await everyAnswer(store.ledger);
+    await store.close();
+  });
+
+  test('takes a whole data folder with hostile rows of an earlier version', async () => {
+    const folder = await hostileFolder();
+    const { compared } = await importFolder({
+      ...{ dataDir: folder, address: url, env: {}, key: {}, secrets: 'file', log },
+      progress() {},
+    });
+    expect(compared.filter(({ isSame }) => !isSame)).toEqual([]);
+    expect(compared).toContainEqual({ what: 'requests', before: 6, after: 6, isSame: true });
+    const store = await open();
+    expect((await store.ledger.getRequest('req_1'))?.clientRetries).toBe(2);
+    const answers = await everyAnswer(store.ledger);
+    expect(answers['by model']).toContainEqual(expect.objectContaining({ name: 'gpt\ufffd', inputTokens: 1_800 }));
+    expect(answers.sessions).toMatchObject({ sessions: [{ name: 'my\ufffdrun' }] });
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+});
