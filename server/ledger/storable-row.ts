@@ -3,6 +3,7 @@
  * values: `x-stainless-retry-count: 1.5`, two and a half images, a model named "m\0x". PostgreSQL refuses such values, and a
  * batch that it refuses holds other clients' rows too. Pure.
  */
+import { lostPurchaseCode } from '../contract/errors.ts';
 import type {
   AttemptRecord,
   CacheNote,
@@ -209,7 +210,8 @@ export function bareRow<Row extends BegunRow | EndedRow>(row: Row): Row {
   const bareStart = { ...row, route: '', method: 'POST', modelAsked: null, session: null, shadowOf };
   if (!('outcome' in row)) return bareStart;
   const unnamed: Partial<RequestRecord> = {
-    errorCode: null,
+    // It decides whether an unknown cost is missing from the sums.
+    errorCode: row.errorCode === lostPurchaseCode ? lostPurchaseCode : null,
     modelServed: null,
     credential: null,
     attempts: [],
