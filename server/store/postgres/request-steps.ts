@@ -24,7 +24,7 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (
       SELECT floor((started_at + $1) / $2) AS slot, seq, outcome, status, key_id, group_id, shadow_of, model_asked, model_served,
-        provider, capability, method, usage, ${readableAttempts} AS attempts, cost_usd, fault
+        provider, capability, method, usage, ${readableAttempts} AS attempts, cost_usd, fault, error_code
       FROM requests
       WHERE started_at >= $4 AND started_at < $5 AND outcome IS NOT NULL
         AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer

@@ -1,13 +1,11 @@
 /** Rows that PostgreSQL refuses or once refused to read, and their move from a data folder. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../server/contract/config.ts';
-import { openLocalStore } from '../../../../server/store/local-store.ts';
 import { importFolder } from '../../../../server/store/postgres/import-folder.ts';
 import type { Store } from '../../../../server/store/store.ts';
-import { fullRow } from '../../../support/hostile-rows.ts';
+import { hostileFolder } from '../../../support/hostile-folder.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
 import { rescuedRow, silent, temporaryFolder } from '../../ledger/records.ts';
@@ -17,44 +15,6 @@ import { ended, hour, minute, noon } from '../contract/ledger/used-ledger.ts';
 const log = { ...silent, error() {} };
 const settings = () => configSchema.parse({ version: 1 }).settings;
 const allTime = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
-
-/** As earlier versions stored what clients and upstreams had chosen. */
-function makeHostile(dataDir: string): void {
-  const file = new DatabaseSync(join(dataDir, 'ledger.sqlite'));
-  file.exec(String.raw`
-    UPDATE requests SET client_retries = 1.5 WHERE id = 'req_1';
-    UPDATE requests SET client_retries = 9007199254740994 WHERE id = 'req_2';
-    UPDATE requests SET usage = json_set(usage, '$.images', 2.5), model_asked = 'm' || char(0) || 'x' WHERE id = 'req_3';
-    UPDATE requests SET shadow_of = replace(shadow_of, 'gpt-x', 'm\u0000x') WHERE id = 'req_4';
-    UPDATE requests SET attempts = replace(replace(attempts, '"b"', '"m\ud800x"'), 'it broke', 'it \u0000 broke');
-    UPDATE usage_cells SET images = images + 2.5, name = 'gpt' || char(0) WHERE dimension = 'model' AND name = 'a';
-    UPDATE sessions SET name = 'my' || char(0) || 'run';
-  `);
-  file.prepare("UPDATE usage_cells SET name = ? WHERE dimension = 'model' AND name = 'b'").run('gpt\ufffd');
-  file.close();
-}
-
-async function hostileFolder(): Promise<string> {
-  const dataDir = temporaryFolder();
-  const store = openLocalStore({ dataDir, log, settings });
-  for (let index = 0; index < 6; index++)
-    store.ledger.finished(
-      fullRow(`req_${index}`, { startedAt: noon + index, ...(index % 2 === 1 && { shadowOf: null }) }),
-    );
-  await store.close();
-  makeHostile(dataDir);
-  return dataDir;
-}
-
-test('rows that an earlier version stored with hostile values in SQLite are listed, counted and added up', async () => {
-  const dataDir = await hostileFolder();
-  const store = openLocalStore({ dataDir, log, settings });
-  expect((await store.ledger.listRequests({})).requests).toHaveLength(6);
-  const answers = await everyAnswer(store.ledger);
-  expect(answers['by day']).toMatchObject([{ requests: 6, inputTokens: 600 }]);
-  await store.close();
-  rmSync(dataDir, { recursive: true });
-});
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   const server = startPostgresInSuite();
