@@ -81,6 +81,7 @@ export function createLedgerWriter(
       const rows = rowsToWrite(given);
       const deferred: BegunRow[] = [];
       const begunSeqs = new Map<string, number>();
+      const capturedSeqs = new Map<string, number>();
       const hasCapture = new Set(captures.map(({ id }) => id));
       names.startBatch();
       database.transaction(() => {
@@ -98,7 +99,7 @@ export function createLedgerWriter(
             sums.add(row);
             const errors = errorsOf(row);
             if (errors !== '') addErrors.run(seq, errors);
-            if (row.captured !== null) captured.set(row.id, seq);
+            if (row.captured !== null) capturedSeqs.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begunSeqs.set(row.id, seq);
         }
@@ -107,7 +108,7 @@ export function createLedgerWriter(
         addSessions(sessions);
         for (const capture of captures) {
           const { id } = capture;
-          addCapture(capture, captured.get(id) ?? begunSeqs.get(id) ?? running.get(id) ?? null);
+          addCapture(capture, capturedSeqs.get(id) ?? captured.get(id) ?? begunSeqs.get(id) ?? running.get(id) ?? null);
         }
       });
       // Only after the commit.
@@ -115,6 +116,8 @@ export function createLedgerWriter(
       if (captures.length > 0) captureWritten();
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begunSeqs) running.set(id, seq);
+      // A batch that is refused must leave none of these behind.
+      for (const [id, seq] of capturedSeqs) captured.set(id, seq);
       forgetOldest(captured);
       return deferred;
     },
