@@ -1,5 +1,5 @@
 /** Formats one ledger request with all its details for the terminal. */
-import type { AttemptRecord, CacheNote } from '../contract/ledger.ts';
+import type { AttemptRecord, CacheNote, UsageCertainty } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime, table } from './output.ts';
@@ -16,6 +16,7 @@ export function describeRequest(request: RequestView, shadow: RequestView | null
     ],
     ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
     ['client', request.client],
+    ['usage', usageFact(request)],
     ['cache', cacheFact(request.cached)],
     ['cassette', request.cassette],
     ['shadow', shadow && describeShadow(shadow)],
@@ -34,6 +35,24 @@ export function describeRequest(request: RequestView, shadow: RequestView | null
     ...notesOf('Dropped by the translation', request.dropped),
     ...notesOf('Emulated by the translation', request.emulated),
   ].join('\n');
+}
+
+const certainties: Record<UsageCertainty, string | null> = {
+  reported: null,
+  partial: 'incomplete: the response did not finish',
+  estimated: 'estimated: the provider did not report all of it',
+  reserved: 'as reserved: the provider did not report it, and a hard budget applies',
+  none: null,
+};
+
+function usageFact({ usage, usageCertainty, costUsd }: RequestView): string | null {
+  if (usage === null) return null;
+  const facts = [
+    `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'} tokens`,
+    costUsd === null ? 'of unknown cost' : `$${costUsd.toFixed(6)}`,
+    certainties[usageCertainty],
+  ];
+  return facts.filter((each) => each !== null).join(', ');
 }
 
 function describeShadow({ id, provider, modelServed, costUsd, totalMs, outcome, sameAnswer }: RequestView): string {

@@ -36,7 +36,7 @@ export const usualRow = [
 
 export function requestRow(request: LoggedRequest): string[] {
   const { usage } = request;
-  const about = request.usageCertainty === 'estimated' ? '~' : '';
+  const about = request.usageCertainty === 'estimated' || request.usageCertainty === 'reserved' ? '~' : '';
   return [
     localTime(request.startedAt),
     String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),

@@ -4,8 +4,11 @@ import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
 import type { ShadowedRequest } from './shadow.ts';
 
-/** How reliable a usage is. */
-export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
+/**
+ * How reliable a usage is. `reserved`: as much as the request might have used, because a hard budget applies and the usage
+ * stayed unknown.
+ */
+export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'reserved' | 'none';
 
 /** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 export interface Usage {

@@ -2,6 +2,7 @@
  * Determines usage and cost of each attempt of a request: read from the end of its response, or estimated if that
  * reports none. Runs once, at the end of the request.
  */
+import { pattern } from '../bounded-pattern.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
@@ -16,7 +17,7 @@ const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
-  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown. */
+  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown, because no hard budget applies. */
   reserved: Usage | null;
   /**
    * Recorded for a background response that nobody can fetch, so that its usage stays unknown; null if no limit
@@ -38,8 +39,9 @@ export function accountFor(
     note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
     if (goesOn(trace, attempt, body)) note(record, free);
     else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
-      const costUsd = costOf(record, unfetchable, { prices, model });
-      note(record, { usage: unfetchable, usageCertainty: 'estimated', costUsd });
+      note(record, asReserved(record, unfetchable, { prices, model }));
+    } else if (call && reserved && isUncounted(attempt)) {
+      note(record, asReserved(record, call.mostOf(attempt, reserved), { prices, model }));
     } else if (call && reserved && isUnpricedAttempt(record)) applyFallback(record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
@@ -100,14 +102,32 @@ function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing)
   return name === null ? null : prices.cost(record.provider, name, usage);
 }
 
-/** Priced for the attempt's own target; unknown if that has no price. */
+/** Priced for the attempt's own target. */
+function asReserved(record: AttemptRecord, usage: Usage, pricing: Pricing): Accounting {
+  return { usage, usageCertainty: 'reserved', costUsd: costOf(record, usage, pricing) };
+}
+
+/** Unknown if the attempt's target has no price. */
 function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
-  const costUsd = costOf(record, reserved, pricing);
-  if (costUsd === null) return;
+  const { costUsd, usageCertainty } = asReserved(record, reserved, pricing);
+  if (costUsd === null && record.usage !== null) return;
   record.usage ??= reserved;
-  record.usageCertainty = 'estimated';
+  record.usageCertainty = usageCertainty;
   record.costUsd = costUsd;
 }
+
+/**
+ * The upstream may have worked, and been paid, beyond what is visible: the answer was cut before the usage of the whole,
+ * by whichever side. Not if it refused the request, or was not reached.
+ */
+function isUncounted({ record, hasEnded, hasFinished, responseType }: AttemptTrace): boolean {
+  if (hasEnded || (hasFinished && record.usageCertainty === 'reported')) return false;
+  if (record.status === null) return endingOf(record) === 'stopped' || (record.failure === 'silent' && isSent(record));
+  return record.status < 300 && answerType.test(responseType);
+}
+
+const answerType = pattern(/json|event-stream/i);
+const isSent = ({ connectMs }: AttemptRecord) => connectMs !== null;
 
 /** How an attempt ended, as far as it affects cost. */
 type Ending =
@@ -160,13 +180,15 @@ class CallAccounting {
     const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
     attempt.responseStatus = extracted.status;
     if (ending === 'failed' && extracted.certainty !== 'reported') return isLost(record) ? ofUnknownCost : free;
-    const { usage, certainty } = this.#completed(extracted, { answer, ending, format });
-    const isPart = ending === 'broken' && certainty === 'reported';
+    const ended = { answer, ending, format };
+    const known = this.#completed(extracted, ended);
+    const isPart = ending === 'broken' && !attempt.hasFinished && known.certainty === 'reported';
+    const { usage, certainty } = isPart ? this.#atLeast(known, ended) : known;
     // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;
     return {
       usage,
-      usageCertainty: isPart ? 'partial' : certainty,
+      usageCertainty: certainty,
       costUsd: model === null ? null : prices.cost(record.provider, model, usage),
     };
   }
@@ -176,6 +198,40 @@ class CallAccounting {
     if (extracted.usage === null) return this.#estimate(ended);
     if (extracted.certainty !== 'estimated') return extracted;
     return { usage: { ...this.#estimate(ended).usage, ...extracted.usage }, certainty: 'estimated' };
+  }
+
+  /**
+   * The usage of the beginning of an answer, such as that of Anthropic's `message_start`, may say less than the text that
+   * came after it.
+   */
+  #atLeast({ usage }: Estimated, ended: EndedAnswer): Estimated {
+    const guess = this.#estimate(ended).usage?.outputTokens ?? 0;
+    const { outputTokens = 0 } = usage ?? {};
+    if (guess <= outputTokens) return { usage, certainty: 'partial' };
+    return { usage: { ...usage, outputTokens: guess }, certainty: 'estimated' };
+  }
+
+  /** The most that a cut attempt may have used: the input that it told of, else the estimate, and all of its output. */
+  mostOf(attempt: AttemptTrace, reserved: Usage): Usage {
+    const { inputTokens: mostInput, outputTokens: mostOutput } = reserved;
+    if (mostInput === undefined || mostOutput === undefined) return reserved;
+    const format = attempt.usage ?? this.#format;
+    const answer = attempt.excerpt.kept(attempt.responseType);
+    const told = format.read(answer, { most: this.#format.hints(this.#body, answer.bytes).most });
+    const { outputTokens = 0, ...input } = told.certainty === 'reported' ? (told.usage ?? {}) : {};
+    // What the request only refers to is in no estimate, but in the reservation.
+    const guess = mostInput > this.#body.size ? mostInput : this.#guessedPrompt(mostInput);
+    return {
+      ...reserved,
+      ...input,
+      inputTokens: input.inputTokens || guess,
+      outputTokens: Math.max(mostOutput, outputTokens),
+    };
+  }
+
+  #guessedPrompt(mostTokens: number): number {
+    const { text } = this.#format;
+    return Math.min((text && this.#promptTokens(text)) ?? mostTokens, mostTokens);
   }
 
   /** Only if both the request and the answer are text. */

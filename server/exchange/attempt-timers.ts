@@ -15,6 +15,8 @@ interface TimedAttempt {
   late(error: TransportError): void;
   /** The response is complete, but the upstream keeps the connection open. */
   finished(): void;
+  /** The client has left a finished answer whose usage did not arrive in time. */
+  uncounted(): void;
 }
 
 /** The timeouts of one attempt after its request was sent: first content, further progress, and the end. */
@@ -27,6 +29,8 @@ export class AttemptTimers {
   #progress: ProgressWatch | undefined;
   #drain: NodeJS.Timeout | undefined;
   #end: AwakeTimer | undefined;
+  /** Only the usage is awaited. */
+  #isAbandoned = false;
   /** Silence after which the response counts as ended; 0: it is not complete yet. */
   #lingersMs = 0;
 
@@ -67,12 +71,21 @@ export class AttemptTimers {
     this.#drain = setTimeout(onOver, drainMs);
   }
 
+  /** The model has finished, and the client has left. */
+  awaitUsage(): void {
+    this.#isAbandoned = true;
+    this.#end?.clear();
+    this.#lingersMs = 0;
+    this.drainFor(patientMs, () => this.#attempt.uncounted());
+  }
+
   /**
    * Called for each chunk sent to the client. Ends the response if the upstream keeps the connection open after the last
    * chunk.
    */
   expectEnd(reader: ResponseReader, chunk: Buffer): void {
     const lingersMs = lingering(reader);
+    if (this.#isAbandoned && lingersMs === patientMs) return;
     // While more may follow, the timer measures silence; comments do not reset it.
     if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(chunk))) return;
     this.#end?.clear();
@@ -107,7 +120,7 @@ export class AttemptTimers {
 
 const errorMs = 5_000;
 const lingerMs = 1_000;
-/** After a chat's last choice has ended, for its usage, content-filter results and `[DONE]`. */
+/** After the model has finished, for its usage, content-filter results and `[DONE]`. */
 const patientMs = 5_000;
 
 function lingering(reader: ResponseReader): number {

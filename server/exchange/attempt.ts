@@ -31,7 +31,6 @@ export class Attempt {
   #settle: (result: CallResult) => void = () => {};
   #isOver = false;
   #reader: ResponseReader | undefined;
-  #bytes = 0;
   readonly #memory: ResponseMemory;
 
   constructor(options: AttemptOptions) {
@@ -51,15 +50,21 @@ export class Attempt {
     });
   }
 
-  /**
-   * The client disconnected. Aborts the upstream at once, or reads on for at most `drainMs` to learn the usage. Not a
-   * failure after the terminal event.
-   */
+  /** The client disconnected. Reads on for at most `drainMs`, and for moments if the model has finished: for the usage. */
   clientLeft(drainMs: number): void {
     if (this.#isOver) return;
-    if (this.#options.trace.hasBegun && this.#reader?.isComplete?.()) this.#act([{ kind: 'complete' }]);
-    else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
+    const { trace, client } = this.#options;
+    if (trace.hasBegun && this.#reader?.hasFinished) {
+      client.leftWithAnswer();
+      if (this.#reader.mayGoOn?.()) this.#timers.awaitUsage();
+      else this.#complete({ kind: 'complete' });
+    } else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
+  }
+
+  /** The usage of a finished answer did not arrive in time. */
+  uncounted(): void {
+    if (!this.#isOver) this.#complete({ kind: 'complete' }, false);
   }
 
   /** Another attempt became the answer. */
@@ -84,9 +89,8 @@ export class Attempt {
 
   /** The awaited bytes did not arrive, or not in time. */
   late(error: TransportError): void {
-    if (this.#isOver) return;
-    if (this.#reader) this.#act(this.#reader.fail(error));
-    else this.#fail({ kind: 'transport', error });
+    if (this.#reader && !this.#isOver) this.#act(this.#reader.fail(error));
+    else if (!this.#isOver) this.#fail({ kind: 'transport', error });
   }
 
   /** The response is complete. Returns a promise only if its last bytes have to be decompressed or joined. */
@@ -100,12 +104,9 @@ export class Attempt {
   take(chunk: Buffer): void {
     if (this.#isOver || !this.#reader) return;
     this.#options.trace.excerpt.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > maxResponseBytes && !this.#options.facts.route.content) {
+    if (this.#options.trace.excerpt.totalBytes > maxResponseBytes && !this.#options.facts.route.content)
       this.late(new TransportError('malformed', 'body', 'an answer without end'));
-      return;
-    }
-    this.#feed(this.#reader, chunk);
+    else this.#feed(this.#reader, chunk);
   }
 
   #feed(reader: ResponseReader, chunk: Buffer): void {
@@ -201,9 +202,10 @@ export class Attempt {
     else if (translated.length > 0 && this.#begin()) this.#delivery.pass(translated);
   }
 
-  #complete(step: Extract<Step, { kind: 'complete' }>): void {
-    const { translation } = this.#options;
-    if (this.#options.trace.hasBegun || translation?.isRest) {
+  #complete(step: Extract<Step, { kind: 'complete' }>, hasEnded = true): void {
+    const { translation, trace } = this.#options;
+    trace.hasEnded = hasEnded;
+    if (trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
       if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
       else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
@@ -227,12 +229,13 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, facts, once, trace } = this.#options;
-    const supportsPrefill = facts.route.wire.request.supportsPrefill && target.provider.prefill !== null;
+    trace.hasEnded ||= reason.kind === 'answer';
+    const { supportsPrefill } = facts.route.wire.request;
     this.#endFailed(
       failureOf(reason, {
         target,
         hasBegun: trace.hasBegun,
-        mayContinue: supportsPrefill && needs.rest?.isContinuation === false,
+        mayContinue: supportsPrefill && target.provider.prefill !== null && needs.rest?.isContinuation === false,
         once: once && { kind: once, record: trace.record },
         redacted: (text) => this.#notes.redacted(text),
       }),
@@ -243,11 +246,10 @@ export class Attempt {
 
   #endFailed({ failure, message, failureResponse }: AttemptFailure): void {
     this.#notes.failed(failure.isLost ? 'lost' : failure.class, message);
-    const { translation } = this.#options;
     this.#end({
       kind: this.#options.trace.hasBegun ? 'broken' : 'failed',
       failure,
-      failureResponse: translation ? translation.failureResponse(failureResponse) : failureResponse,
+      failureResponse: this.#options.translation?.failureResponse(failureResponse) ?? failureResponse,
     });
   }
 
@@ -291,6 +293,7 @@ export class Attempt {
 
   #end(result: CallResult): void {
     this.#isOver = true;
+    this.#options.trace.hasFinished = this.#reader?.hasFinished ?? false;
     this.#timers.stop();
     // The client has yet to read an answer, which therefore still uses its memory.
     if (result.kind !== 'answered') this.#memory.hold(0);

@@ -61,6 +61,8 @@ export class ClientResponse {
   #bytesOut = 0;
   #contentType = '';
   #isGone = false;
+  /** The client left with the whole answer, of which only observers get the end. */
+  #hasAll = false;
   /** The upstream call that is paused until the client resumes reading. */
   #paused: Pausable | null = null;
   #keepAlive: AwakeTimer | undefined;
@@ -150,7 +152,10 @@ export class ClientResponse {
 
   /** `from` is paused while the client does not read. */
   write(bytes: Buffer, from: Pausable | undefined): void {
-    if (this.#isGone) return;
+    if (this.#isGone) {
+      if (this.#hasAll) this.#options.tap?.take(bytes);
+      return;
+    }
     const isFirst = this.#bytesOut === 0;
     this.#bytesOut += bytes.length;
     this.#options.tap?.take(bytes);
@@ -178,19 +183,19 @@ export class ClientResponse {
   /** `outcome` is the result for the client, unless it has left. */
   end(outcome: RequestOutcome, errorCode: string | null, last?: Buffer): void {
     this.#note(outcome, errorCode);
-    if (this.#isGone) return;
-    this.#bytesOut += last?.length ?? 0;
+    if (this.#isGone && !this.#hasAll) return;
+    if (!this.#isGone) this.#bytesOut += last?.length ?? 0;
     if (last) this.#options.tap?.take(last);
     if (this.#delayed === null) this.#sendEnd(last);
     else this.#delayed.add(() => this.#sendEnd(last));
   }
 
   #sendEnd(last: Buffer | undefined): void {
-    if (this.#isGone) return;
+    if (this.#isGone && !this.#hasAll) return;
     const { response, faultInjector } = this.#options;
     if (faultInjector) faultInjector.end(last);
     else endWith(response, last);
-    if (response.writableLength > 0) this.#awaitReader();
+    if (response.writableLength > 0 && !this.#isGone) this.#awaitReader();
   }
 
   /** Sends an answer of Sluice's own, as JSON. */
@@ -221,6 +226,12 @@ export class ClientResponse {
     this.#note('stream-broken', null);
     // Data that was already written is still sent.
     this.#options.response.socket?.destroySoon();
+  }
+
+  /** The client is about to leave, although it has the whole answer: that is no failure. Call `left` next. */
+  leftWithAnswer(): void {
+    this.#hasAll = !this.#hasEnded;
+    this.#note('ok', null);
   }
 
   /** The client has left; further data is discarded. */

@@ -11,6 +11,7 @@ interface CalledAttempt {
   take(chunk: Buffer): void;
   finished(): void | Promise<void>;
   late(error: TransportError): void;
+  uncounted(): void;
   redirected(location: string): void;
 }
 
@@ -64,6 +65,14 @@ export class ContainedAttempt implements CalledAttempt {
   late(error: TransportError): void {
     try {
       this.#attempt.late(error);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  uncounted(): void {
+    try {
+      this.#attempt.uncounted();
     } catch (fault) {
       this.#broke(fault);
     }

@@ -45,9 +45,16 @@ export function enforceLimits(
   }
   const likely = likelyReserved(ports.prices, call);
   const most = subjects.some((subject) => hasHardBudget(subject)) ? mostReserved(ports.prices, call) : likely;
-  const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
+  const estimate = { likely: amountsOf(likely), most: times(amountsOf(most), attemptsAtOnce(call)) };
   return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, subjects, estimate), most);
 }
+
+/** A hedged request asks a second target while the first still works, and both are paid. */
+function attemptsAtOnce({ group, plan }: LimitedCall): number {
+  return group.policy.hedgeAfterMs > 0 && plan.targets.length > 1 ? 2 : 1;
+}
+
+const times = ({ usd, tokens }: Amounts, count: number): Amounts => ({ usd: usd * count, tokens: tokens * count });
 
 function reservedWhenAdmitted(
   response: ServerResponse,

@@ -94,6 +94,10 @@ export interface AttemptTrace {
   excerpt: ResponseExcerpt;
   /** Content type of its response. */
   responseType: string;
+  /** The model has finished a streamed answer, so that reported usage is all of it. */
+  hasFinished: boolean;
+  /** The upstream ended its response by itself, with the answer or an error. */
+  hasEnded: boolean;
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
   /** Null if the request is not captured. */
@@ -208,6 +212,8 @@ export class RequestTrace implements Labelled {
       lossesFrom: null,
       excerpt: new ResponseExcerpt(),
       responseType: '',
+      hasFinished: false,
+      hasEnded: false,
       responseStatus: null,
       capture: null,
       traceHeaders: this.tracing === null ? null : this.tracing.attempt(record),

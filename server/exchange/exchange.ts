@@ -20,7 +20,7 @@ import type { CassetteDeck, CassetteDecks } from './cassette-deck.ts';
 import { cassetteRequestOf } from './cassette-request.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
-import { enforceLimits, hasHardDollarBudget } from './enforce-limits.ts';
+import { enforceLimits, hardBudgetOf } from './enforce-limits.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import type { FaultInjector } from './faults/fault-injector.ts';
 import type { JobBilling } from './job-billing.ts';
@@ -161,7 +161,7 @@ export class Exchange {
 
   #admittedAs(plan: CallPlan, member: Member, reserved: Reserved | null): CallPlan {
     this.#reserved = reserved;
-    if (reserved && hasHardDollarBudget(member)) this.#fallbackUsage = reserved.usage;
+    if (reserved && hardBudgetOf(member)) this.#fallbackUsage = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;

@@ -82,7 +82,7 @@ export class JobBilling {
   bookDeleted(job: Job, request: RequestRecord): void {
     const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
     const isKnown = Object.keys(usage).length > 0;
-    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'estimated', costUsd } } : null, request);
+    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'reserved', costUsd } } : null, request);
     this.release(job);
   }
 

@@ -83,7 +83,7 @@ export function startedValues(row: RequestStarted): SqlValue[] {
 }
 
 export function reservedValues({ reserved }: BegunRow): SqlValue[] {
-  return reserved ? [JSON.stringify(reserved.usage), 'estimated', reserved.costUsd] : [null, null, null];
+  return reserved ? [JSON.stringify(reserved.usage), 'reserved', reserved.costUsd] : [null, null, null];
 }
 
 /** In the order of `updateFinishedSql`. */

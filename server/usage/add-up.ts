@@ -45,6 +45,7 @@ function sumOf(one: Usage, other: Usage): Usage {
 function certaintyOf(parts: readonly Accounting[]): UsageCertainty {
   const certainties = parts.filter(({ usage }) => usage !== null).map(({ usageCertainty }) => usageCertainty);
   if (certainties.length === 0) return 'none';
+  if (certainties.includes('reserved')) return 'reserved';
   if (certainties.includes('estimated')) return 'estimated';
   const isLacking = parts.some(({ usage, costUsd }) => usage === null && costUsd === null);
   return isLacking || certainties.includes('partial') ? 'partial' : 'reported';

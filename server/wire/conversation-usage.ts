@@ -1,8 +1,10 @@
 /** Usage of conversations whose API is not OpenAI's: estimates by size, and what the answer reports. */
 import type { Usage } from '../contract/ledger.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { parseObject } from './json/parse-object.ts';
 import { plausibleUsage, unbounded } from './plausible-usage.ts';
 import { promptTokensOf } from './prompt-tokens.ts';
+import { linesOf } from './sse-event.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from './wire.ts';
 
 /** What differs between the APIs. */
@@ -61,7 +63,33 @@ function ofPrompt(json: Buffer): number {
   return Math.ceil(promptTokensOf(json) / bytesPerToken);
 }
 
+/** Counts words alone where the answer, or its end, consists of whole events. */
 function ofAnswer({ tail, bytes }: KeptAnswer): number {
+  const words = wordsOf(tail.toString());
   const tailLength = Math.max(1, tail.length);
-  return Math.ceil((estimateTokens(tail.toString()) * bytes) / tailLength);
+  return Math.ceil((estimateTokens(words ?? tail.toString()) * bytes) / tailLength);
+}
+
+/** What the model says, thinks and calls tools with, in a whole answer or the events of a stream; null if it is neither. */
+function wordsOf(text: string): string | null {
+  const answer = parseObject(text);
+  const events = answer
+    ? [answer]
+    : linesOf(text).map((line) => (line.startsWith('data:') ? parseObject(line.slice(5)) : null));
+  const known = events.filter((event) => event !== null);
+  return known.length === 0 ? null : known.map((event) => wordsIn(event)).join('');
+}
+
+/** Members that hold words in Anthropic's, Gemini's and Bedrock's API: texts, or the arguments of a call as an object. */
+const wordNames = new Set(['text', 'thinking', 'partial_json', 'name', 'input', 'args']);
+
+/** Answers are nested less deeply. */
+const maxDepth = 32;
+
+function wordsIn(value: unknown, isWord = false, depth = 0): string {
+  if (typeof value === 'string') return isWord ? value : '';
+  if (typeof value !== 'object' || value === null || depth === maxDepth) return '';
+  return Object.entries(value)
+    .map(([name, member]) => wordsIn(member, isWord || wordNames.has(name), depth + 1))
+    .join('');
 }

@@ -21,6 +21,11 @@ export interface StreamWatch {
   counted(sequenceNumber: number): void;
   /** Nothing more is expected, except for the end of the stream. */
   readonly isComplete: boolean;
+  /**
+   * The model has finished, in so many words: a finish reason for each answer. Usage or the terminal event may be
+   * missing. An upstream that sends a reason with each piece is believed too.
+   */
+  readonly hasFinished: boolean;
   /** The answer seems complete, but the terminal event is missing: usage or even text may follow. */
   readonly mayGoOn: boolean;
   /** How the stream ended; null if it is incomplete. */

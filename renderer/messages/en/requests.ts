@@ -182,9 +182,11 @@ export const requests = {
     reported: 'Reported by the provider.',
     partial: 'Incomplete: the response did not finish.',
     estimated: 'Estimated from the text sent and received: the provider did not report all of it.',
+    reserved:
+      'Not reported: the answer was cut, or says nothing of it. Because a hard budget applies, as much counts as the request may have used.',
     none: 'The provider reported no usage.',
   },
-  certaintyMarks: { partial: 'partial', estimated: 'estimated' },
+  certaintyMarks: { partial: 'partial', estimated: 'estimated', reserved: 'as reserved' },
   usedNothing: 'No usage, no cost',
   cost: 'Cost',
   costUnknown: 'unknown',

@@ -13,7 +13,7 @@ export function AttemptUsage({ attempt: { usage, usageCertainty, costUsd } }: { 
   return (
     <p className={classes.used}>
       {[...amounts, cost].join(' · ')}
-      {(usageCertainty === 'partial' || usageCertainty === 'estimated') && (
+      {usageCertainty !== 'reported' && usageCertainty !== 'none' && (
         <span className={classes.mark}>{certaintyMarks[usageCertainty]}</span>
       )}
     </p>

@@ -151,7 +151,7 @@ function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest })
 /** A short text for the column, and the full text for its tooltip. */
 function describeTokens({ usage, usageCertainty }: LiveRequest, { messages, formats }: Localization) {
   const { inputTokens, outputTokens } = usage ?? {};
-  const mark = usageCertainty === 'estimated' ? '≈' : '';
+  const mark = usageCertainty === 'estimated' || usageCertainty === 'reserved' ? '≈' : '';
   if (inputTokens === undefined && outputTokens === undefined) return { short: unknown, full: undefined, mark };
   const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
   const inOut = messages.requests.tokensInOut(formats.number(input), formats.number(output));

@@ -111,7 +111,6 @@ export class EventsReader implements ResponseReader {
 
   letPass(): Steps {
     if (!this.#isOver && !this.#isPassing && this.#beginning.bytes > spareBytes) {
-      this.#begin();
       this.#release();
     }
     return this.#takeSteps();
@@ -129,6 +128,10 @@ export class EventsReader implements ResponseReader {
 
   isComplete(): boolean {
     return !this.#gate.insideEvent && this.#watch.isComplete;
+  }
+
+  get hasFinished(): boolean {
+    return this.#watch.hasFinished;
   }
 
   mayGoOn(): boolean {
@@ -157,7 +160,7 @@ export class EventsReader implements ResponseReader {
     const event = this.#framing.readEvent(bytes);
     if (!event) {
       this.#droppedEvents++;
-      this.#steps.push(dropped);
+      this.#steps.push({ kind: 'dropped' });
     }
     // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
     // JavaScript ones if it has a name (anthropic-sdk-typescript#861).
@@ -238,10 +241,7 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return;
     const { insideEvent } = this.#gate;
     this.#eventBytes = insideEvent ? this.#eventBytes + bytes.length : 0;
-    if (this.#isPassing && this.#beginning.bytes === 0) {
-      this.#pass(bytes);
-      return;
-    }
+    if (this.#isPassing && this.#beginning.bytes === 0) return void this.#pass(bytes);
     this.#beginning.push(bytes);
     if (this.#hasContent ? !insideEvent : this.#beginning.isLong) this.#begin();
     if (this.#isPassing) this.#release();
@@ -252,6 +252,7 @@ export class EventsReader implements ResponseReader {
   }
 
   #release(): void {
+    this.#begin();
     for (const bytes of this.#beginning.takeAll()) this.#pass(bytes);
   }
 
@@ -270,7 +271,6 @@ export class EventsReader implements ResponseReader {
     } else if (event && this.#hasContent && this.#ending(close)) {
       // The only content is in the last event, which lacks a blank line.
       this.#beginning.push(passing);
-      this.#begin();
       this.#release();
     }
     return close;
@@ -300,4 +300,3 @@ export class EventsReader implements ResponseReader {
 }
 
 const alive: Step = { kind: 'alive' };
-const dropped: Step = { kind: 'dropped' };

@@ -87,6 +87,8 @@ export interface ResponseReader {
   fail(error: TransportError): Steps;
   /** The client has the complete response, although the upstream has not ended it yet. */
   isComplete?(): boolean;
+  /** The model has finished; only the usage and the end of the response may be missing. */
+  readonly hasFinished?: boolean;
   /** The response seems complete, but more may follow. */
   mayGoOn?(): boolean;
   /** Bytes held in memory; 0 for short responses. */

@@ -182,7 +182,7 @@ export class SessionAccounting implements MessageWatch {
   }
 
   #standIn({ fallback }: ResponseRow): Accounting {
-    return fallback ? { ...fallback, usageCertainty: 'estimated' } : unknownUse;
+    return fallback ? { ...fallback, usageCertainty: 'reserved' } : unknownUse;
   }
 
   #errorOf(thrown: unknown): GatewayError {

@@ -78,6 +78,10 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#options.splice.isFinished;
   }
 
+  get hasFinished(): boolean {
+    return this.isComplete();
+  }
+
   /** What follows the end of the text is not distinguished. */
   mayGoOn(): boolean {
     return true;

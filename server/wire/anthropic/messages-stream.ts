@@ -34,12 +34,19 @@ function typeOf(value: unknown): unknown {
   return isObject(value) ? value.type : undefined;
 }
 
+/** The last `message_delta` has the reason and all usage. */
+function hasReason(event: unknown): boolean {
+  return isObject(event) && isObject(event.delta) && Boolean(event.delta.stop_reason);
+}
+
 /** Ends with `message_stop` or `error`; any other end of the connection is a break. */
 class MessagesWatch implements StreamWatch {
   #ending: StreamEnd | null = null;
+  #hasReason = false;
 
   note({ value }: StreamEvent): void {
     const type = typeOf(value);
+    if (type === 'message_delta') this.#hasReason ||= hasReason(value);
     if (type === 'message_stop') this.#ending ??= 'complete';
     else if (type === 'error') this.#ending = 'failed';
   }
@@ -48,6 +55,10 @@ class MessagesWatch implements StreamWatch {
 
   get isComplete(): boolean {
     return this.#ending !== null;
+  }
+
+  get hasFinished(): boolean {
+    return this.isComplete || this.#hasReason;
   }
 
   get mayGoOn(): boolean {

@@ -51,6 +51,10 @@ class ConverseWatch implements StreamWatch {
     return this.#hasFailed || (this.#hasStopped && this.#hasMetadata);
   }
 
+  get hasFinished(): boolean {
+    return this.isComplete || this.#hasStopped;
+  }
+
   get mayGoOn(): boolean {
     return !this.isComplete;
   }

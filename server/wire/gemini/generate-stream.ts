@@ -130,6 +130,10 @@ class GenerateWatch implements StreamWatch {
     return this.#hasFailed || this.#hasReason;
   }
 
+  get hasFinished(): boolean {
+    return this.isComplete;
+  }
+
   get mayGoOn(): boolean {
     return !this.#hasFailed;
   }

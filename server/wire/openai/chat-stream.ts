@@ -61,6 +61,10 @@ class ChatWatch implements StreamWatch {
     return this.#ending !== null || this.#closed.size >= this.#choices;
   }
 
+  get hasFinished(): boolean {
+    return this.#ending !== null || this.#finished.size >= this.#choices;
+  }
+
   get mayGoOn(): boolean {
     return this.#ending === null;
   }

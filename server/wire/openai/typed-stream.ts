@@ -124,6 +124,10 @@ class TypedWatch implements StreamWatch {
     return this.#ending !== null || this.#finished >= this.#answers;
   }
 
+  get hasFinished(): boolean {
+    return this.isComplete;
+  }
+
   get mayGoOn(): boolean {
     return !this.isComplete;
   }

@@ -17,3 +17,14 @@ test('one request is told with its attempts, and what its translation lost in pl
 test('a request without losses says nothing of a translation', () => {
   expect(describeRequest({ ...finishedRow('req_1'), seq: 1 })).not.toMatch(/translation|another way/);
 });
+
+test('a request that was charged as reserved says why', () => {
+  const row = finishedRow('req_1', {
+    usageCertainty: 'reserved',
+    usage: { inputTokens: 20, outputTokens: 6_000 },
+    costUsd: 6.02,
+  });
+  expect(describeRequest({ ...row, seq: 1 })).toMatch(
+    /^usage: +20 \+ 6000 tokens, \$6\.020000, as reserved: the provider did not report it, and a hard budget applies$/m,
+  );
+});

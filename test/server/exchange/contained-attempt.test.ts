@@ -6,7 +6,15 @@ const fault = new Error('broken');
 const fail = () => {
   throw fault;
 };
-const broken = { sent: fail, answered: fail, take: fail, finished: fail, late: fail, redirected: fail };
+const broken = {
+  sent: fail,
+  answered: fail,
+  take: fail,
+  finished: fail,
+  late: fail,
+  uncounted: fail,
+  redirected: fail,
+};
 
 test.each<[string, (attempt: ContainedAttempt) => void]>([
   ['the end of the request', (attempt) => attempt.sent()],
@@ -14,6 +22,7 @@ test.each<[string, (attempt: ContainedAttempt) => void]>([
   ['a chunk', (attempt) => attempt.take(Buffer.from('x'))],
   ['the end', (attempt) => attempt.finished()],
   ['a timeout', (attempt) => attempt.late(new TransportError('timeout', 'body', 'late'))],
+  ['the end of the wait for usage', (attempt) => attempt.uncounted()],
   ['a redirect', (attempt) => attempt.redirected('/elsewhere')],
 ])('an exception at %s is contained', (_what, call) => {
   const broke = vi.fn();

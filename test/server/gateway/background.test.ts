@@ -224,7 +224,7 @@ describe('a response in the background that reports no usage', () => {
     await start(15_000);
     const id = await madeId();
     const record = await recordOf(await look(id, { method: 'DELETE' }));
-    expect(record).toMatchObject({ usage: { outputTokens: 20_000 }, usageCertainty: 'estimated' });
+    expect(record).toMatchObject({ usage: { outputTokens: 20_000 }, usageCertainty: 'reserved' });
     expect((await make()).status).toBe(429);
   });
 });

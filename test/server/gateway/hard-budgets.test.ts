@@ -190,7 +190,7 @@ describe('where a hard budget in dollars holds', () => {
     const first = await transcribe();
     expect(first.status).toBe(200);
     expect(await sluice.record(first.headers.get('x-request-id') ?? '')).toMatchObject({
-      usageCertainty: 'estimated',
+      usageCertainty: 'reserved',
       costUsd: 6,
     });
     expect((await transcribe()).status).toBe(429);

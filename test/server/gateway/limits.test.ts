@@ -332,7 +332,7 @@ describe('a client', () => {
       );
     });
     const gateway = await start({
-      key: { tokensPerMinute: 100_000, budgets: [{ unit: 'tokens', amount: 9e9, per: 'day' }] },
+      key: { tokensPerMinute: 100_000, budgets: [{ unit: 'tokens', amount: 9e9, per: 'day', hard: false }] },
     });
     const controller = new AbortController();
     const reply = await fetch(`${gateway.baseUrl}/chat/completions`, {

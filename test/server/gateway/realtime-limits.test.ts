@@ -247,7 +247,7 @@ describe('a limit', () => {
     await client.event();
     session.socket.terminate();
     const [row] = await rowsOf(started, '#response', 1);
-    expect(row).toMatchObject({ outcome: 'error', usageCertainty: 'estimated' });
+    expect(row).toMatchObject({ outcome: 'error', usageCertainty: 'reserved' });
     expect(row?.costUsd).toBeCloseTo((128_000 * 32 + 4_096 * 64) / 1e6, 9);
   });
 

@@ -25,6 +25,7 @@ test('attempts are added up, quantity by quantity', () => {
 
 test.each<[string, Accounting[], Accounting['usageCertainty'], number | null]>([
   ['failed ones do not count', [failed, part('reported', 1, 1)], 'reported', 1],
+  ['a reserved part makes it reserved', [part('reserved', 1, 1), part('estimated', 1, 1)], 'reserved', 2],
   ['an estimate makes an estimate', [part('estimated', 1, 1), part('reported', 1, 1)], 'estimated', 2],
   ['a part makes a part', [part('partial', 1, 1), part('reported', 1, 1)], 'partial', 2],
   ['what may have cost something unknown makes a part', [part('none', null), part('reported', 1, 1)], 'partial', 1],

@@ -41,6 +41,10 @@ class LineWatch implements StreamWatch {
     return this.#ending !== null;
   }
 
+  get hasFinished(): boolean {
+    return this.isComplete;
+  }
+
   get mayGoOn(): boolean {
     return this.#ending === null;
   }

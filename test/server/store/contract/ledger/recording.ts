@@ -146,7 +146,7 @@ function interruptedContract(subject: StoreSubject): void {
       expect(await used.ledger.getRequest('req_1')).toMatchObject({
         outcome: 'interrupted',
         usage: reserved.usage,
-        usageCertainty: 'estimated',
+        usageCertainty: 'reserved',
         costUsd: 0.25,
       });
       expect(await spent(used.ledger)).toEqual({ usd: 0.25, tokens: 552, unpriced: 0 });
