@@ -38,6 +38,7 @@ const longFiles = [
   'test/server/faults/both-fail.test.ts',
   'test/server/gateway/large-translations.test.ts',
   'test/server/gateway/load.test.ts',
+  'test/server/gateway/purchases.test.ts',
 ];
 
 /**

@@ -43,7 +43,7 @@ function parseName(text: string, { subdomains, itself }: { subdomains: boolean; 
   if (!pattern.test(text) || text.includes(':')) return null;
   const name = plainHost(URL.parse(`http://${text}`)?.hostname ?? '');
   // The URL parser completes addresses such as `10.0.0`, which nobody means as an entry, nor `10.0.0.0-16` as a name.
-  if (name === '' || parseAddress(name) || /^[\d.-]*\.[\d.-]*$/.test(name)) return null;
+  if (name === '' || parseAddress(name) || (/^[\d.-]+$/.test(name) && name.includes('.'))) return null;
   return (host) => {
     const plain = plainHost(host);
     return (itself && plain === name) || (subdomains && plain.endsWith(`.${name}`));

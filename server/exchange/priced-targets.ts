@@ -18,6 +18,13 @@ export function pricedTargets(prices: PriceTable, call: Omit<LimitedCall, 'reque
   return { ...plan, targets };
 }
 
+/** A server of one's own costs nothing, which Sluice can know only of some. */
+function localHint(providerId: string | undefined): string {
+  return providerId === undefined
+    ? ''
+    : `mark a server of your own as free ("sluice provider put ${providerId} --free on"), `;
+}
+
 function unknownPrice({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
   const [target] = plan.targets;
   const name = target?.model ?? plan.model;
@@ -32,7 +39,7 @@ function unknownPrice({ key, group, plan }: Omit<LimitedCall, 'requestId'>): Gat
   return new GatewayError(
     'price_unknown',
     `The price of ${subject} is not known, so the budget of ${owner} cannot hold it. Set it in settings.prices, such as ` +
-      `{"${entry}": {"input": 1, "output": 2}} in US dollars for 1,000,000 tokens ({"request": 0}: free of charge), ` +
+      `{"${entry}": {"input": 1, "output": 2}} in US dollars for 1,000,000 tokens ({"request": 0}: free of charge), ${localHint(target?.provider.id)}` +
       `or set "unpriced" of group "${group.id}" to "allow".`,
     { param: 'model' },
   );
