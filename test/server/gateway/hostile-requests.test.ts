@@ -54,14 +54,19 @@ describe.runIf(hasPostgres())('a client with hostile values, over PostgreSQL', (
     });
   const chat = (model: string, headers?: Record<string, string>) =>
     post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }, headers);
-  const others = () => Array.from({ length: 9 }, () => chat('gpt-x', { authorization: `Bearer ${otherKey}` }));
+  const others = (length: number) =>
+    Array.from({ length }, () => chat('gpt-x', { authorization: `Bearer ${otherKey}` }));
   const ended = async () => {
     const { requests } = await gateway.gateway.query({ type: 'requests', limit: 200 });
     return requests.filter(({ outcome, shadowOf }) => outcome !== null && shadowOf === null);
   };
   const budgetOfOther = async () => {
     const keys = await gateway.gateway.query({ type: 'keys' });
-    return keys.find(({ id }) => id === 'k2')?.limitUse.find(({ kind }) => kind === 'budget')?.used;
+    // Sums of dollars depend on the order of addition.
+    return keys
+      .find(({ id }) => id === 'k2')
+      ?.limitUse.find(({ kind }) => kind === 'budget')
+      ?.used.toFixed(9);
   };
 
   test.each([
@@ -72,7 +77,7 @@ describe.runIf(hasPostgres())('a client with hostile values, over PostgreSQL', (
     ['a model name with NUL', () => chat('m\0x')],
     ['a model name with half a surrogate pair', () => chat('m\ud800x')],
   ])('that sends %s has a row, and takes none from another key nor its cost', async (_what, hostile) => {
-    const responses = await Promise.all([...others().slice(0, 4), hostile(), ...others().slice(0, 5)]);
+    const responses = await Promise.all([...others(4), hostile(), ...others(5)]);
     expect(responses.map(({ status }) => status)).toEqual(Array.from(responses, () => 200));
     await eventually(async () => (await ended()).length >= responses.length);
     const rows = await ended();
@@ -82,7 +87,7 @@ describe.runIf(hasPostgres())('a client with hostile values, over PostgreSQL', (
     await gateway.stop();
     gateway = await startReplica({ url, initial });
     await eventually(async () => (await budgetOfOther()) === spent);
-    expect(spent).toBeGreaterThan(0);
+    expect(Number(spent)).toBeGreaterThan(0);
     expect(await gateway.gateway.query({ type: 'usage', by: 'key' })).toContainEqual(
       expect.objectContaining({ name: 'k1', requests: 1 }),
     );
