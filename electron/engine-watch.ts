@@ -5,6 +5,7 @@ import { blockOf } from '../server/contract/provider-block.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
 import type { Gateway } from '../server/gateway.ts';
+import { after } from '../server/timers.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { TrayProvider, TrayStatus } from './tray-menu.ts';
 
@@ -49,7 +50,7 @@ export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): Engi
   };
   const countUsage = async () => {
     clearTimers();
-    midnight = setTimeout(countUsage, msToMidnight());
+    midnight = after(countUsage, msToMidnight());
     const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
     if (!rows) return;
     // At most one row, unless midnight passes during the query.
@@ -66,7 +67,7 @@ export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): Engi
     else if (views) views = withEvent(views, event);
     if (event.type === 'request-finished') {
       lastError = describeError(event.request) ?? lastError;
-      timer ??= setTimeout(countUsage, countEveryMs);
+      timer ??= after(countUsage, countEveryMs);
     }
     onEvent(event);
     if (event.type !== 'request-started' && event.type !== 'ledger-health') onChange();

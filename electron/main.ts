@@ -12,6 +12,8 @@ import { openManagedPresets, type PresetPlaces } from '../server/config/managed-
 import { policyPath } from '../server/config/policy-path.ts';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
 import { readEnvironment } from '../server/environment.ts';
+import { isMachineShortage } from '../server/machine-shortage.ts';
+import { after } from '../server/timers.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { messagesFor } from './messages.ts';
@@ -21,6 +23,8 @@ import { registerWindowScheme } from './window-scheme.ts';
 
 /** Time for the whole shutdown. Running requests have ten seconds of it. */
 const shutdownLimitMs = 15_000;
+/** A signal that arrives again within this time is the same one. */
+const sameSignalMs = 1_000;
 const { env, platform } = process;
 const environment = readEnvironment(env);
 const notice = (line: string) => void process.stderr.write(`${line}\n`);
@@ -116,14 +120,14 @@ function exitWithError(error: unknown): void {
 }
 
 function handleShutdown(desktop: Desktop): void {
-  let isShuttingDown = false;
+  let shuttingDownSinceMs: number | undefined;
   let mayQuit = false;
   let isRelaunching = false;
   const shutDown = () => {
-    if (isShuttingDown) return;
-    isShuttingDown = true;
+    if (shuttingDownSinceMs !== undefined) return;
+    shuttingDownSinceMs = performance.now();
     // Exit even if something hangs.
-    setTimeout(() => app.exit(1), shutdownLimitMs).unref();
+    after(() => app.exit(1), shutdownLimitMs).unref();
     void desktop.end().finally(() => {
       mayQuit = true;
       app.quit();
@@ -141,9 +145,14 @@ function handleShutdown(desktop: Desktop): void {
   powerMonitor.on('shutdown', shutDownWithSession);
   // On Windows, only windows receive the event.
   app.on('browser-window-created', (_event, window) => window.on('session-end', shutDownWithSession));
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, shutDown);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      const isSecond = shuttingDownSinceMs !== undefined && performance.now() - shuttingDownSinceMs > sameSignalMs;
+      if (isSecond) app.exit(1);
+      else shutDown();
+    });
   app.on('second-instance', (_event, argv) => {
-    if (!isShuttingDown) return desktop.showWindow();
+    if (shuttingDownSinceMs === undefined) return desktop.showWindow();
     if (!isRelaunching) app.relaunch({ execPath: executablePath(), args: relaunchArguments(argv) });
     isRelaunching = true;
   });
@@ -151,10 +160,13 @@ function handleShutdown(desktop: Desktop): void {
   process.on('unhandledRejection', (error) => desktop.host.logFile?.log.error({ error }, 'a fault in Sluice'));
   process.on('uncaughtException', (error) => {
     const { logFile } = desktop.host;
+    if (isMachineShortage(error)) {
+      logFile?.log.error({ error }, 'a fault in the background');
+      return;
+    }
     logFile?.log.fatal({ error }, 'a fault in Sluice');
-    logFile?.flush();
     notice('A fault in Sluice; it ends now. Its log tells more.');
-    app.exit(1);
+    void Promise.resolve(logFile?.close()).finally(() => app.exit(1));
   });
 }
 

@@ -1,6 +1,7 @@
 /** Updates: checks in the background, downloads what is available, and installs it only when the user asks. */
 import type { AppUpdater, CancellationToken } from 'electron-updater';
 import type { UpdateView } from '../server/contract/ipc.ts';
+import { after, every } from '../server/timers.ts';
 
 export interface Updater {
   readonly view: UpdateView;
@@ -63,7 +64,7 @@ export function createUpdater({ load, onChange }: UpdaterPorts): Updater {
       if (view.state === 'checking') fail(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  if (load) setInterval(check, checkEveryMs).unref();
+  if (load) every(check, checkEveryMs).unref();
   return {
     get view() {
       return view;
@@ -106,7 +107,7 @@ function attachListeners(library: UpdaterLibrary, { setView, fail, current }: Li
 }
 
 function quitAndInstall(library: UpdaterLibrary, onFailure: (problem: string) => void): void {
-  setTimeout(onFailure, installLimitMs, 'the system did not install it in time').unref();
+  after(() => onFailure('the system did not install it in time'), installLimitMs).unref();
   try {
     library.quitAndInstall();
   } catch (error) {

@@ -7,6 +7,7 @@
  * clock for the whole process.
  */
 import { Slots } from './slots.ts';
+import { after, every } from './timers.ts';
 
 const tickMs = 1_000;
 /** The longest delay of a tick that does not count as sleep. */
@@ -21,7 +22,7 @@ let sleptMs = 0;
 export function startAwakeClock(): () => void {
   if (engines++ === 0) {
     lookedAtMs = performance.now();
-    ticks = setInterval(look, tickMs).unref();
+    ticks = every(look, tickMs).unref();
   }
   return () => {
     if (--engines === 0) clearInterval(ticks);
@@ -101,11 +102,11 @@ export class AwakeTimer {
     }
     this.#dueMs = performance.now() + durationMs;
     this.#index = patient.add(this);
-    lookTimer ??= setInterval(lookAtPatient, nearlyMs / 2).unref();
+    lookTimer ??= every(lookAtPatient, nearlyMs / 2).unref();
   }
 
   #set(durationMs: number): void {
-    this.#timer = setTimeout(() => this.#expire(), durationMs);
+    this.#timer = after(() => this.#expire(), durationMs);
   }
 
   #expire(): void {

@@ -1,6 +1,7 @@
 /** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Usage } from './contract/ledger.ts';
+import type { LedgerHealthView } from './contract/status-views.ts';
 import { SessionTracker } from './exchange/sessions/session-tracker.ts';
 import { openCassettes } from './gateway-cassettes.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
@@ -9,6 +10,7 @@ import { HealthPicker } from './routing/health/health-picker.ts';
 import { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import { openLocalStore } from './store/local-store.ts';
+import { onTimerFault } from './timers.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { followPrices } from './usage/follow-prices.ts';
@@ -24,8 +26,10 @@ export async function openFoundations({
   log,
   proxies,
   cassette,
+  notice = () => {},
   openStore = openLocalStore,
 }: GatewayPorts) {
+  const forgetFaults = onTimerFault((error) => log.error({ error }, 'a fault in the background'));
   const settings = () => config.current.config.settings;
   const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
   const transport = createTransport({
@@ -60,6 +64,17 @@ export async function openFoundations({
       await cassettes.close();
       await transport.close();
       await store.close();
+      noteUnwritten(store.ledger.health(), notice);
+      forgetFaults();
     },
   };
+}
+
+/** For rows that were not written by the end, and will not be at the next start. */
+function noteUnwritten(
+  { pending, spooled, dropped, lastError }: LedgerHealthView,
+  notice: (line: string) => void,
+): void {
+  const lost = pending - spooled + dropped;
+  if (lost > 0) notice(`${lost} rows of the ledger could not be written: ${lastError ?? 'the disk took no more'}.`);
 }

@@ -24,12 +24,14 @@ import { Admission } from './http/admission.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
+import { runningWithin } from './http/connection-limit.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionUpgrades } from './http/session-upgrades.ts';
 import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { storableRow } from './ledger/storable-row.ts';
 import { LoopWatch } from './loop-watch.ts';
+import { descriptorLimit } from './machine-shortage.ts';
 import type { Observability } from './observability/observability.ts';
 import type { Caller } from './people/caller.ts';
 import { hostAndPort } from './routing/compile.ts';
@@ -221,7 +223,7 @@ function apiPorts(
     snapshot: () => live.snapshot,
     transport,
     registry,
-    admission: new Admission(() => live.snapshot.settings.admission),
+    admission: new Admission(() => live.snapshot.settings.admission, runningWithin(descriptorLimit())),
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes(), new HeapShare()),
     limiter,
     summarizeUsage: (question) => ledger.summarizeUsage(question),

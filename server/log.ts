@@ -2,18 +2,22 @@
  * The program's log: JSON lines in `sluice.log`, written asynchronously, with rotation and redaction of secrets. Bodies
  * and headers are never logged; the redaction is a safeguard against objects that contain them by accident.
  */
-import { existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { RequestRecord } from './contract/ledger.ts';
+import { AppendedFile } from './files/appended-file.ts';
 import { systemErrorCode } from './files/file-problem.ts';
+import { every } from './timers.ts';
 
 export interface LogFile {
   log: Logger;
   logRequest: LogRequest;
   path: string;
-  /** Writes pending lines synchronously, at the end of the program. */
-  flush(): void;
+  /** Writes pending lines at the end of the program, as far as the disk takes them in this time. */
+  close(limitMs?: number): Promise<{ lostLines: number }>;
+  /** A write has neither succeeded nor failed at the end, so that a thread of the process still waits for the disk. */
+  readonly isStuck: boolean;
 }
 
 /** Logs one line about a request. */
@@ -22,12 +26,10 @@ export type LogRequest = (record: RequestRecord) => void;
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
 const keptFiles = 3;
-/**
- * Lines are buffered until they reach this size or the timer fires, because each write occupies a thread of the pool.
- */
-const bufferBytes = 64 * 1024;
-const maxBytesPerWrite = 256 * 1024;
+/** Lines of requests are formatted together until they reach this length or the timer fires. */
+const batchLength = 64 * 1024;
 const flushEveryMs = 500;
+const closeMs = 1_000;
 
 /** Lower case, without `-` and `_`. */
 const secretFields = new Set([
@@ -53,7 +55,7 @@ export function openLogFile(folder: string): LogFile {
   // Opened immediately, so that early failures are logged.
   let destination = openDestination(path);
   const requests = createRequestLog({ write: (lines) => void destination?.write(lines) });
-  const timer = setInterval(() => {
+  const timer = every(() => {
     requests.flush();
     destination?.flush();
     if (destination && putAsideIfFull(path)) {
@@ -72,27 +74,23 @@ export function openLogFile(folder: string): LogFile {
     log: createLog({ write }),
     logRequest: requests.log,
     path,
-    flush: () => {
+    close: async (limitMs = closeMs) => {
       clearInterval(timer);
-      try {
-        requests.flush();
-        destination?.flushSync();
-      } catch {
-        // The disk is full, so there is nowhere to report it.
-      }
+      requests.flush();
+      await destination?.finish(limitMs);
+      return { lostLines: destination?.unwrittenLines ?? 0 };
+    },
+    get isStuck() {
+      return destination?.isStuck ?? false;
     },
   };
 }
 
-function openDestination(path: string): ReturnType<typeof pino.destination> | null {
+function openDestination(path: string): AppendedFile | null {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     putAsideIfFull(path);
-    const dest = openSync(path, 'a', 0o600);
-    const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: maxBytesPerWrite });
-    // A full disk must not crash the program.
-    destination.on('error', () => {});
-    return destination;
+    return new AppendedFile(path);
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
     return null;
@@ -137,7 +135,7 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
     if (!latest || !isAlike(latest, record)) fields = fieldsOf(record);
     latest = record;
     waiting += `{"level":${infoLevel},"time":"${isoTime(Date.now())}","id":"${id}",${fields},"ms":${Math.round(totalMs)},"msg":"request"}\n`;
-    if (waiting.length >= bufferBytes) flush();
+    if (waiting.length >= batchLength) flush();
   };
   return { log, flush };
 }

@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { StandstillView } from './contract/status-views.ts';
+import { every } from './timers.ts';
 
 interface LoopWatchOptions {
   /** The log file to which the thread appends; null if there is none. */
@@ -90,7 +91,7 @@ export class LoopWatch {
   /** Called with the first request, because the thread takes 9 MB. Idempotent; does not keep the process alive. */
   start(): void {
     if (this.#beats) return;
-    this.#beats = setInterval(() => Atomics.add(this.#cells, 0, 1), lookMs).unref();
+    this.#beats = every(() => Atomics.add(this.#cells, 0, 1), lookMs).unref();
     const { logPath, stoodStill } = this.#options;
     const thread = new Worker(threadSource, {
       eval: true,

@@ -117,7 +117,8 @@ export async function openEngine(
       } finally {
         // Otherwise, this process could not start the engine again.
         await lock.release();
-        logFile.flush();
+        const { lostLines } = await logFile.close();
+        if (lostLines > 0) options.notice(`${lostLines} lines of the log could not be written to ${logFile.path}.`);
       }
     };
     return { gateway, config, logFile, reload, close };

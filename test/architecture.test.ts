@@ -41,6 +41,8 @@ const ground = [
   'loop-watch.ts',
   'serial-queue.ts',
   'batched-writes.ts',
+  'machine-shortage.ts',
+  'timers.ts',
 ];
 const data = [
   'cache',
@@ -83,15 +85,17 @@ const mayImport: Record<string, string[]> = {
   'slots.ts': [],
   'batched-writes.ts': [],
   'compared-bytes.ts': [],
-  'awake-clock.ts': ['slots.ts'],
+  'awake-clock.ts': ['slots.ts', 'timers.ts'],
   'bounded-pattern.ts': [],
   'loop-turns.ts': [],
-  'loop-watch.ts': ['contract'],
+  'loop-watch.ts': ['contract', 'timers.ts'],
+  'machine-shortage.ts': [],
+  'timers.ts': [],
   'serial-queue.ts': [],
   'maybe-promise.ts': [],
   'lru-map.ts': [],
   'version.ts': ['package.json'],
-  files: [],
+  files: ['timers.ts'],
   database: ground,
   'log.ts': ground,
   transport: ground,
@@ -116,7 +120,7 @@ const mayImport: Record<string, string[]> = {
   connect: ground,
   control: [...ground, ...data, 'connect', 'datasets', 'demo', 'people', 'teams', 'translate', 'wire'],
   wire: ['contract', 'bounded-pattern.ts', 'compared-bytes.ts', 'loop-turns.ts'],
-  faults: ['contract', 'bounded-pattern.ts', 'wire'],
+  faults: ['contract', 'bounded-pattern.ts', 'timers.ts', 'wire'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   datasets: ['contract', 'translate', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],
@@ -148,7 +152,7 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/(gateway|open-engine|environment|version)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/(gateway|open-engine|environment|version|timers|machine-shortage)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/http\//,
@@ -289,6 +293,15 @@ describe('all sources', () => {
     const wrong = sources.filter(
       ({ path, text }) => !entries.includes(path) && /\bprocess\.env\b/.test(withoutComments(text)),
     );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('set timers whose exceptions do not end the process', () => {
+    const setsTimer = /(?<![.\w])set(?:Timeout|Interval)\(/;
+    const waitsOnly = ({ imports }: Source) => imports.some(({ name }) => name === 'node:timers/promises');
+    const wrong = sources
+      .filter(({ path }) => !path.startsWith('renderer/') && path !== 'server/timers.ts')
+      .filter((source) => !waitsOnly(source) && setsTimer.test(withoutComments(source.text)));
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 

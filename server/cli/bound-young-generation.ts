@@ -6,6 +6,7 @@
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { every } from '../timers.ts';
 
 /** Total size of both semi-spaces. */
 const maxBytes = 32 * 1024 * 1024;
@@ -32,7 +33,7 @@ export function boundYoungGeneration(): () => void {
   const hold = () => {
     collections.disconnect();
     setFlagsFromString('--semi-space-growth-factor=1');
-    timer = setInterval(() => {
+    timer = every(() => {
       if (youngBytes() < maxBytes) watch();
     }, shrunkCheckMs).unref();
   };

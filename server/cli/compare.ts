@@ -1,4 +1,5 @@
 /** `sluice compare`: sends one captured request to several targets, several times each, and shows duration and cost. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
 import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
@@ -8,7 +9,6 @@ import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
 import { table } from './output.ts';
 import { type Call, type Replied, sendCall } from './send-call.ts';
-
 import type { Verbs } from './verb.ts';
 
 const maxTargets = 4;
@@ -108,7 +108,7 @@ async function ask(control: Control, call: Call): Promise<Answer> {
   for (let tries = 0; tries < 50; tries++) {
     const { request: record } = await control.query({ type: 'request', id: replied.requestId });
     if (record.outcome !== null) return { ...replied, record };
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
   throw new CliError(`The ledger does not tell how request ${replied.requestId} ended.`);
 }

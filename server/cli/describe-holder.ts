@@ -2,6 +2,7 @@
 import { get } from 'node:http';
 import { z } from 'zod';
 import { reachableHost } from '../contract/address.ts';
+import { after } from '../timers.ts';
 import { findDataFolder } from './find-data-folder.ts';
 import { findPortHolder, type PortHolder } from './port-holder.ts';
 
@@ -43,7 +44,7 @@ function answersAsSluice(host: string, port: number): Promise<boolean> {
       response.on('error', () => resolve(false));
     });
     request.on('error', () => resolve(false));
-    const timer = setTimeout(() => request.destroy(new Error('timeout')), limitMs);
+    const timer = after(() => request.destroy(new Error('timeout')), limitMs);
     request.on('close', () => {
       clearTimeout(timer);
       resolve(false);

@@ -1,7 +1,11 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../database/failures.ts';
 import { redactText } from '../log.ts';
+import { isMachineShortage } from '../machine-shortage.ts';
 import type { Engine } from '../open-engine.ts';
+import { after } from '../timers.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** Durations of the program's end, in milliseconds. */
@@ -29,35 +33,66 @@ export function longestEndMs({ shutdownDelayMs, gracePeriodMs }: Ending): number
 /**
  * On SIGTERM or SIGINT, exits with 0 once the running requests have ended or their time is over; on a second signal,
  * immediately. SIGHUP only reads the configuration again, so that the terminal may be closed. An uncaught exception is
- * logged and reported, and the process exits with 1, because the program's state is unknown.
+ * logged and reported, and the process exits with 1, because the program's state is unknown; except one that says that
+ * the machine is short of something, and a rejection that nobody waits for, which belongs to work in the background.
  */
 export function endInOrder(engine: Engine, ending: Ending, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
       if (endingSinceMs !== undefined) {
-        if (performance.now() - endingSinceMs > sameSignalMs) process.exit(128 + constants.signals[signal]);
+        if (performance.now() - endingSinceMs > sameSignalMs) exit(engine, 128 + constants.signals[signal]);
         return;
       }
       endingSinceMs = performance.now();
       const latestMs = ending.shutdownDelayMs + ending.gracePeriodMs;
       notice(`${signal}: Sluice ends after the running requests, in ${latestMs / 1000} s at the latest.`);
-      void end(engine, ending);
+      end(engine, ending).catch((fault: unknown) => endByFault(engine, fault, notice));
     });
   }
   process.on('SIGHUP', () => void engine.reload());
+  process.on('unhandledRejection', (error) => engine.logFile.log.error({ error }, 'a fault in the background'));
   process.on('uncaughtException', (error) => {
-    engine.logFile.log.fatal({ error }, 'a fault in Sluice');
-    engine.logFile.flush();
-    notice(`Internal error: ${redactText(error.message)}. Sluice ends now; see ${engine.logFile.path}.`);
-    process.exit(exitCodes.failure);
+    if (isMachineShortage(error)) engine.logFile.log.error({ error }, 'a fault in the background');
+    else endByFault(engine, error, notice);
   });
 }
 
 async function end(engine: Engine, ending: Ending): Promise<void> {
-  setTimeout(() => process.exit(exitCodes.failure), longestEndMs(ending)).unref();
+  after(() => exit(engine, exitCodes.failure), longestEndMs(ending)).unref();
+  killLater(longestEndMs(ending) + closeMs);
   engine.gateway.drain();
   await sleep(ending.shutdownDelayMs);
   await engine.close(ending.gracePeriodMs);
-  process.exit(exitCodes.ok);
+  exit(engine, exitCodes.ok);
+}
+
+let isEndedByFault = false;
+
+async function endByFault(engine: Engine, fault: unknown, notice: (line: string) => void): Promise<void> {
+  if (isEndedByFault) return;
+  isEndedByFault = true;
+  const { logFile } = engine;
+  logFile.log.fatal({ error: fault }, 'a fault in Sluice');
+  notice(`Internal error: ${redactText(messageOf(fault))}. Sluice ends now; see ${logFile.path}.`);
+  await logFile.close();
+  exit(engine, exitCodes.failure);
+}
+
+/** Node's exit waits for the threads that use the disk, for ever if that hangs. Then only a signal ends the process. */
+function exit({ logFile }: Engine, code: number): void {
+  if (logFile.isStuck) process.kill(process.pid, 'SIGKILL');
+  process.exit(code);
+}
+
+/** Ends the process from a thread, in case a synchronous call to a disk that hangs never returns. */
+function killLater(delayMs: number): void {
+  try {
+    const source = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${delayMs})`;
+    const thread = new Worker(source, { eval: true, name: 'end', execArgv: [], env: {} });
+    thread.on('error', () => {});
+    thread.unref();
+  } catch (error) {
+    if (!isMachineShortage(error)) throw error;
+  }
 }

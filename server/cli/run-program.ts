@@ -1,5 +1,6 @@
 /** Starts a program with a key. A key that was created for the program is revoked when the program ends. */
 import { basename } from 'node:path';
+import { every } from '../timers.ts';
 import type { Control, ListeningControl } from './control.ts';
 import { clientOrigin } from './env.ts';
 import type { Output } from './output.ts';
@@ -102,7 +103,7 @@ async function keyFor(
   const keyId = created.key.id;
   const report = (error: unknown) =>
     output.note(`Key "${keyId}" stays until it expires: ${error instanceof Error ? error.message : String(error)}`);
-  const renewal = setInterval(() => {
+  const renewal = every(() => {
     control.execute({ type: 'key.update', id: keyId, changes: { expiresAt: inADay() } }).catch(report);
   }, dayMs / 2);
   const release = async () => {

@@ -4,6 +4,7 @@ import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
 import { systemErrorCode } from '../files/file-problem.ts';
+import { after } from '../timers.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
@@ -103,7 +104,7 @@ interface Waiting {
 function waitFor(command: string, parameters: string[], { env, quiet, timeoutMs }: Waiting): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     const child = spawn(command, parameters, { stdio: quiet ? 'ignore' : 'inherit', env });
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : after(() => child.kill('SIGKILL'), timeoutMs);
     // Ctrl+C reaches the program directly, because it shares the terminal; this process ends after it.
     const ignore = () => {};
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);

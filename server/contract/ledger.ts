@@ -43,6 +43,7 @@ export type FailureClass =
   | 'stream-broken'
   /** What the request asked for may have been made and billed, but no answer says so. */
   | 'lost'
+  | 'shortage'
   | 'client-gone';
 
 /**

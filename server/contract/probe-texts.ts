@@ -67,6 +67,8 @@ export const remedyTexts: TextsOf<ProbeRemedies> = {
   pay: () => 'The account needs payment: see the service’s billing page.',
   'wait-or-raise-limits': () =>
     'A rate limit or the account’s quota has been reached: wait, or see the service’s limits and billing pages.',
+  'free-descriptors': () =>
+    'This machine has no descriptors, ports or memory left. Send fewer requests at a time, or raise its limit on open files (ulimit -n).',
   'try-later': () => 'The service itself has a problem. Try again later.',
   'check-model': () => 'Check the name’s spelling, or whether this credential may use it.',
   'choose-model': () => 'Test it with another model, or see what the provider said.',

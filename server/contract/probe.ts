@@ -72,6 +72,7 @@ export interface ProbeRemedies {
   'check-credential': object;
   pay: object;
   'wait-or-raise-limits': object;
+  'free-descriptors': object;
   'try-later': object;
   'check-model': object;
   'choose-model': object;

@@ -1,5 +1,6 @@
 /** Distributes events to listeners, numbered and in order. Without listeners, `emit` costs one comparison. */
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
+import { after } from '../timers.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
@@ -57,7 +58,7 @@ export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPo
     const failed = (error: unknown) => {
       log.error({ error }, 'a listener to events got no snapshot');
       receive = ignore;
-      if (listeners.has(relay)) retry = setTimeout(() => void begin().catch(failed), retryMs).unref();
+      if (listeners.has(relay)) retry = after(() => begin().catch(failed), retryMs).unref();
     };
     if (listeners.size === 0) stopListening = whileListening();
     listeners.add(relay);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import { noManagedPresets } from '../config/managed-preset.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
+import { every } from '../timers.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { TeamPorts, TeamPresets } from './team-presets.ts';
 
@@ -25,7 +26,7 @@ interface FollowPorts {
 export async function followTeamPresets(ports: FollowPorts): Promise<() => void> {
   const { team } = ports;
   await follow(ports);
-  const timer = setInterval(() => {
+  const timer = every(() => {
     if (team.managed.refresh()) void follow(ports);
   }, checkEveryMs).unref();
   return () => clearInterval(timer);

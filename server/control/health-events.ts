@@ -1,4 +1,6 @@
 /** Delay after a change of state, to combine several changes. */
+import { after } from '../timers.ts';
+
 const stateMs = 300;
 /** Delay after new measurements, which arrive with each request. */
 const measurementMs = 5_000;
@@ -16,7 +18,7 @@ export function createHealthEvents(emit: (providerId: string) => void): HealthEv
       const before = waiting.get(providerId);
       if (before && (before.isState || !isState)) return;
       clearTimeout(before?.timer);
-      const timer = setTimeout(
+      const timer = after(
         () => {
           waiting.delete(providerId);
           emit(providerId);

@@ -11,6 +11,7 @@ import { compileSnapshot } from '../routing/compile.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import { after } from '../timers.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
 import { describeMissing, type MissingSecret, readSecretValues } from './secret-values.ts';
 
@@ -157,7 +158,7 @@ class LoadedConfig implements LiveConfig {
   #readAgainIfUnread(): void {
     clearTimeout(this.#readingAgain);
     if (!this.#parts.missing.some(({ isUnread }) => isUnread)) return;
-    this.#readingAgain = setTimeout(() => this.#follow(), readAgainMs).unref();
+    this.#readingAgain = after(() => this.#follow(), readAgainMs).unref();
   }
 
   async #reload(): Promise<void> {

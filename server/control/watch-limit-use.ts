@@ -1,4 +1,5 @@
 import type { ControlEvent } from '../contract/events.ts';
+import { every } from '../timers.ts';
 import type { Views } from './views.ts';
 
 type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
@@ -33,7 +34,7 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (u
   };
   // The initial state is in the snapshot.
   changedMeters();
-  const timer = setInterval(() => {
+  const timer = every(() => {
     const changed = changedMeters();
     if (Object.keys(changed.keys).length + Object.keys(changed.groups).length > 0) emit(changed);
   }, everyMs).unref();

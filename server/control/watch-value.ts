@@ -1,3 +1,5 @@
+import { every } from '../timers.ts';
+
 interface Watched<Value> {
   everyMs: number;
   read(): Value;
@@ -9,7 +11,7 @@ interface Watched<Value> {
 export function watchValue<Value>(watched: Watched<Value>, emit: (value: Value) => void): () => void {
   const { everyMs, read, fingerprint = JSON.stringify } = watched;
   let last = fingerprint(read());
-  const timer = setInterval(() => {
+  const timer = every(() => {
     const value = read();
     const text = fingerprint(value);
     if (text === last) return;

@@ -1,3 +1,4 @@
+import { every } from '../timers.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
 import { acquireFallbackLock, findFallbackHolder } from './fallback-lock.ts';
 import {
@@ -76,7 +77,7 @@ class PatientLock implements InstanceLock {
   }
 
   #retry(): void {
-    this.#retries ??= setInterval(() => void this.#settle(), retryMs).unref();
+    this.#retries ??= every(() => this.#settle(), retryMs).unref();
   }
 
   async #settle(): Promise<void> {

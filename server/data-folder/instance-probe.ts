@@ -2,6 +2,7 @@ import { get } from 'node:http';
 import { z } from 'zod';
 import { reachableHost } from '../contract/address.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
+import { after } from '../timers.ts';
 
 const limitMs = 1_500;
 const maxReplyBytes = 64 * 1024;
@@ -34,7 +35,7 @@ export function answersAsInstance(
     });
     request.on('socket', (socket) => socket.on('connect', () => (isConnected = true)));
     request.on('error', (error) => resolve(signsOfLife.has(systemErrorCode(error) ?? '')));
-    const timer = setTimeout(() => {
+    const timer = after(() => {
       resolve(isConnected);
       request.destroy();
     }, limitMs);

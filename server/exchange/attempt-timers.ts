@@ -1,5 +1,6 @@
 import { AwakeTimer } from '../awake-clock.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
+import { after } from '../timers.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { ResponseReader } from './readers/response-reader.ts';
@@ -68,7 +69,7 @@ export class AttemptTimers {
   }
 
   drainFor(drainMs: number, onOver: () => void): void {
-    this.#drain = setTimeout(onOver, drainMs);
+    this.#drain = after(onOver, drainMs);
   }
 
   /** The model has finished, and the client has left. */

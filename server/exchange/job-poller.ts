@@ -6,6 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
+import { every } from '../timers.ts';
 import type { Transport } from '../transport/transport.ts';
 import { fetchJob } from './fetch-job.ts';
 import { type JobBilling, jobLifeMs, nameOf } from './job-billing.ts';
@@ -28,7 +29,7 @@ const concurrency = 8;
 export class JobPoller {
   readonly #ports: JobPollerPorts;
   readonly #now: () => number;
-  readonly #timer = setInterval(() => void this.poll(), tickMs).unref();
+  readonly #timer = every(() => this.poll(), tickMs).unref();
   /** Time of the latest poll, by job id. */
   #lastPolls = new Map<string, number>();
   #isPolling = false;

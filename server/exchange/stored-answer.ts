@@ -1,4 +1,6 @@
 /** Sends a stored answer, such as a recorded or cached one: at its original pace, or at once. */
+
+import { after } from '../timers.ts';
 import type { Answerer, ClientResponse } from './client-response.ts';
 
 export interface StoredPiece {
@@ -62,7 +64,7 @@ function waitUntil(dueMs: number, clientGone: AbortSignal): Promise<void> {
       clientGone.removeEventListener('abort', settle);
       resolve();
     };
-    const timer = setTimeout(settle, waitMs);
+    const timer = after(settle, waitMs);
     clientGone.addEventListener('abort', settle);
   });
 }

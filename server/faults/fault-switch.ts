@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { faultHeader, type TimedFaultsView } from '../contract/faults.ts';
+import { after } from '../timers.ts';
 import type { FaultSequence } from './fault-sequence.ts';
 
 export type FaultScope = Pick<TimedFaultsView, 'kind' | 'id'>;
@@ -45,7 +46,7 @@ export class FaultSwitch {
   /** Replaces the faults of the same key or group. */
   start(view: Omit<TimedFaultsView, 'untilMs'>, sequence: FaultSequence, durationMs: number): void {
     this.#remove(view);
-    const timer = setTimeout(() => this.stop(view), durationMs).unref();
+    const timer = after(() => this.stop(view), durationMs).unref();
     this.#running.push({ view: { ...view, untilMs: Date.now() + durationMs }, sequence, timer });
     this.#changed();
   }

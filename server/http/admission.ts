@@ -5,6 +5,7 @@
  * One group may take at most nine tenths of all permits. If a group has several keys, none may take all of its permits.
  */
 import type { ServerResponse } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
@@ -25,13 +26,16 @@ const timesOfFree = 19;
 
 export class Admission {
   readonly #limits: () => AdmissionLimits;
+  readonly #mostRunning: number;
   readonly #queue: WaitQueue<WaitingForPermit, Permit>;
   readonly #runningByGroup = new Map<string, number>();
   readonly #runningByKey = new Map<string, number>();
   #running = 0;
 
-  constructor(limits: () => AdmissionLimits) {
+  /** @param mostRunning what the machine allows, whatever the settings say */
+  constructor(limits: () => AdmissionLimits, mostRunning = Number.POSITIVE_INFINITY) {
     this.#limits = limits;
+    this.#mostRunning = mostRunning;
     this.#queue = new WaitQueue({
       limits,
       mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
@@ -50,9 +54,10 @@ export class Admission {
 
   /**
    * Usually resolves at once. Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and
-   * with ClientGone.
+   * with ClientGone. Throws `machine_overloaded` if the machine allows no more: those who wait need descriptors as well.
    */
   enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Permit | Promise<Permit> {
+    if (this.#running >= this.#mostRunning) throw tooFewDescriptors(this.#mostRunning);
     const owner = { group: groupId, key: id };
     if (this.#mayRun(groupId, id, sharesGroup)) return this.#admit(owner);
     return this.#queue.wait({ owner, response, sharesGroup });
@@ -60,6 +65,7 @@ export class Admission {
 
   #mayRun(group: string, key: string, sharesGroup: boolean): boolean {
     const { running } = this.#limits();
+    if (this.#running >= this.#mostRunning) return false;
     const ofGroup = running - Math.floor(running * reservedShare);
     const free = Math.min(running - this.#running, ofGroup - (this.#runningByGroup.get(group) ?? 0)) - 1;
     if (free < 0 || !sharesGroup) return free >= 0;
@@ -80,6 +86,15 @@ export class Admission {
     count(this.#runningByKey, key, -1);
     this.#queue.admitNext();
   }
+}
+
+/** Closes the connection, of which the client needs a new one for its next attempt. */
+function tooFewDescriptors(mostRunning: number): GatewayError {
+  return new GatewayError(
+    'machine_overloaded',
+    `Sluice runs ${mostRunning} requests, as many as this machine's limit on open files allows. Nothing was sent to a provider; try again in a moment. A higher limit (ulimit -n) allows more.`,
+    { retryAfterSeconds: 2, headers: { connection: 'close' } },
+  );
 }
 
 function count(counts: Map<string, number>, name: string, change: number): void {

@@ -244,8 +244,8 @@ class ApiRequest {
       this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
-    if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
+    if (error.code === 'internal') this.#ports.reportError(thrown);
     // If it was refused before authentication, the key decides whether the ledger gets a row.
     if (!this.#trace.key) this.#admitRefused();
     const { api, path, isKnown } = this.#location;

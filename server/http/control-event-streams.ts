@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { Caller } from '../people/caller.ts';
+import { every } from '../timers.ts';
 
 interface EventStreams {
   /** Sends events until the client disconnects or loses access; with `by`, only those that this person may see. */
@@ -40,7 +41,7 @@ export function createEventStreams(
         (message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`),
         by,
       );
-      const heartbeat = setInterval(() => {
+      const heartbeat = every(() => {
         if (mayHear()) send(':\n\n');
         else response.end();
       }, heartbeatMs);

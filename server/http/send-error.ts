@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import { messageOf } from '../database/failures.ts';
+import { isMachineShortage } from '../machine-shortage.ts';
+import { machineOverloaded } from '../routing/failure-response.ts';
+import { after } from '../timers.ts';
 import type { Api } from '../wire/api.ts';
 
 interface ErrorAnswer {
@@ -65,9 +69,12 @@ export function errorHeaders(api: Api, error: GatewayError, requestId: string): 
   return headers;
 }
 
-/** Anything but a GatewayError is an internal error, whose message goes to the log only. */
+/**
+ * Anything but a GatewayError and a shortage of this machine is an internal error, whose message goes to the log only.
+ */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
+  if (isMachineShortage(thrown)) return machineOverloaded(messageOf(thrown), thrown);
   return new GatewayError(
     'internal',
     'Sluice failed to handle this request. Its log says why; nothing was charged by Sluice.',
@@ -89,7 +96,7 @@ function answerInMidBody(request: IncomingMessage, response: ServerResponse, bod
     clearTimeout(timer);
     response.end();
   };
-  const timer = setTimeout(() => {
+  const timer = after(() => {
     response.once('finish', () => request.destroy());
     end();
   }, lingerMs);

@@ -5,7 +5,9 @@ import { batchWrites } from '../batched-writes.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import { nextTurn } from '../loop-turns.ts';
+import { descriptorLimit } from '../machine-shortage.ts';
 import { Slots } from '../slots.ts';
+import { after } from '../timers.ts';
 import { servedApis } from '../wire/registry.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
@@ -91,7 +93,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     if (running.size > 0) await idleOrLate(whenIdle, limitMs);
   };
   if (webSockets && 'shouldUpgradeCallback' in server) server.on('upgrade', webSockets.open);
-  limitConnections(server);
+  limitConnections(server, descriptorLimit());
   answerInvalid(server, running);
   await bind(server, host, port);
   const address = server.address();
@@ -158,7 +160,7 @@ function bind(server: Server, host: string, port: number): Promise<void> {
 
 function idleOrLate(whenIdle: (resolve: () => void) => void, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs);
+    const timer = after(resolve, limitMs);
     whenIdle(() => {
       clearTimeout(timer);
       resolve();

@@ -263,8 +263,8 @@ export class SessionCall {
       this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
-    if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
+    if (error.code === 'internal') this.#ports.reportError(thrown);
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     const { api, path } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);

@@ -7,6 +7,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import { after, every } from '../timers.ts';
 import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
@@ -52,8 +53,8 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   readonly #remove: Statement;
   readonly #owing: Statement;
   readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
-  readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
-  readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  readonly #firstSweep = after(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = every(() => this.#sweepQuietly(), sweepEveryMs).unref();
   /** Least recently used first: a Map keeps insertion order, and each use moves a job to the end. */
   readonly #memory = new Map<string, KeptJob>();
   readonly #pending = new Map<string, KeptJob>();
@@ -241,7 +242,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   }
 
   #arm(delayMs: number): void {
-    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+    this.#timer ??= after(this.flush, delayMs).unref();
   }
 
   #disarm(): void {

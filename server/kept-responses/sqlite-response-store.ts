@@ -3,6 +3,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import type { SweepClock } from '../database/sweep-clock.ts';
+import { after, every } from '../timers.ts';
 import type { KeptResponse } from './kept-response.ts';
 import { columnsOfKept, maxResponses, mayKeep, prepareStatements, toKeptResponse } from './kept-response-rows.ts';
 import type { ResponseStore } from './response-store.ts';
@@ -22,7 +23,7 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #options: Options;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #pending = new Map<string, KeptResponse>();
-  readonly #sweeps = setInterval(() => this.sweep(), sweepEveryMs).unref();
+  readonly #sweeps = every(() => this.sweep(), sweepEveryMs).unref();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: Options) {
@@ -38,7 +39,7 @@ export class SqliteResponseStore implements ResponseStore {
     if (!this.mayKeep(response)) return;
     const { id, groupId } = response;
     this.#pending.set(keyOf(id, groupId), { ...response, createdAt: this.#options.sweepClock.latestMs() });
-    this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
+    this.#timer ??= after(() => this.#flush(), flushMs).unref();
   }
 
   find(id: string, groupId: string): KeptResponse | undefined {

@@ -5,6 +5,7 @@
  */
 import type { CaptureCause } from '../contract/capture.ts';
 import type { TimedCaptureView } from '../contract/status-views.ts';
+import { after } from '../timers.ts';
 
 /** The client's header that asks for the capture of its request. */
 export const captureHeader = 'x-sluice-capture';
@@ -61,7 +62,7 @@ export class CaptureSwitch {
   start(scope: CaptureScope, durationMs: number, requests: number | null = null): void {
     this.#remove(scope);
     const untilMs = Date.now() + durationMs;
-    const timer = setTimeout(() => this.stop(scope), durationMs).unref();
+    const timer = after(() => this.stop(scope), durationMs).unref();
     this.#timedCaptures.push({
       kind: scope?.kind ?? 'all',
       id: scope?.id ?? null,

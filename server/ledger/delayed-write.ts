@@ -1,5 +1,6 @@
 /** Combines writes within a short time, retries failed ones, and reports each new failure once. */
 import { messageOf } from '../database/failures.ts';
+import { after } from '../timers.ts';
 
 interface DelayedWriteOptions {
   /** Writes everything pending, or throws and keeps it. */
@@ -28,7 +29,7 @@ export class DelayedWrite {
 
   /** Schedules a write. */
   due(delayMs = this.#options.delayMs): void {
-    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+    this.#timer ??= after(this.flush, delayMs).unref();
   }
 
   /** Performs a scheduled write now. Never throws. */

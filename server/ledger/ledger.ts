@@ -22,6 +22,7 @@ import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { after, every } from '../timers.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import {
   createLedgerQueries,
@@ -122,8 +123,8 @@ class SqliteLedger implements LocalLedger {
   readonly budgets: BudgetSums;
   readonly refusals: Refusals;
   readonly sessionStates: SessionStates;
-  readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
-  readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  readonly #firstSweep = after(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = every(() => this.#sweepQuietly(), sweepEveryMs).unref();
   #replaced: Replaced | null = null;
   #budgetsAreLost = false;
 

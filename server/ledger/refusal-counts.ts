@@ -6,6 +6,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
+import { after } from '../timers.ts';
 
 export interface CountedMinute extends RefusalView {
   /** Since 1970. */
@@ -38,7 +39,7 @@ export class RefusalCounts {
     const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
     this.#wait({ minute, ...refusal });
     this.#unlogged.set(reason, plus(this.#unlogged.get(reason), refusal));
-    this.#telling ??= setTimeout(() => this.log(), minuteMs).unref();
+    this.#telling ??= after(() => this.log(), minuteMs).unref();
   }
 
   /** Counts that are not written yet. */

@@ -4,6 +4,7 @@
  */
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
+import { after } from '../timers.ts';
 import type { Capture } from './capture-rows.ts';
 import { halvesOf, type Piece } from './halves.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
@@ -213,7 +214,7 @@ export class WaitingRows {
   }
 
   #arm(delayMs: number): void {
-    this.#timer ??= setTimeout(this.#flushDue, delayMs).unref();
+    this.#timer ??= after(this.#flushDue, delayMs).unref();
   }
 
   #disarm(): void {

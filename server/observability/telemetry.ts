@@ -10,6 +10,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { TelemetrySettings } from '../contract/observability.ts';
+import { after } from '../timers.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
 import { OtlpExporter, type OtlpTarget } from './otlp-exporter.ts';
@@ -85,7 +86,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     async stop() {
       const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, maxWaitMs);
+      const timer = after(resolve, maxWaitMs);
       await Promise.race([stopping, tooLong]);
       clearTimeout(timer);
     },

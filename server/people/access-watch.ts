@@ -1,5 +1,6 @@
 /** Notifies long-lived listeners, such as event streams, when their access has ended. One query checks all of them. */
 import { isDeepStrictEqual } from 'node:util';
+import { every } from '../timers.ts';
 import type { Caller } from './caller.ts';
 
 interface Options {
@@ -20,7 +21,7 @@ export class AccessWatch {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#polls = setInterval(() => void this.check(), options.everyMs ?? defaultEveryMs).unref();
+    this.#polls = every(() => this.check(), options.everyMs ?? defaultEveryMs).unref();
   }
 
   /**

@@ -4,6 +4,7 @@ import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../contract/people.ts';
 import type { PersonView, TokenView } from '../contract/people-views.ts';
+import { every } from '../timers.ts';
 import type { Fetch } from '../transport/fetch.ts';
 import { AccessWatch } from './access-watch.ts';
 import type { Caller } from './caller.ts';
@@ -61,7 +62,7 @@ export class PeopleService {
 
   constructor(ports: PeopleServicePorts) {
     this.#ports = ports;
-    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+    this.#sweeping = every(() => this.#sweep(), sweepEveryMs).unref();
     this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });
     ports.store.onEnded?.(() => void this.#watch.check());
   }

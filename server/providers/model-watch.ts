@@ -1,4 +1,5 @@
 import type { ProbeFinding } from '../contract/probe.ts';
+import { after } from '../timers.ts';
 import type { Transport } from '../transport/transport.ts';
 import { listModels } from './list-models.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
@@ -76,7 +77,7 @@ export class ModelWatch {
   #schedule(delayMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isStopped || this.upstream.unusable !== null) return;
-    this.#timer = setTimeout(() => void this.ask(), delayMs);
+    this.#timer = after(() => this.ask(), delayMs);
     this.#timer.unref();
   }
 }

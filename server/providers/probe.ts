@@ -142,6 +142,7 @@ const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
   reset: 'connection',
   aborted: 'connection',
   malformed: 'base-url',
+  shortage: 'connection',
 };
 
 function noteFailure(steps: ProbeSteps, error: TransportError, { endpoint }: Upstream): void {
@@ -162,6 +163,8 @@ function remedyFor(error: TransportError, origin: string, isSilent: boolean): Pr
       return tlsRemedy(error.message);
     case 'malformed':
       return { code: 'check-port' };
+    case 'shortage':
+      return { code: 'free-descriptors' };
     default:
       if (isSilent) return { code: 'wait-for-answer' };
       return { code: 'check-service', host, port: port || (protocol === 'https:' ? '443' : '80') };

@@ -1,6 +1,7 @@
 /** Keeps reasoning in memory and, within 100 ms, in SQLite, so that conversations survive a restart. */
 import type { Database, Statement } from '../database/database.ts';
 import { messageOf } from '../database/failures.ts';
+import { after, every } from '../timers.ts';
 import { entryKeyOf, type KeptReasoning, ReasoningMemory } from './reasoning-memory.ts';
 import { maxEntryLength, type ReasoningStore } from './reasoning-store.ts';
 
@@ -28,7 +29,7 @@ export class SqliteReasoningStore implements ReasoningStore {
   readonly #remove: Statement;
   readonly #removeBefore: Statement;
   readonly #newest: Statement;
-  readonly #sweeps = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+  readonly #sweeps = every(() => this.#sweep(), sweepEveryMs).unref();
   readonly #memory: ReasoningMemory;
   readonly #unwritten = new Map<string, KeptReasoning>();
   /** Evicted from memory, but still on disk. */
@@ -63,7 +64,7 @@ export class SqliteReasoningStore implements ReasoningStore {
     for (const evicted of this.#memory.set(entry)) {
       if (!this.#unwritten.delete(entryKeyOf(evicted))) this.#forgotten.push(evicted);
     }
-    this.#timer ??= setTimeout(this.flush, flushMs).unref();
+    this.#timer ??= after(this.flush, flushMs).unref();
   }
 
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string> {

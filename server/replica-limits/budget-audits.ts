@@ -19,6 +19,7 @@ import { BatchedQuestions } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../ledger/usage-history.ts';
 import type { Clocks } from '../limits/account.ts';
+import { after } from '../timers.ts';
 import { type BudgetSumReply, missingIn, readBudgetSumReply } from './budget-sum-reply.ts';
 import { type CountedSubject, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
@@ -101,7 +102,7 @@ export class BudgetAudits {
 
   #arm(afterMs: number): void {
     if (this.#isClosed || this.#inDoubt.size === 0) return;
-    this.#timer ??= setTimeout(() => void this.#round(), afterMs).unref();
+    this.#timer ??= after(() => this.#round(), afterMs).unref();
   }
 
   #disarm(): void {

@@ -4,6 +4,7 @@
  * that this replica is alive.
  */
 import type { SharedCountsView } from '../contract/replica-limits.ts';
+import { after } from '../timers.ts';
 import type { ScriptName } from './scripts.ts';
 import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 
@@ -123,7 +124,7 @@ export class CountsConnection {
 
   #beatAfter(ms: number): void {
     clearTimeout(this.#next);
-    if (!this.#isClosed) this.#next = setTimeout(() => void this.#beat(), ms).unref();
+    if (!this.#isClosed) this.#next = after(() => this.#beat(), ms).unref();
   }
 
   #connected(replicas: number): void {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
 import { messageOf } from '../database/failures.ts';
+import { after } from '../timers.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 
@@ -31,7 +32,7 @@ const lateMessage = `no answer within ${commandMs} ms`;
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const expire = () => reject(new Error(lateMessage));
-    const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), commandMs);
+    const timer = after(() => setImmediate(() => setImmediate(expire)), commandMs);
     answer.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }

@@ -6,7 +6,7 @@
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import type { Failure } from '../wire/failure.ts';
+import { endsAllAttempts, type Failure } from '../wire/failure.ts';
 import { type AskedTarget, isAccounts, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
@@ -91,7 +91,7 @@ export class AttemptPlan {
       return { ...failedAttempt, cause: 'retry', waitMs: 0 };
     }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
-    if (isHopeless || failure.class === 'client-gone') return null;
+    if (isHopeless || endsAllAttempts(failure)) return null;
     if (failure.isLost && this.#isOnce) return null;
     return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
@@ -106,7 +106,7 @@ export class AttemptPlan {
   /** The attempt that continues a broken stream: another target, if there is one. */
   rescue(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failedAttempt, failure);
-    if (this.#isOnce) return null;
+    if (this.#isOnce || endsAllAttempts(failure)) return null;
     const askedTarget = this.#askedOf(failedAttempt.target);
     if (failure.continues && askedTarget && this.#mayRetry()) return this.#retry(askedTarget, 'rescue', 0);
     return this.anotherTarget('rescue') ?? this.#retryAny('rescue');

@@ -3,6 +3,7 @@ import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
 
 export function classifyTransport(error: TransportError): Failure {
+  if (error.fault === 'shortage') return { class: 'shortage', retryable: false, retryAfterMs: null };
   const isSilence = error.fault === 'timeout' && error.phase !== 'connect';
   // A bad certificate, a failing proxy and a host that accepts no connection in time will not recover within a second.
   const retryable = ['refused', 'reset', 'dns', 'malformed'].includes(error.fault);

@@ -15,6 +15,7 @@ const byUsefulness: readonly FailureClass[] = [
   'too-large',
   'rate-limit',
   'quota',
+  'shortage',
   'transient',
   'model-unavailable',
   'credential',
@@ -60,6 +61,7 @@ export function errorBodyOf(failureResponse: FailureResponse): ErrorBody {
 export function errorOfTransport({ provider }: Target, error: TransportError): GatewayError {
   const name = nameOf(provider);
   const options = { cause: error };
+  if (error.fault === 'shortage') return machineOverloaded(error.message, error);
   if (error.fault === 'timeout') {
     const problem = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
     return new GatewayError('upstream_timeout', `${name} ${problem} in time (${error.message}).`, options);
@@ -67,6 +69,15 @@ export function errorOfTransport({ provider }: Target, error: TransportError): G
   if (error.phase === 'body')
     return new GatewayError('upstream_unreachable', `${name} broke off its answer: ${error.message}.`, options);
   return new GatewayError('upstream_unreachable', `${name} cannot be reached: ${error.message}.`, options);
+}
+
+/** Says nothing about a provider. `reason` is the system's. */
+export function machineOverloaded(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'machine_overloaded',
+    `The machine that Sluice runs on has no descriptors, ports or memory left (${reason}). No provider is at fault; try again in a moment. A higher limit on open files (ulimit -n) allows more requests at the same time.`,
+    { retryAfterSeconds: 2, cause },
+  );
 }
 
 export function errorOfRedirect({ provider }: Target, location: string): GatewayError {

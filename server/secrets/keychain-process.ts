@@ -4,6 +4,7 @@
  * ends when idle, to save memory. The desktop starts it differently, because its binary cannot run as Node.
  */
 import { fork } from 'node:child_process';
+import { after } from '../timers.ts';
 
 /** The functions of keytar in use. */
 type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';
@@ -71,7 +72,7 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
     calls.delete(id);
     clearTimeout(call.timer);
     settleCall(call);
-    if (calls.size === 0) idle = setTimeout(stop, idleMs).unref();
+    if (calls.size === 0) idle = after(stop, idleMs).unref();
   };
   const stop = (reason = 'the keychain helper was stopped') => {
     child?.kill();
@@ -93,7 +94,7 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
     child ??= startChild();
     const id = ++lastId;
     const reply = new Promise((resolve, reject) => {
-      const timer = setTimeout(() => stop(`it did not answer within ${limitMs / 1000} s`), limitMs);
+      const timer = after(() => stop(`it did not answer within ${limitMs / 1000} s`), limitMs);
       calls.set(id, { resolve, reject, timer });
     });
     child.send({ id, verb, parameters });

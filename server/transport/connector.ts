@@ -8,6 +8,7 @@ import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../awake-clock.ts';
 import { batchWrites } from '../batched-writes.ts';
+import { isMachineShortage } from '../machine-shortage.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -112,7 +113,7 @@ class ConnectAttempt {
 
   explain(error: unknown): TransportError {
     const inTime = this.#expired ? this.#tooSlow() : toTransportError(error, 'connect');
-    if (this.#hop === 'upstream') return inTime;
+    if (this.#hop === 'upstream' || inTime.fault === 'shortage') return inTime;
     return new TransportError('proxy', 'connect', `proxy ${this.#proxy?.host}: ${inTime.message}`, inTime);
   }
 
@@ -171,7 +172,7 @@ class ConnectAttempt {
     try {
       await this.#opened(socket, 'secureConnect');
     } catch (error) {
-      throw this.#expired ? error : tlsError(error, host, issuer);
+      throw this.#expired || isMachineShortage(error) ? error : tlsError(error, host, issuer);
     }
     return socket;
   }

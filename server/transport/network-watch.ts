@@ -3,6 +3,8 @@
  * either, so it polls, which costs a tenth of a millisecond every ten seconds.
  */
 import { networkInterfaces } from 'node:os';
+import { isMachineShortage } from '../machine-shortage.ts';
+import { every } from '../timers.ts';
 
 interface NetworkWatchPorts {
   changed(): void;
@@ -18,7 +20,7 @@ const sleptMs = 10_000;
 export function watchNetwork({ changed, readState }: NetworkWatchPorts): () => void {
   let lastState = readState();
   let lastAtMs = Date.now();
-  const timer = setInterval(() => {
+  const timer = every(() => {
     const state = readState();
     const nowMs = Date.now();
     const hasSlept = nowMs - lastAtMs > pollEveryMs + sleptMs;
@@ -29,8 +31,15 @@ export function watchNetwork({ changed, readState }: NetworkWatchPorts): () => v
   return () => clearInterval(timer);
 }
 
-/** All addresses of this machine. */
+let lastAddresses = new Set<string>();
+
+/** All addresses of this machine; while it has no descriptor left to ask with, those of the last time. */
 export function machineAddresses(): Set<string> {
-  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return new Set(interfaces.map(({ address }) => address));
+  try {
+    const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    lastAddresses = new Set(interfaces.map(({ address }) => address));
+  } catch (error) {
+    if (!isMachineShortage(error)) throw error;
+  }
+  return lastAddresses;
 }

@@ -1,11 +1,12 @@
 import { errors } from 'undici';
+import { isMachineShortage } from '../machine-shortage.ts';
 
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
 
 /**
- * `dns`: the name has no address; `dns-timeout`: no name server answered in time. `refused` covers all other connection
- * failures except certificates and timeouts.
+ * `dns`: the name has no address; `dns-timeout`: no name server answered in time. `shortage`: this machine has no
+ * descriptors, ports or memory left. `refused` covers all other connection failures except certificates and timeouts.
  */
 export type TransportFault =
   | 'dns'
@@ -16,7 +17,8 @@ export type TransportFault =
   | 'reset'
   | 'timeout'
   | 'malformed'
-  | 'aborted';
+  | 'aborted'
+  | 'shortage';
 
 /** A call to an upstream that produced no complete HTTP response. `message` is for people and contains no secrets. */
 export class TransportError extends Error {
@@ -52,6 +54,7 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
 /** Translates an error of undici or of the socket. */
 export function toTransportError(error: unknown, phase: TransportPhase): TransportError {
   if (error instanceof TransportError) return error;
+  if (isMachineShortage(error)) return new TransportError('shortage', phase, firstCause(error).message, error);
   const cause = firstCause(error);
   const code = cause.code ?? '';
   const fault = faultByCode[code];

@@ -1,5 +1,10 @@
 import type { FailureClass } from '../contract/ledger.ts';
 
+/** Another attempt is of no use: nobody waits for it, or this machine cannot make it. */
+export function endsAllAttempts({ class: failure }: Failure): boolean {
+  return failure === 'client-gone' || failure === 'shortage';
+}
+
 /** What kind of failure an upstream's response, or its silence, is. */
 export interface Failure {
   class: FailureClass;

@@ -1,14 +1,18 @@
 /** A Sluice whose connections use up all file descriptors keeps the lock on its data folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hashOf, testKey } from '../support/gateway.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { builtProgram, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
+import { eventStream, startUpstream } from '../support/upstream.ts';
 
 let dataDir: string;
 const connections: Socket[] = [];
@@ -30,6 +34,112 @@ async function occupy(port: number): Promise<void> {
   socket.on('error', () => {});
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
 }
+
+const chatBody = JSON.stringify({ model: 'gpt-x', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
+
+/** Streams a word each second; without an end until it is told. */
+async function startTalkingUpstream() {
+  const open = new Set<ServerResponse>();
+  const word = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }] })}\n\n`;
+  const last = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`;
+  const upstream = await startUpstream((_request, response) => {
+    eventStream(response);
+    response.write(word);
+    open.add(response);
+    response.on('close', () => open.delete(response));
+  });
+  const talking = setInterval(() => {
+    for (const response of open) response.write(word);
+  }, 1_000);
+  return {
+    upstream,
+    finish() {
+      for (const response of open) response.end(last);
+    },
+    async stop() {
+      clearInterval(talking);
+      await upstream.stop();
+    },
+  };
+}
+
+async function serveWithin(descriptors: number, baseUrl: string) {
+  const config = {
+    version: 1,
+    providers: [{ id: 'main', baseUrl, models: ['*'] }],
+    groups: [{ id: 'default' }],
+    keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+  };
+  const file = join(dataDir, 'sluice.json');
+  writeFileSync(file, JSON.stringify(config));
+  const parameters = ['serve', '--json', '--port', '0', '--data-dir', join(dataDir, 'data'), '--config', file];
+  const within = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`];
+  const program = startProgram(parameters, { within });
+  return { program, ready: await readyOf(program) };
+}
+
+interface Reply {
+  status: number;
+  retryAfter: string | null;
+  body: string;
+}
+
+test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc')).each([130, 400])(
+  'a Sluice with 256 descriptors survives %i streams of more than ten seconds: those it cannot serve get 503',
+  { timeout: 90_000 },
+  async (count) => {
+    const talking = await startTalkingUpstream();
+    const { program, ready } = await serveWithin(256, talking.upstream.baseUrl);
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+    const ask = async (): Promise<Reply> => {
+      const response = await fetch(`${ready.baseUrl}/chat/completions`, { method: 'POST', headers, body: chatBody });
+      return {
+        status: response.status,
+        retryAfter: response.headers.get('retry-after'),
+        body: await response.text(),
+      };
+    };
+    const query = async (type: string) => {
+      const token = readFileSync(join(dataDir, 'data/admin.token'), 'utf8').trim();
+      const response = await fetch(`${new URL(ready.baseUrl).origin}/control/query`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ type }),
+      });
+      return (await response.json()).result;
+    };
+    try {
+      const asked = Array.from({ length: count }, ask);
+      // Longer than each interval of the program that needs descriptors.
+      await sleep(12_000);
+      expect(program.child.exitCode).toBeNull();
+      const during = await ask();
+      expect([during.status, during.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      expect(JSON.parse(during.body).error).toMatchObject({ code: 'overloaded', type: 'server_error' });
+      talking.finish();
+      const replies = await Promise.all(asked);
+      const served = replies.filter(({ status }) => status === 200);
+      expect(served).toHaveLength((256 - 64) / 2);
+      for (const { body } of served) expect(body).toContain('[DONE]');
+      const refused = replies.filter(({ status }) => status !== 200);
+      expect(new Set(refused.map(({ status, retryAfter }) => `${status} ${retryAfter !== null}`))).toEqual(
+        new Set(['503 true']),
+      );
+      for (const { body } of refused) expect(JSON.parse(body).error.code).toBe('overloaded');
+      const { providers } = await query('config');
+      expect(providers[0].health).toMatchObject({ state: 'ok' });
+      const next = ask();
+      await expect.poll(() => talking.finish()).toBeUndefined();
+      await expect.poll(() => talking.upstream.seen.length).toBe(served.length + 1);
+      talking.finish();
+      expect((await next).status).toBe(200);
+    } finally {
+      program.child.kill('SIGKILL');
+      await program.ended;
+      await talking.stop();
+    }
+  },
+);
 
 test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc'))(
   'a Sluice without free descriptors keeps its folder: a second start is refused',

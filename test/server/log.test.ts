@@ -97,19 +97,19 @@ test.each<[string, Partial<RequestRecord>, object]>([
   expect(third).toEqual({ ...first, id: 'req_3' });
 });
 
-test('what is logged is in the file after a flush, and the file is private', () => {
+test('what is logged is in the file once it is closed, and the file is private', async () => {
   const file = openLogFile(folder);
   file.log.info({ port: 1 }, 'started');
-  file.flush();
+  await file.close();
   expect(JSON.parse(readFileSync(file.path, 'utf8'))).toMatchObject({ port: 1, msg: 'started' });
   if (process.platform !== 'win32') expect(statSync(file.path).mode & 0o077).toBe(0);
 });
 
-test('a full log is put aside at the start, and three files are kept', () => {
+test('a full log is put aside at the start, and three files are kept', async () => {
   const path = join(folder, 'sluice.log');
   for (let start = 1; start <= 5; start++) {
     writeFileSync(path, `${start}`.padEnd(11 * 1024 * 1024));
-    openLogFile(folder).flush();
+    await openLogFile(folder).close();
   }
   expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['sluice.log.1', 'sluice.log.2']));
   expect(readdirSync(folder)).not.toContain('sluice.log.3');
@@ -125,7 +125,7 @@ test('a log that grows beyond its size while the program runs is put aside, and 
   await expect.poll(() => existsSync(`${path}.1`), { timeout: 10_000 }).toBe(true);
   await expect.poll(() => existsSync(path)).toBe(true);
   file.log.info({ line: lineCount + 1 }, 'after');
-  file.flush();
+  await file.close();
   const linesOf = (name: string) =>
     readFileSync(name, 'utf8')
       .trim()
@@ -144,6 +144,6 @@ test('a log whose file cannot be opened is written once it can be', async () => 
   rmSync(path);
   await expect.poll(() => existsSync(file.path)).toBe(true);
   file.log.info('kept');
-  file.flush();
+  await file.close();
   expect(JSON.parse(readFileSync(file.path, 'utf8'))).toMatchObject({ msg: 'kept' });
 });

@@ -11,6 +11,7 @@ export const health = {
     'too-large': 'The request was too large for it',
     rejected: 'It rejected the request',
     lost: 'The outcome of a purchase is unknown',
+    shortage: 'This machine ran out of connections or memory',
     'client-gone': 'The client closed its connection',
   },
   until: (failure: string, moment: string) =>

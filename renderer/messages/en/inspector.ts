@@ -29,6 +29,8 @@ export const inspector = {
     rejected: 'The provider rejected the request itself. Change what its message names.',
     'stream-broken': 'The answer was cut off. Sending it again may work.',
     lost: 'The provider may have made, and billed, what was asked for. Look there before you send it again.',
+    shortage:
+      'This machine had no connections, ports or memory left. Send fewer requests at a time, or raise its limit on open files.',
     'client-gone': 'The client closed its connection.',
   },
   rescued: (failures: number, count: string, provider: string | null) =>

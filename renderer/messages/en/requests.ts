@@ -219,6 +219,7 @@ export const requests = {
     rejected: 'rejected',
     'stream-broken': 'cut off',
     lost: 'outcome unknown',
+    shortage: 'machine overloaded',
     'client-gone': 'client disconnected',
   },
   /** By the error code returned to the client when no provider caused the error. */
@@ -252,6 +253,7 @@ export const requests = {
     passthrough_refused:
       'The key or its group limits the models, and Sluice cannot tell which models this request would use.',
     slow_down: 'Too many requests at the same time. You can change the limit in Settings.',
+    overloaded: 'This machine had no connections, ports or memory left. No provider was at fault.',
     no_healthy_provider: 'No provider of this model is available right now.',
     provider_credential_refused: 'The provider rejected the API key. Replace it under Providers.',
     provider_quota_exhausted: 'The quota or credit of the provider’s account is used up.',

@@ -12,6 +12,7 @@ export const health: typeof english.health = {
     'too-large': '请求过大',
     rejected: '请求被拒绝',
     lost: '创建请求的结果不明',
+    shortage: '本机的连接或内存已用尽',
     'client-gone': '客户端已断开',
   },
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,

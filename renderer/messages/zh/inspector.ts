@@ -27,6 +27,7 @@ export const inspector: Messages['inspector'] = {
     rejected: '服务商拒绝了请求本身。请按其说明修改。',
     'stream-broken': '回答中途断开。再次发送可能成功。',
     lost: '服务商可能已经生成并计费。再次发送之前，请先在服务商处确认。',
+    shortage: '本机的连接、端口或内存已用尽。请减少同时发送的请求，或提高打开文件数的上限。',
     'client-gone': '客户端关闭了连接。',
   },
   rescued: (_failures, count, provider) => `失败 ${count} 次后${provider === null ? '成功' : `由 ${provider} 完成`}`,

@@ -59,6 +59,8 @@ export const probe: typeof english.probe = {
     'check-credential': () => '请检查凭据是否复制完整、属于此服务且未被吊销。',
     pay: () => '该账户需要付费：请查看该服务的账单页面。',
     'wait-or-raise-limits': () => '已达到速率限制或账户配额：请等待，或查看该服务的限额与账单页面。',
+    'free-descriptors': () =>
+      '本机的连接、端口或内存已用尽。请减少同时发送的请求，或提高打开文件数的上限（ulimit -n）。',
     'try-later': () => '该服务自身有故障。请稍后再试。',
     'check-model': () => '请检查名称的拼写，或此凭据是否可以使用它。',
     'choose-model': () => '请换一个模型测试，或查看服务商的说明。',

@@ -218,6 +218,7 @@ export const requests: typeof english.requests = {
     rejected: '被拒绝',
     'stream-broken': '中断',
     lost: '结果不明',
+    shortage: '本机过载',
     'client-gone': '客户端断开',
   },
   errors: {
@@ -247,6 +248,7 @@ export const requests: typeof english.requests = {
     price_unknown: '设有美元硬性预算，而此模型的价格未知。请在设置的“价格”中设置。',
     passthrough_refused: '密钥或分组限制了可用模型，但无法检查此请求会使用哪些模型。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',
+    overloaded: '本机的连接、端口或内存已用尽，并非服务商的故障。',
     no_healthy_provider: '此模型目前没有可用的服务商。',
     provider_credential_refused: '服务商拒绝了凭据。请在“服务商”中设置有效的凭据。',
     provider_quota_exhausted: '服务商账户的配额或余额已用完。',

@@ -7,6 +7,7 @@ import { faultHeader } from '../../contract/faults.ts';
 import type { FaultName, ResponseFault } from '../../faults/fault-kinds.ts';
 import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
+import { after } from '../../timers.ts';
 import type { Route } from '../../wire/route.ts';
 
 interface FaultInjectorOptions {
@@ -126,12 +127,12 @@ export class FaultInjector {
         return;
       case 'wait':
         this.#wait((resume) => {
-          this.#timer = setTimeout(resume, step.ms);
+          this.#timer = after(resume, step.ms);
         });
         return;
       case 'stall':
         this.#finish();
-        this.#timer = setTimeout(() => this.#cut(), step.seconds * 1000).unref();
+        this.#timer = after(() => this.#cut(), step.seconds * 1000).unref();
         return;
       case 'cut':
         this.#finish();

@@ -5,6 +5,7 @@
 import { WebSocket } from 'ws';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
+import { after } from '../../timers.ts';
 import {
   type CloseFrame,
   closedAbnormally,
@@ -93,7 +94,7 @@ export class SessionRelay {
   shutDown(): void {
     const farewell = { code: goingAway, reason: 'Sluice is shutting down' };
     this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: farewell, toUpstream: goingAwayFrame });
-    this.#cutOff ??= setTimeout(() => {
+    this.#cutOff ??= after(() => {
       for (const { socket } of [this.#client, this.#upstream]) socket.terminate();
     }, cutOffMs);
   }

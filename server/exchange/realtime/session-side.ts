@@ -1,5 +1,6 @@
 /** One side of a session, client or upstream. */
 import { WebSocket } from 'ws';
+import { every } from '../../timers.ts';
 
 const pingEveryMs = 30_000;
 /**
@@ -19,7 +20,7 @@ export class SessionSide {
 
   constructor(socket: WebSocket) {
     this.socket = socket;
-    this.#pings = setInterval(() => this.#ping(), pingEveryMs).unref();
+    this.#pings = every(() => this.#ping(), pingEveryMs).unref();
     for (const sign of ['message', 'ping', 'pong'] as const) {
       socket.on(sign, () => {
         this.#unansweredPings = 0;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
 import { Slots } from '../../slots.ts';
+import { every } from '../../timers.ts';
 
 interface Upload {
   request: IncomingMessage;
@@ -28,7 +29,7 @@ export function watchUpload(request: IncomingMessage): void {
   if (length === '0' && coding === undefined) return;
   const upload: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
   upload.slot = uploads.add(upload);
-  timer ??= setInterval(checkAll, checkEveryMs).unref();
+  timer ??= every(checkAll, checkEveryMs).unref();
   request.on('close', () => forget(upload));
 }
 

@@ -11,6 +11,7 @@ const descriptions: Record<FailureClass, string> = {
   'too-large': 'the request was too large for it',
   rejected: 'it refused the request',
   lost: 'its answer to a request that makes something was lost',
+  shortage: 'this machine had no descriptors, ports or memory left',
   'client-gone': 'the client disconnected',
 };
 

@@ -3,6 +3,7 @@
  * each new failure once.
  */
 import { messageOf } from '../../database/failures.ts';
+import { after } from '../../timers.ts';
 import { settleWithin } from './within.ts';
 
 interface LaterWriteOptions {
@@ -39,7 +40,7 @@ export class LaterWrite {
   /** Schedules a write. It runs after the current one. */
   due(delayMs = this.#options.delayMs): void {
     if (this.#running) this.#isDueAgain = true;
-    else if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref();
+    else if (!this.#isClosed) this.#timer ??= after(() => this.flush(), delayMs).unref();
   }
 
   /** Resolves once everything that was pending is written, or cannot be written now. */

@@ -5,6 +5,7 @@
  */
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
+import { after, every } from '../../timers.ts';
 import { clientConfig } from './postgres.ts';
 import { settleWithin } from './within.ts';
 
@@ -37,7 +38,7 @@ export class Notices {
 
   constructor(options: NoticesOptions) {
     this.#options = options;
-    this.#polls = setInterval(() => this.#tellAll(), options.pollMs ?? defaultPollMs).unref();
+    this.#polls = every(() => this.#tellAll(), options.pollMs ?? defaultPollMs).unref();
     void this.#connect();
   }
 
@@ -87,7 +88,7 @@ export class Notices {
     const { reconnectMs = defaultReconnectMs } = this.#options;
     const waitMs = this.#isAway ? reconnectMs : 0;
     this.#isAway = true;
-    this.#reconnecting = setTimeout(() => void this.#connect(), waitMs).unref();
+    this.#reconnecting = after(() => this.#connect(), waitMs).unref();
   }
 
   #tell(publishedTopic: string): void {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../database/failures.ts';
+import { every } from '../../timers.ts';
 
 interface Repeated {
   everyMs: number;
@@ -10,7 +11,7 @@ interface Repeated {
 
 /** Repeats until `clearInterval`; does not keep the process alive. */
 export function repeat({ everyMs, ...repeated }: Repeated): NodeJS.Timeout {
-  return setInterval(() => void doOnce(repeated), everyMs).unref();
+  return every(() => doOnce(repeated), everyMs).unref();
 }
 
 async function doOnce({ work, log, failed }: Omit<Repeated, 'everyMs'>): Promise<void> {

@@ -5,6 +5,7 @@ import type { KeptResponse } from '../../kept-responses/kept-response.ts';
 import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import { every } from '../../timers.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { isTemporary } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
@@ -48,7 +49,7 @@ export class PostgresResponseStore implements ResponseStore {
   readonly #pending = new Map<string, KeptResponse>();
   readonly #forgotten = new Map<string, Pick<KeptResponse, 'id' | 'groupId'>>();
   readonly #writing: LaterWrite;
-  readonly #sweeps = setInterval(() => void this.sweep(), sweepEveryMs).unref();
+  readonly #sweeps = every(() => this.sweep(), sweepEveryMs).unref();
 
   constructor(options: Options) {
     this.#options = options;

@@ -1,6 +1,7 @@
 /** Periodically deletes old records, at one replica at a time. */
 import { messageOf } from '../../database/failures.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
+import { after, every } from '../../timers.ts';
 import type { Postgres } from './postgres.ts';
 import { sweepLedger } from './retention.ts';
 
@@ -17,8 +18,8 @@ const sweepLock = 4_810_004;
 
 export class Sweeps {
   readonly #options: Options;
-  readonly #first = setTimeout(() => void this.#sweepQuietly(), firstSweepMs).unref();
-  readonly #every = setInterval(() => void this.#sweepQuietly(), sweepEveryMs).unref();
+  readonly #first = after(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #every = every(() => this.#sweepQuietly(), sweepEveryMs).unref();
   #running: Promise<number> | null = null;
 
   constructor(options: Options) {

@@ -1,7 +1,8 @@
 /** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
+import { after } from '../../timers.ts';
 export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(resolve, limitMs);
+    const limit = after(resolve, limitMs);
     work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
   });
 }
@@ -14,7 +15,7 @@ export async function withTimeout<T>(work: Promise<T>, late: (result: T) => void
   let isLate = false;
   work.then((result) => isLate && late(result)).catch(() => {});
   const limit = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const timer = after(() => {
     isLate = true;
     limit.reject(new Error('it does not answer'));
   }, queryTimeoutMs);

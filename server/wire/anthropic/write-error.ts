@@ -20,6 +20,7 @@ const typeOfCode: Record<string, string> = {
   no_healthy_provider: 'overloaded_error',
   shutting_down: 'overloaded_error',
   server_overloaded: 'overloaded_error',
+  overloaded: 'overloaded_error',
   permission_denied: 'permission_error',
   host_not_allowed: 'permission_error',
   origin_not_allowed: 'permission_error',

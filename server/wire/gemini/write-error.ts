@@ -26,6 +26,7 @@ const ofCode: Record<string, [status: string, http: number]> = {
   upstream_timeout: ['DEADLINE_EXCEEDED', 504],
   no_healthy_provider: ['UNAVAILABLE', 503],
   server_overloaded: ['UNAVAILABLE', 503],
+  overloaded: ['UNAVAILABLE', 503],
   shutting_down: ['UNAVAILABLE', 503],
   storage_unavailable: ['UNAVAILABLE', 503],
   shared_counts_unavailable: ['UNAVAILABLE', 503],

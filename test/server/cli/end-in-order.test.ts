@@ -32,7 +32,7 @@ test('SIGTERM first drains, and closes after the delay, with the grace period fo
     import { endInOrder } from '${server}/cli/end-in-order.ts';
     const said = (...words) => console.log(...words);
     const gateway = { drain: () => said('drains') };
-    endInOrder({ gateway, close: async (drainMs) => said('closes', drainMs) }, { shutdownDelayMs: 20, gracePeriodMs: 3000 }, said);
+    endInOrder({ gateway, logFile: { isStuck: false }, close: async (drainMs) => said('closes', drainMs) }, { shutdownDelayMs: 20, gracePeriodMs: 3000 }, said);
     setInterval(() => {}, 1000);
     process.kill(process.pid, 'SIGTERM');
   `;
