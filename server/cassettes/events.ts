@@ -1,5 +1,6 @@
 /** Server-sent events in the form in which a cassette stores them. */
 import type { StoredPiece } from '../exchange/stored-answer.ts';
+import { LineEnds } from '../wire/sse-lines.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import { redactAcross } from './redact-across.ts';
@@ -57,23 +58,13 @@ function splitEvents(pieces: readonly StoredPiece[]): TimedText[] | null {
   if (!Buffer.from(text).equals(bytes)) return null;
   const events: TimedText[] = [];
   const clock = new PieceClock(pieces);
-  let from = 0;
-  let sentBytes = 0;
-  for (let end = endOfEvent(text, 0); from < text.length; end = endOfEvent(text, end)) {
-    const event = text.slice(from, end);
-    sentBytes += Buffer.byteLength(event);
-    events.push({ afterMs: clock.at(sentBytes), text: event });
-    from = end;
+  const lineEnds = new LineEnds(bytes);
+  for (let from = 0, end = 0; from < bytes.length; from = end) {
+    const found = lineEnds.endOfEvent(from, true);
+    end = found === -1 ? bytes.length : found;
+    events.push({ afterMs: clock.at(end), text: bytes.toString('utf8', from, end) });
   }
   return events;
-}
-
-/** Position after the next empty line; the end of the text if there is none. */
-function endOfEvent(text: string, from: number): number {
-  const unixEnd = text.indexOf('\n\n', from);
-  const windowsEnd = text.indexOf('\r\n\r\n', from);
-  if (unixEnd === -1 && windowsEnd === -1) return text.length;
-  return windowsEnd === -1 || (unixEnd !== -1 && unixEnd < windowsEnd) ? unixEnd + 2 : windowsEnd + 4;
 }
 
 /** The time at which each byte was sent; must be queried in order. */

@@ -23,7 +23,8 @@ const headBytes = 400;
  */
 export function readEvent(text: string): StreamEvent | null {
   const at = text.startsWith('data:') ? 0 : text.indexOf('\ndata:') + 1;
-  if (!text.startsWith('data:', at)) return readLines(text);
+  // A line before it that ends in CR may be data as well.
+  if (!text.startsWith('data:', at) || (at > 0 && text.lastIndexOf('\r', at) !== -1)) return readLines(text);
   // The usual case: one line of data, perhaps after an `event` line.
   const data = text.slice(at + 'data:'.length).trim();
   if (data.includes('\n') || data.includes('\r')) return readLines(text);

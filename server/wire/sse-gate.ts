@@ -4,15 +4,13 @@
  * can be inserted at any time. An event of more than `maxHeldBytes` (an image; default 64 KiB) passes as it arrives. A
  * byte order mark at the beginning is dropped.
  *
- * Lines may end in LF, CRLF, or CR throughout, and chunks may be cut anywhere.
+ * Lines may end in LF, CRLF and CR in any mixture (`sse-lines.ts`), and chunks may be cut anywhere.
  */
 
 import { ComparedBytes } from '../compared-bytes.ts';
 import type { EventFilter, EventGate, GateOptions } from './framing.ts';
+import { isLineEnd, isSplitLineEnd, LineEnds } from './sse-lines.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
-const blankLineOfCr = Buffer.from('\r\r');
 const byteOrderMark = Buffer.from('\ufeff');
 const usualMaxHeldBytes = 64 * 1024;
 
@@ -23,12 +21,10 @@ export class SseGate implements EventGate {
   readonly #maxHeldBytes: number;
   #heldParts: Buffer[] = [];
   #heldBytes = 0;
-  /** The current line is empty so far, except for a CR at its end. */
+  /** The current line is empty so far. */
   #atLineStart = true;
   #insideLargeEvent = false;
-  /** CR only for a stream whose first event ended without any LF; undefined until that is known. */
-  #lineEnd: typeof LF | typeof CR | undefined;
-  #endsInCr = false;
+  #lastByte: number | undefined;
   /** The first bytes of the stream while they may be a byte order mark; null once that is decided. */
   #byteOrderMark: Buffer | null = Buffer.alloc(0);
 
@@ -49,9 +45,10 @@ export class SseGate implements EventGate {
 
   push(bytes: Buffer): void {
     const chunk = this.#byteOrderMark ? this.#withoutMark(bytes, this.#byteOrderMark) : bytes;
-    if (!this.#lineEnd) this.#learnLineEnd(chunk);
+    if (chunk.length === 0) return;
     const from = this.#pushEvents(chunk);
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
+    this.#lastByte = chunk.at(-1);
   }
 
   /** Returns and forgets the unsent bytes after the last blank line; the caller decides what they mean. */
@@ -75,16 +72,6 @@ export class SseGate implements EventGate {
     return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
   }
 
-  #learnLineEnd(chunk: Buffer): void {
-    const lf = chunk.indexOf(LF);
-    const isSplit = this.#endsInCr && chunk[0] === CR;
-    const blank = isSplit ? 0 : chunk.indexOf(blankLineOfCr);
-    if (blank !== -1 && (lf === -1 || blank < lf)) this.#lineEnd = CR;
-    else if (lf !== -1) this.#lineEnd = LF;
-    if (isSplit) this.#atLineStart = true;
-    this.#endsInCr = chunk.at(-1) === CR;
-  }
-
   #sendHeld(): void {
     for (const part of this.#heldParts) this.#write(part);
     this.#forgetHeld();
@@ -93,13 +80,15 @@ export class SseGate implements EventGate {
   /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
   #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
+    const lineEnds = new LineEnds(chunk);
+    const searchedFrom = isSplitLineEnd(this.#lastByte, chunk[0]) ? 1 : 0;
     const compared = this.#knownEvents ? new ComparedBytes(chunk) : null;
     let from = 0;
     for (;;) {
       // Empty lines have no meaning but may be numerous, so they skip the filter.
-      if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from, this.#lineEnd ?? LF);
+      if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from);
       const knownEvent = compared && this.#isBetweenEvents ? this.#knownEvents?.find(compared, from) : null;
-      const end = knownEvent ? knownEvent.end : this.#endOfEvent(chunk, from);
+      const end = knownEvent ? knownEvent.end : lineEnds.endOfEvent(Math.max(from, searchedFrom), this.#atLineStart);
       if (end === -1) break;
       if (!knownEvent) this.#filterEvent(edited, from, end);
       else if (knownEvent.cutEnd > knownEvent.cutStart) edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
@@ -134,17 +123,13 @@ export class SseGate implements EventGate {
     return edited.upTo(event.length);
   }
 
-  #endOfEvent(chunk: Buffer, from: number): number {
-    return firstEventEnd(chunk, from, this.#atLineStart, this.#lineEnd ?? LF);
-  }
-
   #eventEnded(): void {
     this.#insideLargeEvent = false;
     this.#atLineStart = true;
   }
 
   #hold(part: Buffer): void {
-    this.#atLineStart = isAtLineStart(part, this.#atLineStart, this.#lineEnd ?? LF);
+    this.#atLineStart = isLineEnd(part.at(-1));
     if (this.#insideLargeEvent) {
       this.#write(part);
       return;
@@ -213,34 +198,9 @@ class EditedChunk {
   }
 }
 
-function isAtLineStart(part: Buffer, before: boolean, lineEnd: number): boolean {
-  const end = lineEnd === LF && part.at(-1) === CR ? part.length - 1 : part.length;
-  return end === 0 ? before : part[end - 1] === lineEnd;
-}
-
-/** End of the line that the terminator at `at` closes, without the CR of a CRLF. */
-function contentEnd(chunk: Buffer, at: number): number {
-  return chunk[at] === LF && at > 0 && chunk[at - 1] === CR ? at - 1 : at;
-}
-
-/** Skips empty lines; `from` must be the start of a line. */
-function afterEmptyLines(chunk: Buffer, from: number, lineEnd: number): number {
+/** Skips empty lines; `from` must be the start of a line, or the LF of a CRLF that was split. */
+function afterEmptyLines(chunk: Buffer, from: number): number {
   let at = from;
-  for (;;) {
-    if (chunk[at] === lineEnd) at++;
-    else if (lineEnd === LF && chunk[at] === CR && chunk[at + 1] === LF) at += 2;
-    else return at;
-  }
-}
-
-/** Offset after the first blank line at or after `from`, or -1. */
-function firstEventEnd(chunk: Buffer, from: number, atLineStart: boolean, lineEnd: number): number {
-  let lineStart = from;
-  let emptyBefore = atLineStart;
-  for (let at = chunk.indexOf(lineEnd, lineStart); at !== -1; at = chunk.indexOf(lineEnd, lineStart)) {
-    if (contentEnd(chunk, at) === lineStart && emptyBefore) return at + 1;
-    lineStart = at + 1;
-    emptyBefore = true;
-  }
-  return -1;
+  while (isLineEnd(chunk[at])) at++;
+  return at;
 }

@@ -6,6 +6,7 @@
 import { pattern } from '../../bounded-pattern.ts';
 import { JsonNames } from '../json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
+import { endOfLine } from '../sse-lines.ts';
 
 /** The end of nearly every such event: the last member of its object, then the blank line. */
 const usualEnd = Buffer.from(',"usage":null}\n\n');
@@ -23,8 +24,7 @@ export function withoutUsage(event: Buffer): Buffer | null {
   if (!event.includes(usageKey)) return event;
   const start = payloadStart(event);
   if (start === -1) return event;
-  const lineEnd = event.indexOf(0x0a, start);
-  const payload = event.subarray(start, lineEnd === -1 ? event.length : lineEnd);
+  const payload = event.subarray(start, endOfLine(event, start));
   const peek = peekJson(payload, lookedFor);
   const usage = peek.ok ? peek.fields.get('usage') : undefined;
   const choices = peek.ok ? peek.fields.get('choices') : undefined;

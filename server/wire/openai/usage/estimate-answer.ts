@@ -5,6 +5,7 @@
 import { pattern } from '../../../bounded-pattern.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import { estimateTokens } from '../../estimate-tokens.ts';
+import { linesOf } from '../../sse-event.ts';
 import type { KeptAnswer } from '../../wire.ts';
 
 /** Null if the response is neither JSON nor an event stream, or its work has only begun. An answer without text has 0. */
@@ -17,7 +18,7 @@ const eventStreamType = pattern(/event-stream/i);
 const jsonType = pattern(/json/i);
 
 function estimateStream(tail: Buffer, bytes: number): number {
-  const lines = tail.toString('utf8').replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
+  const lines = linesOf(tail.toString('utf8'));
   // The first line of a cut tail is incomplete.
   const whole = bytes > tail.length ? lines.slice(1) : lines;
   let readBytes = 0;
