@@ -3,6 +3,7 @@
  * the configuration changes, and when the key expires.
  */
 import type { CompiledKey } from '../../routing/snapshot.ts';
+import { after } from '../../timers.ts';
 import type { Refusal } from './session-relay.ts';
 
 interface SessionEndOptions {
@@ -37,7 +38,7 @@ export class SessionEnd {
       ...[key()?.expiresAtMs, key()?.replacedAtMs].map((atMs) => atMs ?? Number.POSITIVE_INFINITY),
     );
     if (endMs === Number.POSITIVE_INFINITY) return;
-    this.#expiry = setTimeout(() => this.checkNow(), Math.min(Math.max(endMs - Date.now(), 1), maxDelayMs)).unref();
+    this.#expiry = after(() => this.checkNow(), Math.min(Math.max(endMs - Date.now(), 1), maxDelayMs)).unref();
   }
 
   stop(): void {
