@@ -51,6 +51,8 @@ export interface Framing {
    * sent to clients. `event`: complete, with or without its terminator.
    */
   readEvent(event: Buffer): StreamEvent | null;
+  /** Of an event that `readEvent` could not read: whether it may be a damaged piece of the answer, and not just odd. */
+  mayBeContent(event: Buffer): boolean;
   /** What the beginning reveals about an event that is too large to be held. */
   readBeginning(bytes: Buffer): StreamEvent;
   /** Whether the event only keeps the connection alive. */

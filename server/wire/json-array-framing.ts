@@ -13,6 +13,7 @@ export const jsonArrayFraming: Framing = {
   readEvent,
   readBeginning: () => ({ name: '', data: '', value: undefined }),
   saysNothing: (event) => event.every(isBlank),
+  mayBeContent: () => true,
   kindOfRest: (rest) => (rest.every((byte) => isBlank(byte) || byte === closeBracket) ? 'nothing' : 'piece'),
   beginsLikeAnEvent: (bytes) => opening.test(bytes.toString('latin1', 0, 64)),
   /** Whitespace is allowed between two elements. */

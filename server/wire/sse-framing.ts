@@ -6,6 +6,8 @@ import { readBeginning, readEvent, saysNothing } from './sse-event.ts';
 import { SseGate } from './sse-gate.ts';
 
 const eventStreamType = pattern(/^text\/event-stream\b/i);
+/** `data: ping` and an empty `data:` say nothing; JSON that cannot be parsed has lost something. */
+const damagedJson = pattern(/^data: ?\s*[{["]/m);
 const fieldOrComment = pattern(/^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/);
 
 /** Server-sent events. */
@@ -14,6 +16,7 @@ export const sseFraming: Framing = {
   isStream: (contentType) => eventStreamType.test(contentType),
   openGate: (write, options) => new SseGate(write, options),
   readEvent: (event) => readEvent(event.toString('utf8')),
+  mayBeContent: (event) => damagedJson.test(event.toString('latin1')),
   readBeginning,
   saysNothing,
   kindOfRest,

@@ -28,6 +28,13 @@ export interface StreamWatch {
   readonly hasFinished: boolean;
   /** The answer seems complete, but the terminal event is missing: usage or even text may follow. */
   readonly mayGoOn: boolean;
+  /**
+   * The upstream has said why the answer ended: it is whole, whatever becomes of the rest of the stream. False for
+   * upstreams that say so with each piece.
+   */
+  readonly isWhole: boolean;
+  /** What such a stream still lacks for its client; empty if nothing. */
+  readonly missingEnd: string;
   /** How the stream ended; null if it is incomplete. */
   ending(close: StreamClose): StreamEnd | null;
   /** The event that makes the API's SDKs raise `error`. */

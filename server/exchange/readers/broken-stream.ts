@@ -1,8 +1,9 @@
 import { GatewayError } from '../../contract/errors.ts';
+import { endlessFailure } from '../../routing/classify-failure.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
-import type { Step } from './response-reader.ts';
+import { damagedBy, type Step } from './response-reader.ts';
 
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
@@ -12,20 +13,13 @@ export function brokenBy(error: TransportError): GatewayError {
       })
     : new GatewayError(
         'upstream_stream_broken',
-        `The provider disconnected in the middle of its answer (${error.message}).`,
+        `The provider ${error.fault === 'malformed' ? 'sent something unreadable' : 'disconnected'} in the middle of its answer (${error.message}).`,
         { cause: error },
       );
 }
 
 /** Longer than any response except a video. */
 export const maxResponseBytes = 256 * 1024 * 1024;
-
-/** A stream with more events that clients could not parse is treated as broken. */
-export const maxDroppedEvents = 1_000;
-
-export function unreadableEvents(): TransportError {
-  return new TransportError('malformed', 'body', `${maxDroppedEvents} events that are no JSON`);
-}
 
 /**
  * The longest event of a stream. An image of 3840 × 2160 needs up to 44 MiB (8.3 million pixels of four bytes,
@@ -39,6 +33,9 @@ export const maxTextEventBytes = 512 * 1024;
 export function endlessEvent(): TransportError {
   return new TransportError('malformed', 'body', 'an event without end');
 }
+
+/** If nothing of the stream has been sent. */
+export const endlessStep = damagedBy('sent an event without end', endlessFailure);
 
 export function endedEarly(): GatewayError {
   return new GatewayError(
@@ -56,8 +53,6 @@ export function brokenStep(
 ): Step {
   if (isInsideEvent) return { kind: 'break', error, event: null };
   const soFar = text?.read() ?? null;
-  // Only the end itself is missing.
-  if (soFar?.isFinished && text?.lastEvent) return { kind: 'complete', bytes: text.lastEvent };
   if (soFar) return { kind: 'hand-over', error };
   return { kind: 'break', error, event: watch.errorEvent(error.toBody().error) };
 }

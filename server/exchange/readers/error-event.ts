@@ -1,5 +1,6 @@
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { StreamFormat } from '../../wire/stream-format.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { ErrorFormat } from '../../wire/wire.ts';
 import type { FailureReason } from './response-reader.ts';
@@ -19,6 +20,16 @@ export interface Streamed {
   headers: ResponseHeaders;
   /** As in `RequestFacts`. */
   tellsOutcome?: boolean | undefined;
+}
+
+/** The options of a reader of whole streams. */
+export interface EventsOptions extends Streamed {
+  /** How many choices or images the stream carries in parallel. */
+  answers: number;
+  /** Sluice alone asked for usage, so it has to be removed again. */
+  stripUsage: boolean;
+  /** Collects what the client has, so that another target can continue; null if none may. */
+  text: StreamText | null;
 }
 
 type Refusal = Extract<FailureReason, { kind: 'answer' }>;

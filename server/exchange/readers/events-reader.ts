@@ -5,23 +5,21 @@
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-format.ts';
-import type { StreamText } from '../../wire/stream-text.ts';
 import {
   brokenBy,
   brokenStep,
   endedEarly,
   endlessEvent,
-  maxDroppedEvents,
+  endlessStep,
   maxStreamedEventBytes,
   maxTextEventBytes,
-  unreadableEvents,
 } from './broken-stream.ts';
-import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
+import { DroppedEvents } from './dropped-events.ts';
+import { type ErrorEvent, type EventsOptions, refusalOf } from './error-event.ts';
 import { HeldBeginning, spareBytes } from './held-beginning.ts';
 import {
   brokenTransport,
@@ -34,15 +32,6 @@ import {
 } from './response-reader.ts';
 import { ShapeCache } from './shape-cache.ts';
 
-interface EventsOptions extends Streamed {
-  /** How many choices or images the stream carries in parallel. */
-  answers: number;
-  /** Sluice alone asked for usage, so it has to be removed again. */
-  stripUsage: boolean;
-  /** Collects what the client has, so that another target can continue; null if none may. */
-  text: StreamText | null;
-}
-
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
   readonly #framing: Framing;
@@ -50,17 +39,14 @@ export class EventsReader implements ResponseReader {
   readonly #watch: StreamWatch;
   readonly #shapes: ShapeCache;
   readonly #beginning = new HeldBeginning();
-  /** Steps for the bytes being read. */
   #steps: Step[] = [];
   #hasContent = false;
-  /** Bytes pass on to the client. */
   #isPassing = false;
-  /** The latest event has content. */
   #isContent = false;
   /** An event of the current chunk had content or showed that the model is working. */
   #sawActivity = false;
   #error: ErrorEvent | undefined;
-  #droppedEvents = 0;
+  readonly #dropped: DroppedEvents;
   #isOver = false;
   /** Bytes so far of an event that is too large for the gate. */
   #eventBytes = 0;
@@ -71,6 +57,7 @@ export class EventsReader implements ResponseReader {
     this.#watch = format.watch(answers);
     this.#shapes = new ShapeCache(text, this.#watch);
     this.#framing = format.framing;
+    this.#dropped = new DroppedEvents(format.framing);
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, isWhole) => (isWhole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
       known: this.#shapes,
@@ -83,8 +70,9 @@ export class EventsReader implements ResponseReader {
     if (this.#sawActivity || this.#shapes.sawContent || this.#gate.insideEvent) this.#progressed();
     if (this.#isOver) return this.#takeSteps();
     if (this.#error) this.#failWith(this.#error);
-    else if (this.#droppedEvents >= maxDroppedEvents) this.#break(unreadableEvents());
-    else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
+    else if (this.#dropped.breakStream) this.#break(this.#dropped.problem);
+    else if (this.#eventBytes > maxStreamedEventBytes)
+      this.#isPassing ? this.#break(endlessEvent()) : this.#finish(endlessStep);
     return this.#takeSteps();
   }
 
@@ -114,11 +102,6 @@ export class EventsReader implements ResponseReader {
       this.#release();
     }
     return this.#takeSteps();
-  }
-
-  #endless(): void {
-    if (this.#isPassing) this.#break(endlessEvent());
-    else this.#finish(damagedBy('sent an event without end', endlessFailure));
   }
 
   #break(error: TransportError): void {
@@ -155,13 +138,10 @@ export class EventsReader implements ResponseReader {
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
-    if (this.#error || this.#droppedEvents >= maxDroppedEvents) return null;
+    if (this.#error || this.#dropped.breakStream) return null;
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
-    if (!event) {
-      this.#droppedEvents++;
-      this.#steps.push({ kind: 'dropped' });
-    }
+    if (!event) this.#drop(bytes);
     // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
     // JavaScript ones if it has a name (anthropic-sdk-typescript#861).
     if (event?.data === '') return null;
@@ -170,8 +150,16 @@ export class EventsReader implements ResponseReader {
     // Immediately, so that similar events in the same chunk match their shape.
     if (this.#hasContent) this.#begin();
     const text = this.#keep(event);
-    if (this.#isContent && this.#isPassing) this.#shapes.learn({ bytes, passing, text });
+    // Whatever follows a finish reason is read, since it tells whether the reason means anything.
+    if (this.#watch.isWhole) this.#shapes.forget();
+    else if (this.#isContent && this.#isPassing) this.#shapes.learn({ bytes, passing, text });
     return passing;
+  }
+
+  #drop(bytes: Buffer): void {
+    this.#dropped.add(bytes);
+    this.#steps.push({ kind: 'dropped' });
+    if (this.#dropped.breakStream) this.#shapes.forget();
   }
 
   /** An event that is too large to parse is an image or a whole response. If it is the first one, it is held to its end. */
@@ -186,7 +174,6 @@ export class EventsReader implements ResponseReader {
     return bytes;
   }
 
-  /** Returns the part that is sent. */
   #inspect(bytes: Buffer, event: StreamEvent): Buffer | null {
     if (!this.#error) this.#listen(event, bytes);
     if (this.#error) return null;
@@ -200,11 +187,11 @@ export class EventsReader implements ResponseReader {
     this.#isContent = meaning.kind === 'content';
     if (this.#isContent) this.#saysContent();
     else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
-    // An error after content passes on, unless another target may continue the stream.
     if (meaning.kind !== 'error') return;
     // The failure of a stored response is what was asked for; asking again would tell it again, or make another response.
     if (this.#options.tellsOutcome && isObject(event.value) && isObject(event.value.response)) this.#saysContent();
-    const isHandled = !this.#hasContent || this.#options.text !== null;
+    // An error after content passes on, unless another target may continue the stream, or nothing of it is missing.
+    const isHandled = !this.#hasContent || this.#options.text !== null || this.#watch.isWhole;
     if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
     this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
     this.#shapes.forget();
@@ -278,6 +265,11 @@ export class EventsReader implements ResponseReader {
 
   /** After content, the error passes unchanged if no other target can continue, or if the request is at fault. */
   #failWith(error: ErrorEvent): void {
+    if (this.#watch.isWhole) {
+      this.#steps.push({ kind: 'error-event', message: error.error.message });
+      this.#finishWhole();
+      return;
+    }
     const refusal = refusalOf(error, this.#options);
     if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
       this.#finish(failWith(refusal));
@@ -288,9 +280,18 @@ export class EventsReader implements ResponseReader {
   }
 
   #close(ending: StreamEnd | null, whyBroken: () => GatewayError): void {
+    const isWhole = this.#watch.isWhole && !this.#gate.insideEvent;
     if (ending === 'complete') this.#finish({ kind: 'complete' });
+    else if (isWhole) this.#finishWhole();
     else if (ending === 'failed') this.#finish({ kind: 'complete', hasFailed: true });
     else this.#finish(brokenStep(whyBroken(), this.#gate.insideEvent, this.#watch, this.#options.text));
+  }
+
+  /** The upstream had said why its answer ended; the client does not have to know what became of the upstream then. */
+  #finishWhole(): void {
+    const { missingEnd } = this.#watch;
+    if (missingEnd !== '') this.#pass(Buffer.from(missingEnd));
+    this.#finish({ kind: 'complete' });
   }
 
   /** A partly sent event is not an end. */

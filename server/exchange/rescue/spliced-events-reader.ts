@@ -9,13 +9,8 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts';
-import {
-  brokenBy,
-  endedEarly,
-  maxDroppedEvents,
-  maxTextEventBytes,
-  unreadableEvents,
-} from '../readers/broken-stream.ts';
+import { brokenBy, endedEarly, maxTextEventBytes } from '../readers/broken-stream.ts';
+import { DroppedEvents } from '../readers/dropped-events.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
 import {
   brokenTransport,
@@ -39,11 +34,12 @@ export class SplicedEventsReader implements ResponseReader {
   #isPassing = false;
   #isDifferent = false;
   #error: ErrorEvent | undefined;
-  #droppedEvents = 0;
+  readonly #dropped: DroppedEvents;
   #hasFinished = false;
 
   constructor(options: SpliceOptions) {
     this.#options = options;
+    this.#dropped = new DroppedEvents(options.format.framing);
     this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
       filter: (event, isWhole) => this.#splice(event, isWhole),
       maxHeldBytes: maxTextEventBytes,
@@ -54,7 +50,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#gate.push(chunk);
     if (this.#error) this.#finish(this.#refusalOf(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
-    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#takeSteps(), ...this.fail(unreadableEvents())];
+    else if (this.#dropped.breakStream) return [...this.#takeSteps(), ...this.fail(this.#dropped.problem)];
     return this.#takeSteps();
   }
 
@@ -71,7 +67,7 @@ export class SplicedEventsReader implements ResponseReader {
 
   fail(error: TransportError): Steps {
     if (!this.#isPassing) return [brokenTransport(error)];
-    return [this.isComplete() ? { kind: 'complete' } : this.#broken(brokenBy(error))];
+    return [this.isComplete() ? this.#whole() : this.#broken(brokenBy(error))];
   }
 
   isComplete(): boolean {
@@ -111,7 +107,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   #splice(bytes: Buffer, isWhole: boolean): Buffer | null {
-    if (this.#error || this.#isDifferent || this.#droppedEvents >= maxDroppedEvents) return null;
+    if (this.#error || this.#isDifferent || this.#dropped.breakStream) return null;
     if (!isWhole) {
       this.#isDifferent = true;
       return null;
@@ -119,13 +115,11 @@ export class SplicedEventsReader implements ResponseReader {
     const { framing } = this.#options.format;
     if (framing.saysNothing(bytes)) return null;
     const event = framing.readEvent(bytes);
-    if (!event) this.#dropEvent();
+    if (!event) {
+      this.#dropped.add(bytes);
+      this.#steps.push({ kind: 'dropped' });
+    }
     return event && event.data !== '' ? this.#takeEvent(event, bytes) : null;
-  }
-
-  #dropEvent(): void {
-    this.#droppedEvents++;
-    this.#steps.push({ kind: 'dropped' });
   }
 
   #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
@@ -148,9 +142,16 @@ export class SplicedEventsReader implements ResponseReader {
 
   /** Its error names a response that the client does not know, so the event itself is never passed on. */
   #refusalOf(error: ErrorEvent): Step {
+    if (this.#isPassing && this.isComplete()) return this.#whole();
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
     const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);
+  }
+
+  /** Whatever follows the end of the answer, it is whole. */
+  #whole(): Step {
+    const { lastEvent } = this.#options.text;
+    return lastEvent ? { kind: 'complete', bytes: lastEvent } : { kind: 'complete' };
   }
 
   /** Later events, such as a tool call, may make it impossible to continue once more. */

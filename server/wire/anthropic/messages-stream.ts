@@ -39,7 +39,9 @@ function hasReason(event: unknown): boolean {
   return isObject(event) && isObject(event.delta) && Boolean(event.delta.stop_reason);
 }
 
-/** Ends with `message_stop` or `error`; any other end of the connection is a break. */
+const stopEvent = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+
+/** Ends with `message_stop` or `error`; before its stop reason any other end of the connection is a break. */
 class MessagesWatch implements StreamWatch {
   #ending: StreamEnd | null = null;
   #hasReason = false;
@@ -63,6 +65,14 @@ class MessagesWatch implements StreamWatch {
 
   get mayGoOn(): boolean {
     return this.#ending === null;
+  }
+
+  get isWhole(): boolean {
+    return this.#ending !== 'failed' && this.#hasReason;
+  }
+
+  get missingEnd(): string {
+    return this.#ending === null ? stopEvent : '';
   }
 
   ending(): StreamEnd | null {

@@ -34,6 +34,7 @@ function meaningOf({ value }: StreamEvent): EventMeaning {
 
 /** Ends with `metadata`, after `messageStop`. A stream that ends between the two lacks only its usage. */
 class ConverseWatch implements StreamWatch {
+  readonly missingEnd = '';
   #hasStopped = false;
   #hasMetadata = false;
   #hasFailed = false;
@@ -57,6 +58,10 @@ class ConverseWatch implements StreamWatch {
 
   get mayGoOn(): boolean {
     return !this.isComplete;
+  }
+
+  get isWhole(): boolean {
+    return this.#hasStopped && !this.#hasFailed;
   }
 
   ending(close: StreamClose): StreamEnd | null {

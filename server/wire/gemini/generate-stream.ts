@@ -12,7 +12,7 @@ import { writeGeminiError } from './write-error.ts';
 export const generateStream: StreamFormat = {
   framing: sseFraming,
   meaningOf,
-  watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`),
+  watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`, ''),
   writeError: writeGeminiError,
   fromWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
   mayBeginEarly: true,
@@ -23,7 +23,7 @@ export const generateStream: StreamFormat = {
 export const generateArrayStream: StreamFormat = {
   ...generateStream,
   framing: jsonArrayFraming,
-  watch: () => new GenerateWatch(asElement),
+  watch: () => new GenerateWatch(asElement, ']'),
   fromWhole: (whole) => `[${JSON.stringify(whole)}]`,
   repack: () => new ArrayRepacking(),
 };
@@ -96,15 +96,19 @@ function hasParts(candidate: Json): boolean {
  * events may follow it (one-api#1477).
  */
 class GenerateWatch implements StreamWatch {
+  readonly missingEnd: string;
   readonly #errorEvent: (error: string, isFirst: boolean) => string;
   #hasBegun = false;
   #hasReason = false;
+  /** More has followed a finish reason. */
+  #wentOn = false;
   #hasFailed = false;
   #onlyThought: boolean | null = null;
   #hasCounted = false;
 
-  constructor(errorEvent: (error: string, isFirst: boolean) => string) {
+  constructor(errorEvent: (error: string, isFirst: boolean) => string, missingEnd: string) {
     this.#errorEvent = errorEvent;
+    this.missingEnd = missingEnd;
   }
 
   note({ value }: StreamEvent): void {
@@ -115,6 +119,7 @@ class GenerateWatch implements StreamWatch {
     }
     this.#hasReason ||= blockedIn(value);
     for (const candidate of candidatesOf(value)) {
+      this.#wentOn ||= this.#hasReason && hasParts(candidate);
       this.#hasReason ||= Boolean(candidate.finishReason);
       for (const part of partsOf(candidate)) {
         this.#onlyThought = isObject(part) && part.thought === true && this.#onlyThought !== false;
@@ -136,6 +141,10 @@ class GenerateWatch implements StreamWatch {
 
   get mayGoOn(): boolean {
     return !this.#hasFailed;
+  }
+
+  get isWhole(): boolean {
+    return this.#hasReason && !this.#wentOn && !this.#hasFailed;
   }
 
   ending(close: StreamClose): StreamEnd | null {

@@ -38,6 +38,8 @@ class ChatWatch implements StreamWatch {
    * reasoning.
    */
   readonly #closed = new Set<unknown>();
+  /** Choices that went on after a `finish_reason`, which therefore means nothing but in a chunk of its own. */
+  readonly #talkative = new Set<unknown>();
   #ending: StreamEnd | null = null;
 
   constructor(choices: number) {
@@ -49,8 +51,10 @@ class ChatWatch implements StreamWatch {
     if (!isObject(value)) return;
     if (value.error) this.#ending = 'failed';
     for (const choice of choicesOf(value)) {
+      const says = saysSomething(choice);
+      if (says && this.#finished.has(choice?.index)) this.#talkative.add(choice?.index);
       if (choice?.finish_reason) this.#finished.add(choice.index);
-      if (saysSomething(choice)) this.#closed.delete(choice?.index);
+      if (says) this.#closed.delete(choice?.index);
       else if (choice?.finish_reason) this.#closed.add(choice.index);
     }
   }
@@ -69,6 +73,15 @@ class ChatWatch implements StreamWatch {
     return this.#ending === null;
   }
 
+  get isWhole(): boolean {
+    const isWhole = (choice: unknown) => this.#closed.has(choice) || !this.#talkative.has(choice);
+    return this.#ending !== 'failed' && this.#finished.size >= this.#choices && [...this.#finished].every(isWhole);
+  }
+
+  get missingEnd(): string {
+    return this.#ending === null ? doneEvent : '';
+  }
+
   ending(close: StreamClose): StreamEnd | null {
     const isFinished = close === 'ended' && this.#finished.size >= this.#choices;
     return this.#ending ?? (isFinished ? 'complete' : null);
@@ -78,6 +91,8 @@ class ChatWatch implements StreamWatch {
     return chatErrorEvent(error);
   }
 }
+
+const doneEvent = 'data: [DONE]\n\n';
 
 export function chatErrorEvent(error: ErrorBody): string {
   return `data: ${JSON.stringify({ error })}\n\n`;

@@ -88,6 +88,7 @@ export function responseErrorEvents(error: ErrorBody, id = 'resp_unknown', seque
 const failedTypes = ['error', 'response.failed'];
 
 class TypedWatch implements StreamWatch {
+  readonly missingEnd = '';
   readonly #kind: TypedKind;
   readonly #answers: number;
   #finished = 0;
@@ -130,6 +131,10 @@ class TypedWatch implements StreamWatch {
 
   get mayGoOn(): boolean {
     return !this.isComplete;
+  }
+
+  get isWhole(): boolean {
+    return this.#ending !== 'failed' && this.#finished >= this.#answers;
   }
 
   /** Upstreams may make fewer images than requested. */

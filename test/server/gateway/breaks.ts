@@ -43,32 +43,35 @@ const response: Outcome[] = [
   [1582, 8, 'broken'],
   [1844, 9, 'broken'],
 ];
-/** One byte more per line. */
+/** One byte more per line; each event is complete with the CR of its last line end. */
 const crlfResponse: Outcome[] = [
   [0, 0, 'early'],
-  [653, 3, 'broken'],
-  [850, 4, 'broken'],
-  [1033, 5, 'broken'],
-  [1217, 6, 'broken'],
-  [1387, 7, 'broken'],
-  [1606, 8, 'broken'],
-  [1871, 9, 'broken'],
+  [652, 3, 'broken'],
+  [849, 4, 'broken'],
+  [1032, 5, 'broken'],
+  [1216, 6, 'broken'],
+  [1386, 7, 'broken'],
+  [1605, 8, 'broken'],
+  [1870, 9, 'broken'],
 ];
 const inPieces = (...places: number[]): Outcome[] => [
   [0, 0, 'early'],
   ...places.map((place, index): Outcome => [place, index + 1, 'broken']),
 ];
 
-/** A chat stream is complete only with its `[DONE]`, a stream of typed events with its last event. */
+/** A chat stream is whole once each choice has its `finish_reason`, a stream of typed events with its last event. */
 const connectionBreaks: Record<string, Outcome[]> = {
-  'chat with usage': [...chatMessage, [838, 4, 'broken'], [1113, 5, 'broken'], [1127, 5, 'whole']],
-  'chat with tools, reasoning and the first chunk of Azure': [...tools, [1581, 7, 'broken'], [1595, 7, 'whole']],
-  'chat with CRLF and several lines of data': [...inPieces(144), [160, 1, 'whole']],
+  'chat with usage': [...chatMessage, [838, 4, 'whole'], [1113, 5, 'whole']],
+  'chat with tools, reasoning and the first chunk of Azure': [...tools, [1581, 7, 'whole']],
+  'chat with CRLF and several lines of data': [
+    [0, 0, 'early'],
+    [143, 1, 'whole'],
+  ],
   // No blank line follows its `[DONE]`.
-  'chat with comments, ids, no space after the colon and no last blank line': inPieces(227, 405),
-  completions: [...completions, [245, 2, 'broken'], [259, 2, 'whole']],
+  'chat with comments, ids, no space after the colon and no last blank line': [...inPieces(227), [405, 2, 'whole']],
+  completions: [...completions, [245, 2, 'whole']],
   'responses in full order': [...response, [2354, 10, 'whole']],
-  'responses with [DONE]': [...crlfResponse, [2384, 10, 'whole']],
+  'responses with [DONE]': [...crlfResponse, [2383, 10, 'whole']],
   images: [...inPieces(171), [380, 2, 'whole']],
   'image edits': [...inPieces(159), [356, 2, 'whole']],
   'transcription without event lines': [...inPieces(57, 114), [255, 3, 'whole']],
@@ -77,36 +80,17 @@ const connectionBreaks: Record<string, Outcome[]> = {
 
 /**
  * A clean end replaces a missing `[DONE]` once each choice has its `finish_reason`, and the blank line after the last
- * event. Half an event of a chat stream is not a clean end.
+ * event.
  */
 const streamJustEnds: Record<string, Outcome[]> = {
-  'chat with usage': [
-    ...chatMessage,
-    [836, 4, 'whole'],
-    [839, 4, 'broken'],
-    [1111, 5, 'whole'],
-    [1114, 5, 'broken'],
-    [1125, 5, 'whole'],
-  ],
-  'chat with tools, reasoning and the first chunk of Azure': [
-    ...tools,
-    [1579, 7, 'whole'],
-    [1582, 7, 'broken'],
-    [1593, 7, 'whole'],
-  ],
+  'chat with usage': [...chatMessage, [836, 4, 'whole'], [1111, 5, 'whole']],
+  'chat with tools, reasoning and the first chunk of Azure': [...tools, [1579, 7, 'whole']],
   'chat with CRLF and several lines of data': [
     [0, 0, 'early'],
     [140, 1, 'whole'],
-    [145, 1, 'broken'],
-    [156, 1, 'whole'],
   ],
-  'chat with comments, ids, no space after the colon and no last blank line': [
-    ...inPieces(227),
-    [403, 2, 'whole'],
-    [406, 2, 'broken'],
-    [416, 2, 'whole'],
-  ],
-  completions: [...completions, [243, 2, 'whole'], [246, 2, 'broken'], [257, 2, 'whole']],
+  'chat with comments, ids, no space after the colon and no last blank line': [...inPieces(227), [403, 2, 'whole']],
+  completions: [...completions, [243, 2, 'whole']],
   'responses in full order': [...response, [2352, 10, 'whole']],
   'responses with [DONE]': [...crlfResponse, [2380, 10, 'whole'], [2388, 10, 'unreadable'], [2396, 10, 'whole']],
   images: [...inPieces(171), [378, 2, 'whole']],

@@ -155,7 +155,14 @@ describe('a chat stream without [DONE]', () => {
 
   test.each<[string, string, object, string[], Break, boolean]>([
     ['is whole after an orderly end', '/chat/completions', {}, [text(0), finish(0)], 'the stream just ends', false],
-    ['is broken by a reset', '/chat/completions', {}, [text(0), finish(0)], 'the connection breaks', true],
+    [
+      'is whole whatever follows its finish reason',
+      '/chat/completions',
+      {},
+      [text(0), finish(0)],
+      'the connection breaks',
+      false,
+    ],
     ['is broken with a choice open', '/chat/completions', { n: 2 }, [text(1), finish(0)], 'the stream just ends', true],
     ['is whole with all closed', '/chat/completions', { n: 2 }, [finish(1), finish(0)], 'the stream just ends', false],
     [

@@ -47,14 +47,9 @@ describe('a stream', () => {
     expect(record.attempts).toMatchObject([{ failure: 'silent', firstContentMs: null }, { failure: null }]);
   });
 
-  test('loses its malformed events and nothing else', async () => {
+  test('loses events that are no JSON and nothing else', async () => {
     const events = answer('one', 'a', 'b', 'c');
-    const odd = [
-      'data: {"id":"chatcmpl-one","choices":[{"delta":{"content":"x\n\n',
-      'data: {oops}\n\n',
-      'data:\n\n',
-      'data: \u0000\n\n',
-    ];
+    const odd = ['data: ping\n\n', 'data: x\n\n', 'data:\n\n', 'data: \u0000\n\n'];
     streams(both.one, [events[0] ?? '', ...odd, ...events.slice(1, 3), ...odd, ...events.slice(3)]);
     const { text, record } = await ask(both, chat({ stream_options: { include_usage: true } }));
     expect(text).toBe(events.join(''));
@@ -62,13 +57,34 @@ describe('a stream', () => {
   });
 
   // The damaged part is shorter than the data that makes a stream count as one at full speed.
-  test('loses also what is damaged in the middle of an event', async () => {
-    const events = answer('one', ...Array.from({ length: 12 }, (_, index) => `word ${index} `));
-    const damaged = events[9]?.replace('"delta"', '"delta') ?? '';
-    streams(both.one, events.toSpliced(9, 0, damaged));
-    const { text, record } = await ask(both, chat({ stream_options: { include_usage: true } }));
-    expect(text).toBe(events.join(''));
-    expect(record.attempts).toMatchObject([{ droppedEvents: 1, failure: null }]);
+  test.each(['"delta', '"delta":'])(
+    'that lost a piece of its answer is continued by the next target (%s)',
+    async (by) => {
+      const words = Array.from({ length: 12 }, (_, index) => `word ${index} `);
+      const events = answer('one', ...words);
+      streams(both.one, events.toSpliced(9, 1, events[9]?.replace('"delta"', by) ?? ''));
+      streams(both.two, answer('two', ...words));
+      const { text, record } = await ask(both, chat());
+      expect(textOf(text)).toBe(words.join(''));
+      expect(record).toMatchObject({
+        outcome: 'ok',
+        attempts: [
+          { droppedEvents: 1, failure: 'stream-broken' },
+          { provider: 'two', cause: 'rescue', failure: null },
+        ],
+      });
+    },
+  );
+
+  test('that lost a piece of its answer is never a success if nobody continues it', async () => {
+    const words = Array.from({ length: 12 }, (_, index) => `word ${index} `);
+    const events = answer('one', ...words);
+    streams(both.one, events.toSpliced(9, 1, events[9]?.replace('"delta"', '"delta') ?? ''));
+    streams(both.two, answer('two', 'Something else'));
+    const { text, record } = await ask(both, chat());
+    expect(text).toContain('"error"');
+    expect(text).not.toContain('[DONE]');
+    expect(record.outcome).toBe('stream-broken');
   });
 
   test('becomes an HTTP error if no target does better', async () => {

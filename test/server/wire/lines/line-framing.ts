@@ -60,6 +60,7 @@ export const lineFraming: Framing = {
     const value = parse(data);
     return value === undefined ? null : { name: '', data, value };
   },
+  mayBeContent: () => true,
   readBeginning: () => ({ name: '', data: '', value: {} }),
   saysNothing: (line) => line.toString().trim() === '',
   kindOfRest: (rest, event) => (isObject(event?.value) ? 'event' : rest.length > 0 ? 'piece' : 'nothing'),

@@ -28,6 +28,7 @@ function meaningOf({ value }: StreamEvent): EventMeaning {
 }
 
 class LineWatch implements StreamWatch {
+  readonly missingEnd = '';
   #ending: StreamEnd | null = null;
 
   note({ value }: StreamEvent): void {
@@ -47,6 +48,10 @@ class LineWatch implements StreamWatch {
 
   get mayGoOn(): boolean {
     return this.#ending === null;
+  }
+
+  get isWhole(): boolean {
+    return this.#ending === 'complete';
   }
 
   ending(_close: StreamClose): StreamEnd | null {
