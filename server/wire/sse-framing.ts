@@ -8,6 +8,8 @@ import { SseGate } from './sse-gate.ts';
 const eventStreamType = pattern(/^text\/event-stream\b/i);
 /** `data: ping` and an empty `data:` say nothing; JSON that cannot be parsed has lost something. */
 const damagedJson = pattern(/^data: ?\s*[{["]/m);
+/** Other fields may come before the data. */
+const headBytes = 4 * 1024;
 const fieldOrComment = pattern(/^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/);
 
 /** Server-sent events. */
@@ -16,7 +18,7 @@ export const sseFraming: Framing = {
   isStream: (contentType) => eventStreamType.test(contentType),
   openGate: (write, options) => new SseGate(write, options),
   readEvent: (event) => readEvent(event.toString('utf8')),
-  mayBeContent: (event) => damagedJson.test(event.toString('latin1')),
+  mayBeContent: (event) => damagedJson.test(event.toString('latin1', 0, headBytes)),
   readBeginning,
   saysNothing,
   kindOfRest,

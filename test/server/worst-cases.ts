@@ -385,10 +385,12 @@ export const worstCases: Record<string, WorstCase> = {
     files: [
       'exchange/readers/events-reader.ts',
       'exchange/readers/event-shape.ts',
+      'exchange/readers/dropped-events.ts',
       'wire/stream-text.ts',
       'wire/openai/rescue/chat-text.ts',
       'wire/openai/rescue/text-bytes.ts',
       'wire/sse-gate.ts',
+      'wire/sse-lines.ts',
       'wire/sse-event.ts',
       'wire/rest-of-stream.ts',
       'wire/openai/usage-stripper.ts',
