@@ -1,7 +1,6 @@
 /**
  * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and written
  * in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect requests.
- *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 import type { CapturedExchange } from '../contract/capture.ts';
