@@ -1,6 +1,7 @@
 /**
  * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and written
  * in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect requests.
+ *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 import type { CapturedExchange } from '../contract/capture.ts';
@@ -292,8 +293,7 @@ class SqliteLedger implements LocalLedger {
   }
 
   close(): void {
-    clearTimeout(this.#firstSweep);
-    clearInterval(this.#sweeps);
+    for (const timer of [this.#firstSweep, this.#sweeps]) clearTimeout(timer);
     this.#retention.stop();
     this.#days.stop();
     this.#index.stop();
