@@ -4,6 +4,7 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { parseObject } from './json/parse-object.ts';
 import { plausibleUsage, unbounded } from './plausible-usage.ts';
 import { promptTokensOf } from './prompt-tokens.ts';
+import { mostInput, referredIn } from './referred-input.ts';
 import { linesOf } from './sse-event.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from './wire.ts';
 
@@ -42,7 +43,8 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
       const input = body.captured ? promptTokensOf(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;
       const maxOutput = Math.min(output, outputTokens ?? output, window);
-      return { inputTokens: Math.min(input, window), outputTokens: maxOutput * answersPaid(body) };
+      const inputTokens = mostInput(input, referredIn(body.captured), contextTokens);
+      return { inputTokens, outputTokens: maxOutput * answersPaid(body) };
     },
     hints: ({ size }, answerBytes) => ({
       most: { ...unbounded, inputTokens: size + maxReferredTokens, outputTokens: answerBytes + maxHiddenTokens },

@@ -3,16 +3,16 @@
  * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
  */
 import type { Capability } from '../../../contract/capability.ts';
+import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../number-of.ts';
+import { mostInput, referredIn } from '../../referred-input.ts';
 import type { MeasuredRequest, ModelBounds } from '../../wire.ts';
 import { statedOutputTokens } from './likely-usage.ts';
 import { readableBytes } from './readable-bytes.ts';
 
 /** The output limit of today's largest models. */
 const unknownOutputTokens = 128_000;
-/** For an earlier response, a conversation or images that the request only refers to. */
-const referredTokens = 128_000;
 const tokensPerPicture = 5_000;
 /** For the source images of an edit and their prompt. */
 const tokensPerEdit = 40_000;
@@ -59,9 +59,15 @@ export function worstUsage({ operation, answers, isEdit }: Asked, body: Measured
 /** A token is at least one byte long. */
 function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): number {
   const { textBytes, pictures } = readableBytes(body.captured);
-  const refers = body.field('previous_response_id') != null || body.field('conversation') != null;
-  const tokens = textBytes + pictures * tokensPerPicture + (refers ? referredTokens : 0);
-  return Math.min(tokens, contextTokens ?? Number.POSITIVE_INFINITY);
+  const referred = referredIn(body.captured);
+  const isOpen = referred.isOpen || continues(body);
+  return mostInput(textBytes + pictures * tokensPerPicture, { ...referred, isOpen }, contextTokens);
+}
+
+/** An earlier response, a conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
+function continues(body: MeasuredRequest): boolean {
+  const isStored = ['previous_response_id', 'conversation'].some((name) => body.field(name) != null);
+  return isStored || isObject(body.field('prompt'));
 }
 
 function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {

@@ -137,7 +137,7 @@ function interruptedContract(subject: StoreSubject): void {
       expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, errors: 1 }]);
     });
 
-    test('counts with what was reserved for it, as an estimate', async () => {
+    test('counts with what was reserved for it, and says so', async () => {
       used.ledger.started(began('req_1', { session: sessionMark('ses_1') }), reserved);
       await used.ledger.flush();
       expect(await used.ledger.getRequest('req_1')).toMatchObject({ usage: null, costUsd: null });

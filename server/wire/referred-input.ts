@@ -1,0 +1,127 @@
+/**
+ * Finds what a request only refers to, on any API: files, documents by URL, stored prompts, caches and containers. Their
+ * tokens are nowhere in the request. Pure; searches for marks instead of parsing, since bodies may be long.
+ */
+
+export interface ReferredInput {
+  /** It refers to something of unknown size. */
+  isOpen: boolean;
+  /** Images by URL. */
+  pictures: number;
+}
+
+const tokensPerPicture = 5_000;
+/** Where the model's window is unknown. */
+const unknownWindowTokens = 128_000;
+
+/**
+ * The most input that a request can have: `ownTokens`, its images by URL, and once for all else that it refers to what is
+ * left of the model's window.
+ */
+export function mostInput(
+  ownTokens: number,
+  { isOpen, pictures }: ReferredInput,
+  contextTokens: number | null,
+): number {
+  const tokens = ownTokens + pictures * tokensPerPicture;
+  if (contextTokens === null) return tokens + (isOpen ? unknownWindowTokens : 0);
+  return isOpen ? contextTokens : Math.min(tokens, contextTokens);
+}
+
+/**
+ * Members whose text, or list of texts, names something stored elsewhere. An object is not meant: it is the schema of a
+ * tool's parameter.
+ */
+const openNames = [
+  // OpenAI: files of chats, responses, containers; Anthropic: documents and uploads to a container.
+  ...['file_id', 'file_ids', 'file_url', 'vector_store_ids'],
+  // Mistral, Qwen and vLLM.
+  ...['document_url', 'video_url', 'audio_url'],
+  // Gemini, in both spellings.
+  ...['fileUri', 'file_uri', 'cachedContent', 'cached_content'],
+].map(keyOf);
+/** An object with a URL, or the URL itself. Those of data are counted by their bytes. */
+const urlNames = new Set(['document_url', 'video_url', 'audio_url'].map(keyOf).map(String));
+const imageUrl = keyOf('image_url');
+/** OpenRouter takes a URL in place of a file's bytes. */
+const fileData = keyOf('file_data');
+const container = keyOf('container');
+const type = keyOf('type');
+const url = Buffer.from('"url"');
+const reference = Buffer.from('"item_reference"');
+const documentType = Buffer.from('"document"');
+const escapeMark = Buffer.from('\\u00');
+
+const quote = 0x22;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const openBrace = 0x7b;
+
+const found = new WeakMap<Buffer, ReferredInput>();
+
+/** `json` is null if the body is a form, which refers to nothing. Searched once for all targets of a request. */
+export function referredIn(json: Buffer | null): ReferredInput {
+  if (json === null) return { isOpen: false, pictures: 0 };
+  let referred = found.get(json);
+  if (!referred) {
+    referred = search(json);
+    found.set(json, referred);
+  }
+  return referred;
+}
+
+function search(json: Buffer): ReferredInput {
+  const byUrl = valuesOf(json, type).filter((at) => json.subarray(at, at + url.length).equals(url)).length;
+  const pictures = valuesOf(json, imageUrl).filter((at) => isAddress(json, at)).length;
+  const isOpen =
+    openNames.some((name) => valuesOf(json, name).some((at) => isReference(json, at, urlNames.has(String(name))))) ||
+    valuesOf(json, fileData).some((at) => json.toString('latin1', at + 1, at + 5).toLowerCase() === 'http') ||
+    valuesOf(json, container).some((at) => /^"(?:cntr|container)_/.test(json.toString('latin1', at, at + 16))) ||
+    json.includes(reference) ||
+    (byUrl > 0 && json.includes(documentType)) ||
+    hasEscapedLetters(json);
+  return { isOpen, pictures: pictures + byUrl };
+}
+
+function isReference(json: Buffer, at: number, isUrl: boolean): boolean {
+  if (isUrl) return isAddress(json, at);
+  return (json[at] === quote && json[at + 1] !== quote) || json[at] === openBracket;
+}
+
+/** Whether this is a URL, or an object that has one, other than of data. */
+function isAddress(json: Buffer, at: number): boolean {
+  if (json[at] !== quote && json[at] !== openBrace) return false;
+  const text = json.toString('latin1', at, Math.min(json.length, at + 200));
+  return /^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/.test(text);
+}
+
+/** Offsets of the values of all members of this name, at any depth. Within a text, the quotes would be escaped. */
+function valuesOf(json: Buffer, key: Buffer): number[] {
+  const values: number[] = [];
+  for (let at = json.indexOf(key); at !== -1; at = json.indexOf(key, at + key.length)) {
+    const next = skipSpace(json, at + key.length);
+    if (json[next] === colon) values.push(skipSpace(json, next + 1));
+  }
+  return values;
+}
+
+/** No encoder escapes letters or an underscore: who does so hides a name from this search. */
+function hasEscapedLetters(json: Buffer): boolean {
+  for (let at = json.indexOf(escapeMark); at !== -1; at = json.indexOf(escapeMark, at + escapeMark.length)) {
+    const code = Number.parseInt(json.toString('latin1', at + escapeMark.length, at + escapeMark.length + 2), 16);
+    const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f;
+    if (isLetter && json[at - 1] !== backslash) return true;
+  }
+  return false;
+}
+
+function skipSpace(json: Buffer, from: number): number {
+  let at = from;
+  while ((json[at] ?? quote) <= 0x20) at++;
+  return at;
+}
+
+function keyOf(name: string): Buffer {
+  return Buffer.from(`"${name}"`);
+}
