@@ -10,6 +10,7 @@ import { translatorFor } from '../../../../server/translate/translator.ts';
 import { anthropic } from '../../../../server/wire/anthropic/api.ts';
 import { messages } from '../../../../server/wire/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
+import { referredIn } from '../../../../server/wire/referred-input.ts';
 import { findRoute } from '../../../support/routes.ts';
 import type { WorstCase } from '../../worst-cases.ts';
 
@@ -71,6 +72,19 @@ export const worstMessages: Record<string, WorstCase> = {
         if (!(error instanceof GatewayError)) throw error;
       }
     },
+  },
+  'a request that refers to much': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['wire/referred-input.ts'],
+    inputs: {
+      'types of nothing': [head, '{"type":"url"},', '1]}]}'],
+      'images without a URL': [head, '{"image_url":{"a":"b",', '1]}]}'],
+      'names alone': [`${head}[`, '"file_id" ,', '1]]}]}'],
+      'names and blanks': [`${head}[`, '"type"        ', '1]]}]}'],
+      escapes: [`${head}"`, '\\u0020', '"]}]}'],
+    },
+    // A copy, because each body is searched only once.
+    run: (bytes) => referredIn(Buffer.from(bytes)),
   },
   'a stream of Anthropic’s API': {
     atOnceBytes: 256 * kilobyte,
