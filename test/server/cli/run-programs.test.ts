@@ -22,6 +22,9 @@ const offline = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
   CONTINUE_TELEMETRY_ENABLED: '0',
+  // Otherwise in the root of the repository.
+  AIDER_CHAT_HISTORY_FILE: '/dev/null',
+  AIDER_INPUT_HISTORY_FILE: '/dev/null',
   HTTPS_PROXY: nowhere,
   HTTP_PROXY: nowhere,
 };
