@@ -9,7 +9,7 @@ import type { AttemptNotes } from './attempt-notes.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { IncomingResponse } from './incoming-response.ts';
-import type { FailureReason, RequestFacts, Step } from './readers/response-reader.ts';
+import type { FailureReason, RequestFacts, ResponseReader, Step } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { Hosting } from './translation/request-translation.ts';
@@ -106,6 +106,13 @@ export class AnswerDelivery {
     const { client, translation } = this.#options;
     this.#notes.failed('stream-broken', error.message);
     client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
+  }
+
+  /** Ends the response for a reason of Sluice's own. */
+  cutOff(error: GatewayError, reader: ResponseReader | undefined): void {
+    const { client, translation } = this.#options;
+    const event = translation ? translation.errorEvent(error.toBody().error) : (reader?.errorEvent?.(error) ?? null);
+    client.breakOff(error, event);
   }
 
   /**

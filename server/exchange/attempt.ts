@@ -3,6 +3,7 @@
  * one to act on the reader's steps: timers, claiming the answer, the client's response, and the record. Until the first
  * byte passes, the client sees nothing of this attempt, and another can replace it.
  */
+import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -67,9 +68,11 @@ export class Attempt {
     if (!this.#isOver) this.#complete({ kind: 'complete' }, false);
   }
 
-  /** Another attempt became the answer. */
-  giveUp(): void {
-    if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
+  /** Another attempt became the answer, or Sluice itself ends the response and tells the client why (`cutOff`). */
+  giveUp(cutOff: GatewayError | null = null): void {
+    if (this.#isOver) return;
+    if (cutOff && this.#options.trace.hasBegun) this.#delivery.cutOff(cutOff, this.#reader);
+    this.#leave(null, cutOff?.message ?? 'given up: another target answered first');
   }
 
   /** The last byte of the request has been sent. */
@@ -121,10 +124,7 @@ export class Attempt {
   }
 
   #act(steps: Steps): void {
-    for (const step of steps) {
-      if (this.#isOver) return;
-      this.#actOn(step);
-    }
+    for (const step of steps) if (!this.#isOver) this.#actOn(step);
   }
 
   #actOn(step: Step): void {

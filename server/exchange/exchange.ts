@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CapturedExchange } from '../contract/capture.ts';
+import type { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
@@ -104,6 +105,11 @@ export class Exchange {
     this.#cassette?.clientLeft();
     this.#cacheLookup?.gone.abort();
     this.#cachedClient?.left();
+  }
+
+  /** Ends the response and tells the client why. False if no provider is being asked, so that the caller has to do so. */
+  cutOff(error: GatewayError): boolean {
+    return this.#attempts?.cutOff(error) ?? false;
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */

@@ -2,10 +2,9 @@
  * Runs the attempts of one request and brings the response of one of them, or an error, to the client. `AttemptPlan`
  * decides which attempts are made; this class makes them.
  */
-import { awakeMs } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { replaceTraceHeaders } from '../observability/request-tracing.ts';
-import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
+import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailureResponse } from '../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { onlyTarget } from '../routing/only-target.ts';
@@ -25,9 +24,9 @@ import type { AttemptTrace } from './exchange-trace.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type OnceOnly, onceOf } from './once-only.ts';
 import { openClient } from './open-client.ts';
+import { openPlan } from './open-plan.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
-import { policyOf } from './plan-passthrough.ts';
 import { RequestPreparation } from './prepare-request.ts';
 import { secretsOf } from './redact-credential.ts';
 import { reportFailure } from './report-failure.ts';
@@ -61,6 +60,8 @@ export class UpstreamAttempts {
   #continuing: Set<Target> | undefined;
   readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
+  /** Why Sluice itself has ended the response. */
+  #cutOff: GatewayError | null = null;
   readonly #once: OnceOnly | null;
   /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
   readonly #idempotencyKeys: IdempotencyKeys | null;
@@ -89,7 +90,8 @@ export class UpstreamAttempts {
     try {
       const nearing = this.#preparation.bringNear();
       if (nearing) await nearing;
-      const plan = this.#plan();
+      const ports = { picker: this.#picker, request: this.#preparation.pickRequest };
+      const plan = openPlan(this.#callPlan, this.#call, { isPurchase: this.#once === 'purchase', ...ports });
       const outcome = await runAttempts({
         plan,
         picker: this.#picker,
@@ -97,24 +99,13 @@ export class UpstreamAttempts {
         gone: () => this.#whenGone(),
       });
       if (outcome.kind === 'unanswered') this.#reportFailure(outcome.failureResponse);
+      else if (outcome.kind === 'given-up' && this.#cutOff && !this.#answer)
+        this.#reportFailure({ kind: 'error', error: this.#cutOff });
       if (body.fault) throw body.fault;
     } finally {
       this.client.stop();
       this.#options.trace.response = this.client.summary;
     }
-  }
-
-  #plan(): AttemptPlan {
-    return new AttemptPlan({
-      targets: this.#callPlan.targets,
-      credentialId: this.#callPlan.credentialId,
-      isPurchase: this.#once === 'purchase',
-      policy: policyOf(this.#call),
-      picker: this.#picker,
-      request: this.#preparation.pickRequest,
-      now: awakeMs,
-      random: Math.random,
-    });
   }
 
   /** No target has answered completely. */
@@ -146,6 +137,15 @@ export class UpstreamAttempts {
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#clientGone?.resolve();
+  }
+
+  /** Sluice itself ends the response. The answering attempt tells the client why; without one, `run` does. */
+  cutOff(error: GatewayError): true {
+    this.#hasLeft = true;
+    this.#cutOff = error;
+    for (const attempt of this.#attempts) attempt.giveUp(error);
+    this.#clientGone?.resolve();
+    return true;
   }
 
   /** Created lazily, for attempts that wait before they begin. */
@@ -213,7 +213,7 @@ export class UpstreamAttempts {
 
   #isTooLate({ record }: AttemptTrace): boolean {
     if (!this.#hasLeft && !this.#answer) return false;
-    record.failure = 'client-gone';
+    record.failure = this.#cutOff ? null : 'client-gone';
     return true;
   }
 

@@ -22,6 +22,7 @@ import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
+import { onCutOff, shuttingDown } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendKeyUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
@@ -78,6 +79,8 @@ class ApiRequest {
   /** The body's share of it. */
   #bodyBytes = 0;
   #clientGone = false;
+  /** It was refused because Sluice shuts down. */
+  #isCutOff = false;
   #isOver = false;
 
   constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, location: RequestLocation) {
@@ -90,6 +93,7 @@ class ApiRequest {
     this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys);
     this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
+    onCutOff(response, () => this.#cutOff());
   }
 
   /** The response has been sent, or the client is gone. */
@@ -99,6 +103,13 @@ class ApiRequest {
       this.#exchange.clientLeft();
     }
     if (this.#isOver) this.#release();
+  }
+
+  /** Those whose providers are asked report it themselves, after what the client has. */
+  #cutOff(): void {
+    if (this.#isOver || this.#exchange.cutOff(shuttingDown())) return;
+    this.#refuse(shuttingDown());
+    this.#isCutOff = true;
   }
 
   /** Releases this request's place and memory. */
@@ -240,6 +251,7 @@ class ApiRequest {
   }
 
   #refuse(thrown: unknown): void {
+    if (this.#isCutOff) return;
     if (thrown instanceof ClientGone || this.#clientGone) {
       this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;

@@ -11,6 +11,7 @@ import { after } from '../timers.ts';
 import { servedApis } from '../wire/registry.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
+import { cutOff } from './cut-off.ts';
 import { errorHeaders } from './send-error.ts';
 
 /** Takes over connections that become WebSockets. */
@@ -87,10 +88,10 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
   const idleWithin = async (limitMs: number) => {
-    const whenIdle = (resolve: () => void) => {
+    if (running.size === 0) return;
+    await idleOrLate((resolve) => {
       onIdle = resolve;
-    };
-    if (running.size > 0) await idleOrLate(whenIdle, limitMs);
+    }, limitMs);
   };
   if (webSockets && 'shouldUpgradeCallback' in server) server.on('upgrade', webSockets.open);
   limitConnections(server, descriptorLimit());
@@ -116,9 +117,10 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       server.closeIdleConnections();
       const sessionsEnded = webSockets?.close();
       await idleWithin(drainMs);
+      running.forEach(cutOff);
+      await idleWithin(cutOffMs);
       server.closeAllConnections();
-      await sessionsEnded;
-      await closed;
+      await Promise.all([sessionsEnded, closed]);
       // Aborted requests are notified asynchronously and must still be recorded.
       await idleWithin(cutOffMs);
       await endedAreRecorded();

@@ -32,6 +32,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
 import { ClientGone } from './body/read-body.ts';
+import { shuttingDown } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import type { UpgradedConnection } from './upgraded-connection.ts';
@@ -277,8 +278,4 @@ export class SessionCall {
     this.#ports.finished(this.#trace.record(this.#request, noUsage));
     this.#permit?.release();
   }
-}
-
-function shuttingDown(): GatewayError {
-  return new GatewayError('shutting_down', 'Sluice is shutting down. Try again after it has restarted.');
 }

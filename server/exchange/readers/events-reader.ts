@@ -121,6 +121,10 @@ export class EventsReader implements ResponseReader {
     return this.#watch.mayGoOn;
   }
 
+  errorEvent(error: GatewayError): string | null {
+    return this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error);
+  }
+
   get isInsideEvent(): boolean {
     return this.#gate.insideEvent;
   }
@@ -267,8 +271,7 @@ export class EventsReader implements ResponseReader {
   #failWith(error: ErrorEvent): void {
     if (this.#watch.isWhole) {
       this.#steps.push({ kind: 'error-event', message: error.error.message });
-      this.#finishWhole();
-      return;
+      return void this.#finishWhole();
     }
     const refusal = refusalOf(error, this.#options);
     if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
@@ -280,17 +283,15 @@ export class EventsReader implements ResponseReader {
   }
 
   #close(ending: StreamEnd | null, whyBroken: () => GatewayError): void {
-    const isWhole = this.#watch.isWhole && !this.#gate.insideEvent;
     if (ending === 'complete') this.#finish({ kind: 'complete' });
-    else if (isWhole) this.#finishWhole();
+    else if (this.#watch.isWhole && !this.#gate.insideEvent) this.#finishWhole();
     else if (ending === 'failed') this.#finish({ kind: 'complete', hasFailed: true });
     else this.#finish(brokenStep(whyBroken(), this.#gate.insideEvent, this.#watch, this.#options.text));
   }
 
   /** The upstream had said why its answer ended; the client does not have to know what became of the upstream then. */
   #finishWhole(): void {
-    const { missingEnd } = this.#watch;
-    if (missingEnd !== '') this.#pass(Buffer.from(missingEnd));
+    if (this.#watch.missingEnd !== '') this.#pass(Buffer.from(this.#watch.missingEnd));
     this.#finish({ kind: 'complete' });
   }
 

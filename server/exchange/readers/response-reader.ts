@@ -97,6 +97,8 @@ export interface ResponseReader {
   letPass?(): Steps;
   /** The client has part of an event, so nothing can be inserted. */
   readonly isInsideEvent?: boolean;
+  /** The event that tells the client why its stream ends here; null where none can stand. Absent: there are no events. */
+  errorEvent?(error: GatewayError): string | null;
   /** The upstream's id of the response that it continues, if that can be fetched later. */
   readonly responseId?: string | null;
 }

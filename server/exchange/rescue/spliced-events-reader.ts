@@ -83,6 +83,10 @@ export class SplicedEventsReader implements ResponseReader {
     return true;
   }
 
+  errorEvent(error: GatewayError): string {
+    return this.#options.text.errorEvent(error.toBody().error);
+  }
+
   get responseId(): string | null {
     return this.#options.splice.upstreamId;
   }
