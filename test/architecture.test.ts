@@ -169,6 +169,7 @@ const singleImporters: Record<string, RegExp> = {
   'electron-store': /^electron\/settings-store\.ts$/,
   commander: /^server\/cli\//,
   pino: /^server\/log\.ts$/,
+  re2js: /^server\/cassettes\/linear-pattern\.ts$/,
   'prom-client': /^server\/observability\//,
   '@opentelemetry/api': /^server\/observability\//,
   '@opentelemetry/sdk-trace': /^server\/observability\//,

@@ -52,21 +52,21 @@ export class Redactor {
 
   /** The ranges of secrets, in order and without overlaps. */
   find(text: string): TextRange[] {
-    const shaped = [...findAll(text, secretShape), ...this.#patterns.flatMap((each) => foundBy(each, text))];
+    const shaped = [...findAll(text, secretShape), ...this.#findByPatterns(text)];
     const secretRanges = mayHoldSecret(text, this.#secrets)
       ? textRanges(text, findSecrets(Buffer.from(text), this.#secrets))
       : [];
     return secretRanges.length + shaped.length === 0 ? shaped : mergeRanges([...secretRanges, ...shaped]);
   }
-}
 
-/** Where a pattern takes too many steps, the whole text, so that nothing is stored that should not be. */
-function foundBy(pattern: LinearPattern, text: string): TextRange[] {
-  try {
-    return pattern.findAll(text);
-  } catch (error) {
-    if (error instanceof SlowPattern) return [{ start: 0, end: text.length }];
-    throw error;
+  /** Where a pattern takes too many steps, the whole text, so that nothing is stored that should not be. */
+  #findByPatterns(text: string): TextRange[] {
+    try {
+      return this.#patterns.flatMap((each) => each.findAll(text));
+    } catch (error) {
+      if (error instanceof SlowPattern) return [{ start: 0, end: text.length }];
+      throw error;
+    }
   }
 }
 

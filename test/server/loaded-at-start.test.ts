@@ -39,6 +39,7 @@ test.each([
   'openid-client',
   'pg',
   'prom-client',
+  're2js',
   'ws',
 ])('a start loads no package %s', (name) => {
   const importing = modules.filter((path) => new RegExp(`^import (?!type\\b)[^;]*'${name}[/']`, 'm').test(read(path)));

@@ -52,8 +52,9 @@ test('all are found', () => {
   expect(found.length).toBeGreaterThan(100);
   expect(found.some(({ file, isBounded }) => file === 'wire/openai/read-error.ts' && isBounded)).toBe(true);
   expect(made.sort()).toEqual([
-    'cassettes/parse-pattern.ts',
-    'cassettes/parse-pattern.ts',
+    'cassettes/translate-pattern.ts',
+    'cassettes/translate-pattern.ts',
+    'cassettes/translate-pattern.ts',
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
     'http/body/header-parameters.ts',

@@ -1,6 +1,7 @@
 /** The patterns of `cassette.json`: the matches are those of JavaScript, and no text takes long. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { LinearPattern } from '../../../server/cassettes/linear-pattern.ts';
+import { Redactor } from '../../../server/cassettes/redactor.ts';
 import { settingsSchema } from '../../../server/cassettes/settings.ts';
 import { cpuMsOf } from '../../support/cpu-work.ts';
 import { randomNumbers } from '../../support/random-numbers.ts';
@@ -31,6 +32,13 @@ test.each([
   ['[\\s\\S]', 'a\n'],
   ['\\/\\.\\*', '/.*'],
   ['', 'abc'],
+  ['(?<$é>x)|(?<y>y)', 'xy'],
+  ['(?:\\d{1,3}\\.){3}\\d{1,3}', 'at 127.0.0.1.'],
+  ['\\ud83d\\ude00|[\\ud83d\\ude01]', '😀😁😂'],
+  ['[[:a]+|[(?<b]+|[.{1}]', 'a:[ (?<b .{1}'],
+  ['[^]b|[]', 'ab\nb'],
+  ['\\cJ\\0|[\\cJ\\b]', '\n\0\n\b'],
+  ['[+--]', '+,-.'],
 ])('%s finds the same as in JavaScript', (source, text) => {
   expect(found(source, text)).toEqual(byJavaScript(source, text));
 });
@@ -59,6 +67,32 @@ test('patterns of any build find the same as in JavaScript', () => {
   }
 });
 
+const codesBetween = (first: number, last: number) => Array.from({ length: last - first }, (_, at) => first + at);
+const codes = [...codesBetween(0, 0x3100), ...codesBetween(0xf800, 0x1_0200), ...codesBetween(0x1_f300, 0x1_fb00)];
+const manyCharacters = codes.map((code) => String.fromCodePoint(code)).join('');
+
+test.each([
+  ...['.', '\\s', '\\S', '[\\s]', '[\\S]', '[^\\s]', '[^\\S]', '[\\s\\S]', '\\w', '\\W', '[^\\W]', '\\d', '[\\D]'],
+  ...['\\p{Lu}', '\\P{L}', '[^\\p{N}]', '\\p{Script=Greek}', '\\p{gc=Sm}', '\\p{White_Space}', '\\B.'],
+])('%s stands for the same characters as in JavaScript', (source) => {
+  const [own, theirs] = [found, byJavaScript].map(
+    (find) => new Set(find(source, manyCharacters).map(({ start }) => start)),
+  );
+  const starts = [...(own ?? []), ...(theirs ?? [])];
+  const differing = starts.filter((start) => own?.has(start) !== theirs?.has(start));
+  expect(differing.map((start) => manyCharacters.codePointAt(start)?.toString(16))).toEqual([]);
+});
+
+test.each(['^x|x$', '\\bcat\\b', '\\Bat', '\\d+', 'c{400}', '😀+', '[^a]', 'x?'])(
+  'in a long text %s finds the same as in JavaScript',
+  (source) => {
+    for (const shift of [0, 1, 2, 3]) {
+      const text = `x${'-'.repeat(shift)}${`cat concat 😀😀 123 ${'c'.repeat(899)}\n`.repeat(12)}x`;
+      expect(found(source, text)).toEqual(byJavaScript(source, text));
+    }
+  },
+);
+
 test.each(['(?=a)', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(?:a{500}){500}', 'a{2000}'])(
   'a pattern that needs backtracking or is too long is refused with the reason: %s',
   (source) => {
@@ -66,6 +100,11 @@ test.each(['(?=a)', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(?:a{500}){500}', 'a{
     expect(() => settingsSchema.parse({ version: 1, redact: [source] })).toThrow(/linear time: it /);
   },
 );
+
+test('what RE2 does not know is refused with its reason', () => {
+  const settings = { version: 1, ignoreText: ['\\p{scx=Greek}'] };
+  expect(() => settingsSchema.parse(settings)).toThrow(/linear time: .*\\\\p\{scx=Greek\}/);
+});
 
 test.each(['(', 'a**', '[b-a]', '\\u{110000}'])('what is no pattern is refused: %s', (source) => {
   expect(() => settingsSchema.parse({ version: 1, ignoreText: [source] })).toThrow(/not a regular expression/);
@@ -81,6 +120,8 @@ const evil = [
   '.*.*=.*',
   '(a?){100}a{100}',
   '(?:[ab]*a[ab]{9})*c',
+  'a*a*b|a',
+  '(?:a*){150}',
 ];
 
 test.each(evil)('no text takes long to search: %s', async (source) => {
@@ -101,4 +142,37 @@ test.each(evil)('no text takes long to search: %s', async (source) => {
     expect(await cpuMsOf(search)).toBeLessThan(1_000);
     expect(await cpuMsOf(search)).toBeLessThan(1_000);
   }
+});
+
+test('short texts do not take long together', async () => {
+  const pattern = new LinearPattern('[ab]{90}x|(?:a*){90}b|a');
+  const search = () => {
+    expect(() => {
+      for (let count = 0; count < 50_000; count++) pattern.findAll(`${'a'.repeat(80)}!`);
+    }).toThrow(/too many steps/);
+  };
+  expect(await cpuMsOf(search)).toBeLessThan(3_000);
+});
+
+/** With a clock on which each search takes ten seconds. */
+function whileSlow<Result>(work: () => Result): Result {
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000));
+  try {
+    return work();
+  } finally {
+    clock.mockRestore();
+  }
+}
+
+test('a pause of the process does not make a pattern slow', () => {
+  expect(whileSlow(() => found('order-\\d+', 'order-1'))).toEqual([{ start: 0, end: 7 }]);
+});
+
+test('a text in which a pattern takes too long is redacted as a whole', () => {
+  const redactor = new Redactor([], [new LinearPattern('order-\\d+')]);
+  expect(redactor.text('to order-1')).toBe('to [redacted]');
+  const text = 'order-1 '.repeat(10);
+  expect(whileSlow(() => redactor.text(text))).toBe('[redacted]');
+  expect(redactor.text('to order-1')).toBe('[redacted]');
 });
