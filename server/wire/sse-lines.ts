@@ -9,7 +9,7 @@ const CR = 0x0d;
 /** Finds the line ends of a chunk, each byte of which is searched once. Offsets must be asked for in order. */
 export class LineEnds {
   readonly #bytes: Buffer;
-  /** The next ones; infinite if there are no more. */
+  /** The next ones; the length of the bytes if there are no more. */
   #lf = -1;
   #cr = -1;
 
@@ -20,7 +20,7 @@ export class LineEnds {
   /** Offset after the first empty line at or after `from`, or -1. @param atLineStart `from` is the start of a line */
   endOfEvent(from: number, atLineStart: boolean): number {
     let lineStart = atLineStart ? from : -1;
-    for (let end = this.#next(from); end < Number.POSITIVE_INFINITY; end = this.#next(lineStart)) {
+    for (let end = this.#next(from); end < this.#bytes.length; end = this.#next(lineStart)) {
       const after = this.#after(end);
       if (end === lineStart) return after;
       lineStart = after;
@@ -36,7 +36,7 @@ export class LineEnds {
 
   #find(byte: number, from: number): number {
     const at = this.#bytes.indexOf(byte, from);
-    return at === -1 ? Number.POSITIVE_INFINITY : at;
+    return at === -1 ? this.#bytes.length : at;
   }
 
   /** A CR at the end of a chunk ends its line at once; a LF that follows in the next chunk belongs to it. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { onlyIf } from '../support/only-if.ts';
 import { startProgram } from '../support/program.ts';
+import { fillDisk } from '../support/small-disk.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
@@ -103,18 +104,26 @@ describe.runIf(canMount)('a start on a data folder', () => {
   );
 
   test('that is full by the time of SIGTERM ends all the same, and tells what was not written', async () => {
-    await sluice.start();
-    expect((await chat())[0]).toBe(200);
-    await expect.poll(ledger).toMatchObject({ ok: true, pending: 0 });
-    fill();
-    // Rows and lines that fit into existing pages are still written.
-    for (let round = 0; round < 60; round++) expect((await chat())[0]).toBe(200);
-    await expect.poll(async () => (await ledger()).ok).toBe(false);
-    const signalledMs = performance.now();
-    expect(await sluice.end('SIGTERM')).toBe(0);
-    expect(performance.now() - signalledMs).toBeLessThan(10_000);
-    expect(sluice.output.stderr).toMatch(/\d+ rows of the ledger could not be written: .*full/);
-    expect(sluice.output.stderr).toMatch(/\d+ lines of the log could not be written to .*sluice\.log/);
+    // A disk of their own, since the ledger's end makes room on its own.
+    const logs = join(sluice.folder, 'logs');
+    mount('-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', logs);
+    try {
+      await sluice.start();
+      expect((await chat())[0]).toBe(200);
+      await expect.poll(ledger).toMatchObject({ ok: true, pending: 0 });
+      for (const disk of [sluice.folder, logs]) fillDisk(disk);
+      // Rows and lines that fit into existing pages are still written.
+      await expect.poll(async () => [(await chat())[0], (await ledger()).ok]).toEqual([200, false]);
+      for (let round = 0; round < 100; round++) expect((await chat())[0]).toBe(200);
+      const signalledMs = performance.now();
+      expect(await sluice.end('SIGTERM')).toBe(0);
+      expect(performance.now() - signalledMs).toBeLessThan(10_000);
+      expect(sluice.output.stderr).toMatch(/\d+ rows of the ledger could not be written: .*full/);
+      expect(sluice.output.stderr).toMatch(/\d+ lines of the log could not be written to .*sluice\.log/);
+    } finally {
+      await sluice.end('SIGKILL');
+      execFileSync('umount', ['-l', logs]);
+    }
   });
 
   test('that is read-only has one Sluice: a second is refused', async () => {
