@@ -26,6 +26,11 @@ export interface Scene {
   closed: AbortSignal;
 }
 
+/** Whether the upstream refuses before the work by playing this, so that nothing can have been made. */
+export function refusesBeforeWork(name: string): boolean {
+  return /^(?:4(?!08|09)\d\d|503|529|an error (?:inside 200|as the first event)|refuses the connection)\b/.test(name);
+}
+
 export interface Play {
   name: string;
   /** The fault is only detected by a timeout, so tests of it set short limits. */

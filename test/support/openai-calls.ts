@@ -28,6 +28,11 @@ export interface OpenAiCall {
   isPinned: boolean;
 }
 
+/** Whether it makes something that is paid for, and so is not asked again where that may have been made. */
+export function isPurchase({ method, path }: OpenAiCall): boolean {
+  return method === 'POST' && /^\/(?:images|videos)\b/.test(path);
+}
+
 const json = (name: string): WholeAnswer => ({ contentType: 'application/json', bytes: fixture(name) });
 const stream = (name: string): WholeAnswer => ({
   contentType: 'text/event-stream; charset=utf-8',

@@ -64,6 +64,29 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     return rows;
   };
 
+  test('copies rows whose values PostgreSQL cannot hold, which once ended it with exit code 1', async () => {
+    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    database.exec(`
+      UPDATE requests SET client_retries = 1.5 WHERE id = 'req_7';
+      UPDATE requests SET client_retries = 9e999 WHERE id = 'req_8';
+      UPDATE requests SET model_asked = 'm' || char(0) || 'x' WHERE id = 'req_9';
+      UPDATE requests SET attempts = replace(attempts, '"model":"', '"model":"\\u0000\\ud800') WHERE id = 'req_10';
+    `);
+    database.close();
+    const { code, stdout, stderr } = await migrate();
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout).compared).toContainEqual({
+      what: 'requests',
+      before: requests,
+      after: requests,
+      isSame: true,
+    });
+    expect(await asked("SELECT client_retries FROM requests WHERE id IN ('req_7', 'req_8') ORDER BY id")).toEqual([
+      { client_retries: expect.any(Number) },
+      { client_retries: expect.any(Number) },
+    ]);
+  });
+
   test('copies everything, and what is copied again is there once', async () => {
     const before = await runJson(['usage', '--by', 'key', '--since', '90d', '--data-dir', folder]);
     for (let round = 0; round < 2; round++) {

@@ -4,8 +4,8 @@
  */
 
 import * as plays from '../../support/fault-plays.ts';
-import type { Play } from '../../support/fault-upstream.ts';
-import type { OpenAiCall } from '../../support/openai-calls.ts';
+import { type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
+import { isPurchase, type OpenAiCall } from '../../support/openai-calls.ts';
 import { type Cell, limits, refuses } from './cells.ts';
 
 type Range = readonly [least: number, most: number];
@@ -83,7 +83,7 @@ const slow = (play: Play, expect: FaultCase['expect']): FaultCase => one({ ...pl
 
 const farAway = new Date('2099-01-01T00:00:00Z').toUTCString();
 
-export const faultCases: readonly FaultCase[] = [
+const all: readonly FaultCase[] = [
   { name: refuses, plays: refuses, expect: (call) => (call.isPinned ? null : unreachable(call)) },
   one(plays.resetBeforeHeaders, unreachable),
   one(plays.resetAfterHeaders, unreachable),
@@ -114,7 +114,7 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.tooLongLength, (call) => (call.kind === 'stream' ? null : inTheMiddle(unreachable)(call))),
   one(plays.tooShortLength, onlyJson(unreachable)),
 
-  one(plays.malformedEvent, onlyStreams(fromPrimary)),
+  one(plays.malformedEvent, onlyStreams(inAnEarlyEvent)),
   one(
     plays.missingTerminator,
     onlyStreams(({ path }) => inTheEnd(path)),
@@ -193,6 +193,18 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.encoded('zstd'), onlyStreams(badAnswer)),
 ];
 
+export const faultCases: readonly FaultCase[] = all.map((fault) => ({
+  ...fault,
+  expect: (call) => ofPurchase(call, fault, fault.expect(call)),
+}));
+
+/** What may have been made and paid for is asked for once, and of one target. */
+function ofPurchase(call: OpenAiCall, { name }: FaultCase, expected: Expected | null): Expected | null {
+  const isAnswer = expected?.caller === 'whole' && expected.asked === once && expected.fallbackAsked === none;
+  if (!expected || isAnswer || !isPurchase(call) || refusesBeforeWork(name)) return expected;
+  return { caller: call.kind === 'json' ? [502] : 'whole or broken', asked: once, fallbackAsked: none };
+}
+
 /** JSON and events are recognized by their beginning; text is not sound or film. */
 function anyType(call: OpenAiCall): Expected | null {
   if (call.path !== '/audio/speech' && call.kind !== 'binary') return fromPrimary();
@@ -206,6 +218,12 @@ function badAnswer(call: OpenAiCall): Expected {
 
 function unreachable503(call: OpenAiCall): Expected {
   return transient(500, 502, 503)(call);
+}
+
+/** The damaged event may have been one with content, or one before the first content. */
+function inAnEarlyEvent(call: OpenAiCall): Expected {
+  if (isTextStream(call)) return { caller: 'whole', asked: [1, 3], fallbackAsked: [0, 1] };
+  return { caller: 'whole or broken', asked: [1, 3], fallbackAsked: [0, 1] };
 }
 
 /** A chat stream has ended with its finish reason. In other streams, the terminal event is part of the answer. */
