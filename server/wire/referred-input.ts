@@ -2,6 +2,7 @@
  * Finds what a request only refers to, on any API: files, documents by URL, stored prompts, caches and containers. Their
  * tokens are nowhere in the request. Pure; searches for marks instead of parsing, since bodies may be long.
  */
+import { pattern } from '../bounded-pattern.ts';
 
 export interface ReferredInput {
   /** It refers to something of unknown size. */
@@ -52,6 +53,10 @@ const reference = Buffer.from('"item_reference"');
 const documentType = Buffer.from('"document"');
 const escapeMark = Buffer.from('\\u00');
 
+const containerId = pattern(/^"(?:cntr|container)_/);
+/** A text, or an object with a URL, other than of data. */
+const address = pattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/);
+
 const quote = 0x22;
 const colon = 0x3a;
 const backslash = 0x5c;
@@ -77,7 +82,7 @@ function search(json: Buffer): ReferredInput {
   const isOpen =
     openNames.some((name) => valuesOf(json, name).some((at) => isReference(json, at, urlNames.has(String(name))))) ||
     valuesOf(json, fileData).some((at) => json.toString('latin1', at + 1, at + 5).toLowerCase() === 'http') ||
-    valuesOf(json, container).some((at) => /^"(?:cntr|container)_/.test(json.toString('latin1', at, at + 16))) ||
+    valuesOf(json, container).some((at) => containerId.test(json.toString('latin1', at, at + 16))) ||
     json.includes(reference) ||
     (byUrl > 0 && json.includes(documentType)) ||
     hasEscapedLetters(json);
@@ -93,7 +98,7 @@ function isReference(json: Buffer, at: number, isUrl: boolean): boolean {
 function isAddress(json: Buffer, at: number): boolean {
   if (json[at] !== quote && json[at] !== openBrace) return false;
   const text = json.toString('latin1', at, Math.min(json.length, at + 200));
-  return /^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/.test(text);
+  return address.test(text);
 }
 
 /** Offsets of the values of all members of this name, at any depth. Within a text, the quotes would be escaped. */

@@ -233,7 +233,7 @@ describe('the settings screen', () => {
   it('warns of the local network before it is saved, and says when the address holds', async () => {
     const { page, gateway } = await open({ screen });
     const address = page.getByRole('region', { name: 'Address' });
-    await address.getByText(`Listening at ${gateway.baseUrl}.`).waitFor();
+    await address.getByText(`Listening at ${gateway.origin}.`).waitFor();
     expect(await address.getByRole('alert').count()).toBe(0);
     await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
     await address.getByText(/Anyone on your network can then reach Sluice/).waitFor();

@@ -72,7 +72,9 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
       const [, count, end] = wanted.findLast(([fromByte]) => fromByte <= cut) ?? [0, 0, 'early'];
       const { events, error } = await consume(sample, { 'x-cut': String(cut) });
       const code = error instanceof OpenAI.APIError ? error.code : error instanceof SyntaxError ? error.name : error;
-      expect({ cut, code, events: events.length }).toEqual({ cut, code: codes[end], events: count });
+      const isLostPurchase = end === 'early' && sample.name.startsWith('image');
+      const wantedCode = isLostPurchase ? 'purchase_outcome_unknown' : codes[end];
+      expect({ cut, code, events: events.length }).toEqual({ cut, code: wantedCode, events: count });
     };
     for (let next = 0; next < cuts.length; next += 8) await Promise.all(cuts.slice(next, next + 8).map(check));
   });
