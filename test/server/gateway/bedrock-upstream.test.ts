@@ -158,9 +158,15 @@ describe('a client of Anthropic’s API', () => {
   });
 
   test('is told that a stream broke which ends within a frame', async () => {
-    const frames = Buffer.concat(framesOf([text('Hello there')]));
+    const frames = Buffer.concat(framesOf([text('Hello there')]).slice(0, 5));
     upstream.answer(strictBedrock((_call, response) => sendFrames(response, [frames.subarray(0, -30)])));
     await expect(claude.messages.stream(asked).finalMessage()).rejects.toMatchObject({ error: { type: 'error' } });
+  });
+
+  test('has the whole answer if the stream ends within its last frame, after the reason why the model stopped', async () => {
+    const frames = Buffer.concat(framesOf([text('Hello there')]));
+    upstream.answer(strictBedrock((_call, response) => sendFrames(response, [frames.subarray(0, -30)])));
+    expect(await claude.messages.stream(asked).finalMessage()).toMatchObject({ stop_reason: 'end_turn' });
   });
 
   test('is told that a stream broke whose frame is damaged', async () => {
