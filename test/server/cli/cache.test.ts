@@ -6,7 +6,7 @@ import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from '
 endProgramsAfterEach();
 
 test('a cache is written as on, off, or by its settings', () => {
-  expect([parseCache('on'), parseCache('off')]).toEqual([{}, null]);
+  expect([parseCache('on'), parseCache('off')]).toEqual([{}, 'off']);
   expect(parseCache('ttl=2h,size=8,coalesce')).toEqual({ ttlSeconds: 7_200, maxBytes: 8_000_000, coalesce: true });
   for (const wrong of ['', 'ttl', 'ttl=1y', 'size=big', 'other']) {
     expect(() => parseCache(wrong)).toThrow(InvalidArgumentError);

@@ -12,7 +12,7 @@ import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from '
 endProgramsAfterEach();
 
 test('a shadow is written as off, or by target, share and dollars a day', () => {
-  expect(parseShadow('off')).toBeNull();
+  expect(parseShadow('off')).toBe('off');
   const shadow = { target: 'groq/llama', share: 0.1, dailyUsd: 2.5 };
   expect(parseShadow('target=groq/llama,share=10%,usd=2.5')).toEqual(shadow);
   expect(parseShadow('usd=2.5,share=0.1,target=groq/llama')).toEqual(shadow);
