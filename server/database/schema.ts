@@ -215,6 +215,10 @@ export const ledgerMigrations: readonly string[] = [
     PRIMARY KEY (dimension, name, block)
   ) WITHOUT ROWID;
   `,
+  `
+  -- The most input that the object adds to a request that refers to it; null: unknown.
+  ALTER TABLE jobs ADD COLUMN input_tokens REAL;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -7,6 +7,7 @@ import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import { referredIn } from '../wire/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { isOngoing } from './job-billing.ts';
@@ -220,7 +221,8 @@ class CallAccounting {
     const told = format.read(answer, { most: this.#format.hints(this.#body, answer.bytes).most });
     const { outputTokens = 0, ...input } = told.certainty === 'reported' ? (told.usage ?? {}) : {};
     // What the request only refers to is in no estimate, but in the reservation.
-    const guess = mostInput > this.#body.size ? mostInput : this.#guessedPrompt(mostInput);
+    const isWithMore = mostInput > this.#body.size || referredIn(this.#body.captured).ids.length > 0;
+    const guess = isWithMore ? mostInput : this.#guessedPrompt(mostInput);
     return {
       ...reserved,
       ...input,

@@ -1,9 +1,11 @@
 /** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
+import { pattern } from '../bounded-pattern.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { Accounting } from '../usage/add-up.ts';
 import type { Wire } from '../wire/wire.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { jobWatcher, type StoredAnswer } from './job-watcher.ts';
@@ -43,16 +45,18 @@ function ownerOf({ trace, recipient: { target, credential } }: CreationContext, 
  */
 export function createdObjectWatcher(
   method: string,
-  { match, body, group }: OutgoingCall,
+  call: OutgoingCall,
   context: CreationContext,
 ): ResponseObserver | null {
+  const { match, body, group } = call;
   const stored = storedAnswer(match.route.wire, body);
   if (!match.passthrough && !match.route.job && !stored) return null;
   const { jobs, trace } = context;
   const owner = ownerOf(context, group);
   if (match.passthrough) {
     const { names, onlyId } = match.passthrough;
-    return objectWatcher(jobs, { method, requestIds: [...names, ...(body.referencedIds ?? [])], onlyId, owner });
+    const requestIds = [...names, ...(body.referencedIds ?? [])];
+    return objectWatcher(jobs, { method, requestIds, onlyId, owner, size: () => uploadedSize(method, call) });
   }
   return jobWatcher(jobs, {
     match,
@@ -66,6 +70,31 @@ export function createdObjectWatcher(
       trace.deletedJob = job;
     },
   });
+}
+
+/**
+ * The size of the file that the request uploads as a whole, a token a byte; null if it uploads none, or what was sent so
+ * far may not be all of it.
+ */
+function uploadedSize(method: string, { match, body, headers }: OutgoingCall): number | null {
+  if (method !== 'POST' || body.mayGrow) return null;
+  const { path } = match.route;
+  const isForm = path === '/files' && formType.test(body.contentType);
+  // Gemini takes long files in parts, of which the last one is answered with the file.
+  const isGeminis = path === '/upload/files' && (headers['x-goog-upload-offset'] ?? '0') === '0';
+  return isForm || isGeminis ? body.size : null;
+}
+
+const formType = pattern(/^multipart\/form-data\b/i);
+
+/**
+ * Notes how much input a response adds to a request that continues it: all that it had itself, and its answer. Only if
+ * its provider has told both.
+ */
+export function noteSize(jobs: JobStore, job: Job, { usage, usageCertainty }: Accounting): void {
+  const { inputTokens, outputTokens } = usage ?? {};
+  if (job.kind !== 'response' || usageCertainty !== 'reported') return;
+  if (inputTokens !== undefined && outputTokens !== undefined) jobs.noteSize(job, inputTokens + outputTokens);
 }
 
 /** A completion that the client asked to store, or a message of a thread; null for any other answer. */

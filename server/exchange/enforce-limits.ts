@@ -11,6 +11,9 @@ import type { Route } from '../wire/route.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 import type { CallPlan } from './plan.ts';
 
+/** The most input that a stored object adds to a request to its provider; null if that is unknown. */
+export type SizeAt = (id: string, providerId: string) => number | null;
+
 interface LimitPorts {
   limiter: Limiter;
   prices: PriceTable;
@@ -23,6 +26,8 @@ export interface LimitedCall {
   group: CompiledGroup;
   body: MeasuredRequest;
   plan: CallPlan;
+  /** Of the stored objects that the body refers to; absent: all are unknown. */
+  sizeAt?: SizeAt;
 }
 
 /**
@@ -101,10 +106,11 @@ function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall):
 }
 
 /** The maximum over all targets, since any of them may answer. */
-function mostReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
+function mostReserved(prices: PriceTable, call: LimitedCall): Reserved {
+  const { plan } = call;
   const most: Reserved = { usage: {}, costUsd: null };
   for (const target of plan.targets) {
-    const usage = worstUsageAt(prices, target, { route, body, plan });
+    const usage = worstUsageAt(prices, target, call);
     const costUsd = costOf(prices, target, plan, usage);
     if (tokensOf(usage) >= tokensOf(most.usage)) most.usage = usage;
     if (costUsd !== null) most.costUsd = Math.max(costUsd, most.costUsd ?? 0);
@@ -116,13 +122,15 @@ function mostReserved(prices: PriceTable, { route, body, plan }: LimitedCall): R
 export function worstUsageAt(
   prices: PriceTable,
   target: Target,
-  { route, body, plan }: Pick<LimitedCall, 'route' | 'body' | 'plan'>,
+  { route, body, plan, sizeAt }: Pick<LimitedCall, 'route' | 'body' | 'plan' | 'sizeAt'>,
 ): Usage {
   const name = target.model ?? plan.model;
-  return route.wire.usage.worst(body, {
-    outputTokens: name === null ? null : prices.maxOutput(target.provider.id, name),
-    contextTokens: (name !== null && target.provider.models.get(name)?.contextTokens) || null,
-  });
+  const { id, models } = target.provider;
+  const bounds = {
+    outputTokens: name === null ? null : prices.maxOutput(id, name),
+    contextTokens: (name !== null && models.get(name)?.contextTokens) || null,
+  };
+  return route.wire.usage.worst(body, bounds, (objectId) => sizeAt?.(objectId, id) ?? null);
 }
 
 export function costOf(prices: PriceTable, target: Target, { model }: CallPlan, usage: Usage): number | null {

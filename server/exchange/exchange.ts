@@ -6,7 +6,6 @@ import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CapturedExchange } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
-import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
@@ -21,16 +20,17 @@ import type { CassetteDeck, CassetteDecks } from './cassette-deck.ts';
 import { cassetteRequestOf } from './cassette-request.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
+import { noteSize } from './created-objects.ts';
 import { enforceLimits, hardBudgetOf } from './enforce-limits.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import type { FaultInjector } from './faults/fault-injector.ts';
 import type { JobBilling } from './job-billing.ts';
+import { findNamedObjects, nothingNamed } from './named-objects.ts';
 import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { fieldsOf, planRoute } from './plan-route.ts';
 import { pricedTargets } from './priced-targets.ts';
-import { referencedObjects } from './referenced-objects.ts';
 import type { RequestBody } from './request-body.ts';
 import { RequestCassette } from './request-cassette.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
@@ -88,8 +88,8 @@ export class Exchange {
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
   #cachedClient: ClientResponse | undefined;
-  /** The jobs that the request names. */
-  #jobs: KnownJobs = noJobs;
+  /** Set by `findJobs`. */
+  #named = nothingNamed;
   #reserved: Reserved | null = null;
   /** The usage to record if the actual usage is unknown and a hard budget applies. */
   #fallbackUsage: Usage | null = null;
@@ -132,16 +132,14 @@ export class Exchange {
   }
 
   /** Must precede `plan`. Returns a promise only if the store has to be queried for jobs that the request names. */
-  findJobs(match: RouteMatch, { group }: Member, body: RequestBody): Promise<void> | null {
-    const ids = referencedObjects(match, body);
-    if (ids.length === 0) return null;
-    const knownJobs = this.#ports.jobs.lookUp(ids, group.id);
-    if (!(knownJobs instanceof Promise)) {
-      this.#jobs = knownJobs;
+  findJobs(match: RouteMatch, member: Member, body: RequestBody): Promise<void> | null {
+    const found = findNamedObjects(this.#ports.jobs, { match, member, body });
+    if (!(found instanceof Promise)) {
+      this.#named = found;
       return null;
     }
-    return knownJobs.then((jobs) => {
-      this.#jobs = jobs;
+    return found.then((named) => {
+      this.#named = named;
     });
   }
 
@@ -154,10 +152,11 @@ export class Exchange {
     this.#trace.model = model;
     if (model !== null) checkModelName(model, this.#trace.presentedKeys);
     assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
-    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
+    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#named.jobs });
     this.#trace.model = callPlan.model;
     this.#trace.job = callPlan.job ?? null;
-    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: callPlan };
+    const { sizeAt } = this.#named;
+    const call = { requestId: this.#trace.id, route: match.route, ...member, body, sizeAt, plan: callPlan };
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });
     if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
@@ -289,13 +288,13 @@ export class Exchange {
 
   /** Records the request and the usage of a background job that it created or found finished. */
   #book(record: RequestRecord, body: RequestBody | undefined): void {
-    const { bills, finished } = this.#ports;
+    const { bills, finished, jobs } = this.#ports;
     const { job, createdJob, deletedJob, answering, session } = this.#trace;
     if (session && createdJob?.kind === 'response')
       this.#ports.sessions.stored(session, createdJob.keyId ?? '', createdJob.id);
     if (answering && createdJob && record.usage === null && goesOn(this.#trace, answering, body)) {
       bills.owe(createdJob, this.#reserved);
-    }
+    } else if (createdJob) noteSize(jobs, createdJob, record);
     if (deletedJob) bills.bookDeleted(deletedJob, record);
     else if (job?.owed && answering && record.outcome === 'ok') {
       bills.book(job, { tail: answering.excerpt, contentType: answering.responseType }, record);

@@ -12,6 +12,7 @@ import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { UsageFormat } from '../wire/wire.ts';
+import { noteSize } from './created-objects.ts';
 import { amountsOf } from './enforce-limits.ts';
 import { createRequestId } from './exchange-trace.ts';
 import type { ResponseExcerpt } from './response-excerpt.ts';
@@ -75,6 +76,7 @@ export class JobBilling {
   book(job: Job, response: JobResponse, request: RequestRecord | null): void {
     const accounting = this.#read(job, response);
     const settledJob = accounting && this.#ports.jobs.settle(job);
+    if (settledJob) noteSize(this.#ports.jobs, job, accounting);
     this.#write(settledJob ? { job: settledJob, accounting } : null, request);
   }
 

@@ -15,6 +15,8 @@ interface ObjectContext {
   /** The only id in the path; null if there are several or none. */
   onlyId: string | null;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
+  /** The size of the file that the request uploads; null if it uploads none, or its size is unknown. */
+  size(): number | null;
 }
 
 /** Maximum length of a response that describes one new object; anything longer is a list or a file. */
@@ -88,13 +90,16 @@ class ObjectWatch implements ResponseObserver {
 
   /** Ids that the request contained, or that already have an owner, are not new. */
   #remember(id: unknown): MaybePromise<void> {
-    const { requestIds, owner } = this.#context;
+    const { requestIds, owner, size } = this.#context;
     if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || requestIds.includes(id)) return;
-    return this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now() });
+    const inputTokens = size();
+    const sized = inputTokens !== null && { inputTokens };
+    return this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now(), ...sized });
   }
 }
 
 const maxIdLength = 200;
+const geminiFolder = 'files/';
 
 function mayEndWith(chunk: Buffer): boolean {
   const end = chunk.toString('latin1', Math.max(0, chunk.length - 16));
@@ -110,5 +115,8 @@ function readField(json: Buffer, field: { start: number; end: number }): unknown
 }
 
 function idOf(value: unknown): unknown {
-  return isObject(value) ? value.id : undefined;
+  if (!isObject(value)) return undefined;
+  if (value.id !== undefined || typeof value.name !== 'string') return value.id;
+  // Gemini's files have a name alone.
+  return value.name.startsWith(geminiFolder) ? value.name.slice(geminiFolder.length) : undefined;
 }

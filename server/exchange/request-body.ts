@@ -39,6 +39,8 @@ export interface RequestBody extends MeasuredRequest {
   readonly referencedIds?: readonly string[];
   /** The stored response that the request continues; the body contains its conversation. */
   readonly continuesId?: string;
+  /** More of it may arrive. */
+  readonly mayGrow?: boolean;
   /** It can be sent only once. */
   readonly isOnce?: true;
   /** Why the rest of a streamed body will not arrive. */

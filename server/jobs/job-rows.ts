@@ -13,8 +13,8 @@ export interface KeptJob {
 
 export const insertJobSql = `INSERT OR REPLACE INTO jobs
   (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id,
-   owed)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+   owed, input_tokens)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Selects one job more than the limit, which shows whether there is another page. */
 export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
@@ -45,11 +45,13 @@ export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
   lastUsedAt,
   job.upstreamId ?? null,
   job.owed ? JSON.stringify(job.owed) : null,
+  job.inputTokens ?? null,
 ];
 
 export function toKept(row: Row | undefined): KeptJob | undefined {
   if (row === undefined) return undefined;
   const upstreamId = text(row.upstream_id);
+  const inputTokens = number(row.input_tokens);
   const owed = json<Reserved | null>(row.owed, null);
   const job: Job = {
     kind: jobKinds.find((kind) => kind === row.kind) ?? 'response',
@@ -61,6 +63,7 @@ export function toKept(row: Row | undefined): KeptJob | undefined {
     keyId: text(row.key_id),
     createdAt: number(row.created_at) ?? 0,
     ...(upstreamId !== null && { upstreamId }),
+    ...(inputTokens !== null && { inputTokens }),
     ...(owed !== null && { owed }),
   };
   return { job, lastUsedAt: number(row.last_used_at) ?? 0 };

@@ -29,9 +29,10 @@ export interface JobStore {
   rememberNew(job: Job): MaybePromise<void>;
   /**
    * Finds the group's jobs among these ids. The result may only be queried for these ids. Rejects with a GatewayError
-   * `storage_unavailable` if the store must be read and cannot be.
+   * `storage_unavailable` if the store must be read and cannot be. `withSizes`: reads again what has no size in memory, since
+   * another replica may know it by now.
    */
-  lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs>;
+  lookUp(ids: readonly string[], groupId: string, options?: { withSizes?: boolean }): MaybePromise<KnownJobs>;
   /**
    * Sorted by creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page.
    * Fails like `lookUp`.
@@ -45,6 +46,8 @@ export interface JobStore {
    * marked. The ledger stores this together with the usage. Never throws.
    */
   settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
+  /** Notes the `inputTokens` of a job that was remembered or found a moment ago. Never throws. */
+  noteSize(job: Pick<Job, 'kind' | 'id' | 'groupId'>, inputTokens: number): void;
   flush(): MaybePromise<void>;
   /** Deletes expired jobs and resolves with their number. Also runs periodically. */
   sweep(): Promise<number>;

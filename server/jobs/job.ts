@@ -21,6 +21,8 @@ export interface Job {
   keyId: string | null;
   /** Unix milliseconds. */
   createdAt: number;
+  /** The most input that it adds to a request that refers to it; absent if that is unknown. */
+  inputTokens?: number;
   /** The reservation until its usage is known. */
   owed?: Reserved;
 }

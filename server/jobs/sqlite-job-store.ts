@@ -51,6 +51,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   readonly #select: Statement;
   readonly #selectById: Statement;
   readonly #remove: Statement;
+  readonly #writeSize: Statement;
   readonly #owing: Statement;
   readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
   readonly #firstSweep = after(() => this.#sweepQuietly(), firstSweepMs).unref();
@@ -58,6 +59,8 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   /** Least recently used first: a Map keeps insertion order, and each use moves a job to the end. */
   readonly #memory = new Map<string, KeptJob>();
   readonly #pending = new Map<string, KeptJob>();
+  /** Jobs whose size is to be written. Not the whole job: only the ledger may clear what it owes. */
+  readonly #sized = new Map<string, Job>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
   #lastError: string | null = null;
@@ -72,6 +75,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#selectById = database.prepare('SELECT * FROM jobs WHERE id = ?');
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#writeSize = database.prepare('UPDATE jobs SET input_tokens = ? WHERE kind = ? AND group_id = ? AND id = ?');
     this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
     this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
     // All jobs in memory are written to the replacement file.
@@ -146,6 +150,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     const key = cacheKey(kind, id, groupId);
     this.#memory.delete(key);
     this.#pending.delete(key);
+    this.#sized.delete(key);
     try {
       this.#remove.run(kind, groupId, id);
     } catch (error) {
@@ -172,6 +177,18 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     return job;
   }
 
+  noteSize({ kind, id, groupId }: Pick<Job, 'kind' | 'id' | 'groupId'>, inputTokens: number): void {
+    const key = cacheKey(kind, id, groupId);
+    const keptJob = this.#memory.get(key) ?? this.#pending.get(key);
+    if (keptJob === undefined) return;
+    const job = { ...keptJob.job, inputTokens };
+    const sized = { ...keptJob, job };
+    this.#keepInMemory(key, sized);
+    if (this.#pending.has(key)) this.#pending.set(key, sized);
+    else this.#sized.set(key, job);
+    this.#arm(flushMs);
+  }
+
   /** Undefined if it cannot be read now; the job is then settled later. */
   #findQuietly(kind: JobKind, id: string, groupId: string): Job | undefined {
     try {
@@ -184,17 +201,22 @@ export class SqliteJobStore implements JobStore, KnownJobs {
 
   readonly flush = (): void => {
     this.#disarm();
-    if (this.#pending.size === 0) return;
+    if (this.#pending.size === 0 && this.#sized.size === 0) return;
     try {
       this.#database.transaction(() => {
         for (const keptJob of this.#pending.values()) this.#insert.run(...toValues(keptJob));
+        for (const { kind, groupId, id, inputTokens } of this.#sized.values())
+          this.#writeSize.run(inputTokens ?? null, kind, groupId, id);
       });
       this.#pending.clear();
+      this.#sized.clear();
       this.#lastError = null;
     } catch (error) {
       this.#warn(messageOf(error));
-      const tooMany = Math.max(0, this.#pending.size - maxPending);
-      for (const key of [...this.#pending.keys()].slice(0, tooMany)) this.#pending.delete(key);
+      for (const waiting of [this.#pending, this.#sized]) {
+        const tooMany = Math.max(0, waiting.size - maxPending);
+        for (const key of [...waiting.keys()].slice(0, tooMany)) waiting.delete(key);
+      }
       this.#arm(retryMs);
     }
   };
@@ -224,6 +246,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
 
   #keep(key: string, keptJob: KeptJob): void {
     this.#keepInMemory(key, keptJob);
+    this.#sized.delete(key);
     this.#pending.set(key, keptJob);
     this.#arm(flushMs);
   }

@@ -4,7 +4,7 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { parseObject } from './json/parse-object.ts';
 import { plausibleUsage, unbounded } from './plausible-usage.ts';
 import { promptTokensOf } from './prompt-tokens.ts';
-import { mostInput, referredIn } from './referred-input.ts';
+import { mostInput, referredIn, type SizeOf } from './referred-input.ts';
 import { linesOf } from './sse-event.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from './wire.ts';
 
@@ -38,12 +38,12 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
       inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), maxLikelyInput),
       outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput),
     }),
-    worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds): Usage {
+    worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds, sizeOf?: SizeOf): Usage {
       const window = contextTokens ?? Number.POSITIVE_INFINITY;
       const input = body.captured ? promptTokensOf(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;
       const maxOutput = Math.min(output, outputTokens ?? output, window);
-      const inputTokens = mostInput(input, referredIn(body.captured), contextTokens);
+      const inputTokens = mostInput(input, referredIn(body.captured), contextTokens, sizeOf);
       return { inputTokens, outputTokens: maxOutput * answersPaid(body) };
     },
     hints: ({ size }, answerBytes) => ({

@@ -7,6 +7,7 @@ import type { Usage, UsageCertainty } from '../contract/ledger.ts';
 import type { Failure } from './failure.ts';
 import type { HeaderFields } from './headers.ts';
 import type { MostUsage } from './plausible-usage.ts';
+import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
 import type { UpstreamError } from './upstream-error.ts';
@@ -182,7 +183,7 @@ export interface UsageFormat {
    * The most that the request can use, as far as it is bounded. Reserved against hard budgets while it runs, so that
    * parallel requests can exceed a budget by at most the cost of one of them.
    */
-  worst(body: MeasuredRequest, model: ModelBounds): Usage;
+  worst(body: MeasuredRequest, model: ModelBounds, sizeOf?: SizeOf): Usage;
   hints(body: MeasuredRequest, answerBytes: number): UsageHints;
   /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;

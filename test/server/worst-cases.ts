@@ -311,7 +311,13 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
       const jobs = { rememberNew() {} };
-      const watch = objectWatcher(jobs as never, { method: 'POST', requestIds: [], onlyId: null, owner });
+      const watch = objectWatcher(jobs as never, {
+        method: 'POST',
+        requestIds: [],
+        onlyId: null,
+        owner,
+        size: () => null,
+      });
       watch?.begin(200, 'application/json', {});
       inPieces(bytes, 1_000, (piece) => watch?.take(piece));
     },

@@ -45,6 +45,10 @@ export class StreamedBody implements RequestBody {
     return this.#stream.size;
   }
 
+  get mayGrow(): boolean {
+    return !this.#stream.hasArrived;
+  }
+
   field(): undefined {
     return undefined;
   }
@@ -72,6 +76,7 @@ interface StreamPorts {
 /** A stream of its own, so that an upstream that hangs up does not close the client's connection. */
 class ClientStream extends Readable {
   size = 0;
+  hasArrived = false;
   readonly #request: IncomingMessage;
   readonly #ports: StreamPorts;
   #hasBegun = false;
@@ -114,6 +119,7 @@ class ClientStream extends Readable {
   };
 
   readonly #end = (): void => {
+    this.hasArrived = true;
     this.push(null);
   };
 }

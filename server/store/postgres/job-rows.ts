@@ -17,6 +17,7 @@ export const jobTypes = {
   last_used_at: 'double precision',
   upstream_id: 'text',
   owed: 'json',
+  input_tokens: 'double precision',
 };
 const names = Object.keys(jobTypes).join(', ');
 
@@ -26,6 +27,7 @@ const names = Object.keys(jobTypes).join(', ');
 export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   ON CONFLICT (kind, group_id, id) DO UPDATE SET
     ${replaced(['provider_id', 'credential_id', 'model', 'key_id', 'created_at', 'upstream_id'])},
+    input_tokens = coalesce(excluded.input_tokens, jobs.input_tokens),
     last_used_at = greatest(jobs.last_used_at, excluded.last_used_at),
     owed = CASE WHEN EXISTS (
       SELECT 1 FROM booked_jobs AS booked

@@ -80,20 +80,34 @@ export class PostgresJobStore implements JobStore {
     return this.#writing.flushSoon();
   }
 
-  lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs> {
+  lookUp(ids: readonly string[], groupId: string, { withSizes = false } = {}): MaybePromise<KnownJobs> {
     const nearbyJobs = ids.flatMap((id) => this.#nearBy(id, groupId));
+    // Another replica may have noted the size since it was read.
+    const isUnsized = withSizes && nearbyJobs.some(({ job }) => job.inputTokens === undefined);
+    if (isUnsized) return this.#askForSizes(ids, nearbyJobs);
     if (!ids.every((id) => nearbyJobs.some(({ job }) => job.id === id))) return this.#ask(ids, nearbyJobs);
     const mayBeBilled = nearbyJobs.some(({ job }) => job.owed && !this.#pending.has(keyOf(job)));
     // Billing twice is better than not finding the job.
     return mayBeBilled ? this.#ask(ids, []).catch(() => this.#foundJobs(nearbyJobs)) : this.#foundJobs(nearbyJobs);
   }
 
-  async #ask(ids: readonly string[], nearbyJobs: readonly KeptJob[]): Promise<KnownJobs> {
+  #askForSizes(ids: readonly string[], nearbyJobs: readonly KeptJob[]): Promise<KnownJobs> {
+    const isSized = ({ job }: KeptJob) => job.inputTokens !== undefined;
+    const unsizedJobs = nearbyJobs.filter((keptJob) => !isSized(keptJob));
+    return this.#ask(ids, nearbyJobs.filter(isSized), unsizedJobs).catch(() => this.#foundJobs(nearbyJobs));
+  }
+
+  /** `nearbyJobs` are preferred to what is stored, which is preferred to `staleJobs`. */
+  async #ask(
+    ids: readonly string[],
+    nearbyJobs: readonly KeptJob[],
+    staleJobs: readonly KeptJob[] = [],
+  ): Promise<KnownJobs> {
     const { postgres } = this.#options;
     const { rows } = await explained(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids), cannotLookUp);
     const storedJobs = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(keyOf(job)));
     const waitingJobs = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
-    return this.#foundJobs([...nearbyJobs, ...storedJobs, ...waitingJobs]);
+    return this.#foundJobs([...nearbyJobs, ...storedJobs, ...waitingJobs, ...staleJobs]);
   }
 
   #foundJobs(keptJobs: readonly KeptJob[]): KnownJobs {
@@ -112,7 +126,9 @@ export class PostgresJobStore implements JobStore {
     const nowMs = this.#now();
     const latest = this.#memory.get(keyOf(keptJob.job));
     // This replica may have settled it since it was read.
-    const { job, lastUsedAt } = latest && !latest.job.owed ? latest : keptJob;
+    const { job: known, lastUsedAt } = latest && !latest.job.owed ? latest : keptJob;
+    const inputTokens = known.inputTokens ?? keptJob.job.inputTokens;
+    const job = inputTokens === undefined ? known : { ...known, inputTokens };
     if (nowMs - lastUsedAt >= dayMs) this.#keep({ job, lastUsedAt: nowMs });
     else this.#memory.set(keyOf(job), { job, lastUsedAt });
   }
@@ -157,6 +173,12 @@ export class PostgresJobStore implements JobStore {
     this.#memory.set(key, keptJob);
     if (this.#pending.has(key)) this.#pending.set(key, keptJob);
     return job;
+  }
+
+  noteSize(jobName: Pick<Job, 'kind' | 'id' | 'groupId'>, inputTokens: number): void {
+    const key = keyOf(jobName);
+    const keptJob = this.#memory.get(key) ?? this.#pending.get(key);
+    if (keptJob) this.#keep({ ...keptJob, job: { ...keptJob.job, inputTokens } });
   }
 
   flush(): Promise<void> {

@@ -79,4 +79,11 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE config_revisions ADD COLUMN patch json, ALTER COLUMN config DROP NOT NULL;
     `,
   },
+  {
+    name: 'sizes of objects',
+    sql: `
+      -- The most input that the object adds to a request that refers to it; null: unknown.
+      ALTER TABLE jobs ADD COLUMN input_tokens double precision;
+    `,
+  },
 ];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
+import { createJobStore } from '../../../server/jobs/sqlite-job-store.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
@@ -88,6 +89,12 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
   });
 
   test('copies everything, and what is copied again is there once', async () => {
+    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const jobs = createJobStore({ database, log: silent });
+    const owner = { groupId: 'default', providerId: 'main', credentialId: null, model: null, keyId: 'k1' };
+    jobs.remember({ kind: 'object', id: 'file-1', ...owner, createdAt: Date.now(), inputTokens: 2_000 });
+    jobs.close();
+    database.close();
     const before = await runJson(['usage', '--by', 'key', '--since', '90d', '--data-dir', folder]);
     for (let round = 0; round < 2; round++) {
       const { code, stdout, stderr } = await migrate();
@@ -110,6 +117,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     const [session] = await asked('SELECT stopped_at IS NOT NULL AS stopped, last_seq FROM sessions');
     const [last] = await asked(`SELECT max(seq) AS seq FROM requests WHERE session = 'ses_1'`);
     expect(session).toEqual({ stopped: true, last_seq: last.seq });
+    expect(await asked('SELECT id, input_tokens FROM jobs')).toEqual([{ id: 'file-1', input_tokens: 2_000 }]);
     expect(await asked('SELECT id FROM captures')).toEqual([{ id: 'req_1' }]);
     // The folder is unchanged: its secrets still open with its own key file.
     expect((await runVerb(['key', 'reveal', 'my-editor', '--data-dir', folder])).stdout).toBe(stdout);

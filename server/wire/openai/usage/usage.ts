@@ -26,7 +26,8 @@ import { worstUsage } from './worst-usage.ts';
 export function openaiUsage(operation: Capability, request: RequestFormat, isEdit = false): UsageFormat {
   return {
     likely: (body) => likelyUsage(operation, body, request.answersPaid(body)),
-    worst: (body, model) => worstUsage({ operation, answers: request.answersPaid(body), isEdit }, body, model),
+    worst: (body, model, sizeOf) =>
+      worstUsage({ operation, answers: request.answersPaid(body), isEdit }, body, model, sizeOf),
     hints: (body, answerBytes) => ({
       ...ofRequest(operation, body),
       most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * maxHiddenTokens),

@@ -6,7 +6,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../number-of.ts';
-import { mostInput, referredIn } from '../../referred-input.ts';
+import { mostInput, referredIn, type SizeOf } from '../../referred-input.ts';
 import type { MeasuredRequest, ModelBounds } from '../../wire.ts';
 import { statedOutputTokens } from './likely-usage.ts';
 import { readableBytes } from './readable-bytes.ts';
@@ -36,12 +36,17 @@ interface Asked {
   isEdit: boolean;
 }
 
-export function worstUsage({ operation, answers, isEdit }: Asked, body: MeasuredRequest, model: ModelBounds): Usage {
+export function worstUsage(
+  { operation, answers, isEdit }: Asked,
+  body: MeasuredRequest,
+  model: ModelBounds,
+  sizeOf?: SizeOf,
+): Usage {
   switch (operation) {
     case 'chat':
     case 'completions':
     case 'responses':
-      return { inputTokens: promptTokens(body, model), outputTokens: outputTokens(body, model) * answers };
+      return { inputTokens: promptTokens(body, model, sizeOf), outputTokens: outputTokens(body, model) * answers };
     case 'embeddings':
     case 'moderations':
       return { inputTokens: body.size, outputTokens: 0 };
@@ -57,17 +62,16 @@ export function worstUsage({ operation, answers, isEdit }: Asked, body: Measured
 }
 
 /** A token is at least one byte long. */
-function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): number {
+function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
   const { textBytes, pictures } = readableBytes(body.captured);
   const referred = referredIn(body.captured);
   const isOpen = referred.isOpen || continues(body);
-  return mostInput(textBytes + pictures * tokensPerPicture, { ...referred, isOpen }, contextTokens);
+  return mostInput(textBytes + pictures * tokensPerPicture, { ...referred, isOpen }, contextTokens, sizeOf);
 }
 
-/** An earlier response, a conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
+/** A conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
 function continues(body: MeasuredRequest): boolean {
-  const isStored = ['previous_response_id', 'conversation'].some((name) => body.field(name) != null);
-  return isStored || isObject(body.field('prompt'));
+  return body.field('conversation') != null || isObject(body.field('prompt'));
 }
 
 function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {

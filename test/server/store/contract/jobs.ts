@@ -88,6 +88,44 @@ export function jobContract(subject: StoreSubject): void {
       expect(known.findAny('file-3', 'default')).toMatchObject({ providerId: 'another' });
     });
 
+    test('keeps the size that is noted of it, at once and after a restart', async () => {
+      const response = job('resp_1', { kind: 'response' });
+      const waiting = job('resp_2', { kind: 'response' });
+      const file = { ...object('file-1'), inputTokens: 2_000 };
+      jobs().remember(response);
+      jobs().rememberNew(file);
+      await jobs().flush();
+      jobs().remember(waiting);
+      for (const made of [response, waiting]) jobs().noteSize(made, 1_234);
+      jobs().noteSize(job('unknown'), 1);
+      const all = [{ ...response, inputTokens: 1_234 }, { ...waiting, inputTokens: 1_234 }, file];
+      for (const made of all) expect(await find(jobs(), made)).toEqual(made);
+      await used.restart();
+      for (const made of all) expect(await find(jobs(), made)).toEqual(made);
+      expect(await find(jobs(), job('unknown'))).toBeUndefined();
+    });
+
+    test('that is forgotten has no size any more', async () => {
+      const made = job('resp_1', { kind: 'response' });
+      jobs().remember(made);
+      await jobs().flush();
+      jobs().noteSize(made, 5);
+      jobs().forget('response', 'resp_1', 'default');
+      jobs().remember(made);
+      await used.restart();
+      expect(await find(jobs(), made)).toEqual(made);
+    });
+
+    test('that owes still does so when its size is noted, until the ledger has its usage', async () => {
+      const made = job('resp_1', { kind: 'response', owed: { usage: {}, costUsd: 1 } });
+      jobs().remember(made);
+      await jobs().flush();
+      expect(jobs().settle(made)).toEqual(made);
+      jobs().noteSize(made, 5);
+      await used.restart();
+      expect(await jobs().owing()).toEqual([{ ...made, inputTokens: 5 }]);
+    });
+
     test('that is new is found at once', async () => {
       jobs().rememberNew(object('file-1'));
       expect(await find(jobs(), object('file-1'))).toEqual(object('file-1'));

@@ -55,6 +55,22 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
       });
     });
 
+    test('knows of a size that another notes later, also of a job that it has in memory', async () => {
+      const other = await used.openAnother();
+      const made = job('resp_1', { kind: 'response' });
+      const find = async () =>
+        (await other.jobs.lookUp(['resp_1'], 'default', { withSizes: true })).findAny('resp_1', 'default');
+      await used.store.jobs.remember(made);
+      expect(await find()).toEqual(made);
+      used.store.jobs.noteSize(made, 7);
+      await used.store.jobs.flush();
+      expect(await find()).toEqual({ ...made, inputTokens: 7 });
+      // A replica that does not know of sizes leaves it.
+      other.jobs.remember(made);
+      await other.jobs.flush();
+      expect(await find()).toEqual({ ...made, inputTokens: 7 });
+    });
+
     test('gives an object that both have seen to the first', async () => {
       const other = await used.openAnother();
       used.store.jobs.rememberNew(job('file-1', { kind: 'object', groupId: 'one' }));
