@@ -84,6 +84,8 @@ function toVersionBefore(database: Database): void {
     DROP TABLE earlier_names;
     DELETE FROM facts WHERE name = 'last request to repair';
     UPDATE facts SET value = 1 WHERE name = 'first named request';
+    -- Of a later migration.
+    ALTER TABLE jobs DROP COLUMN input_tokens;
     PRAGMA user_version = ${versionBefore};
   `);
 }
