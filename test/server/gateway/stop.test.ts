@@ -39,7 +39,8 @@ test('a stream that stopping cuts off has its row in the ledger', async () => {
   await Promise.all([expect(cut).resolves.toMatch(/"code":"shutting_down"\}\}\n\n$/), gateway.gateway.stop(20)]);
   const again = await startGateway(options);
   expect(await again.record(response.headers.get('x-request-id') ?? '')).toMatchObject({
-    outcome: 'client-gone',
+    outcome: 'stream-broken',
+    errorCode: 'shutting_down',
     status: 200,
     totalMs: expect.any(Number),
   });
