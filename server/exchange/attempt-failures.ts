@@ -25,7 +25,9 @@ import type { Failure } from '../wire/failure.ts';
 import { mayHaveActed } from '../wire/may-have-acted.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { ErrorFormat } from '../wire/wire.ts';
+import type { RequestTrace } from './exchange-trace.ts';
 import type { OnceOnly } from './once-only.ts';
+import type { CallPlan } from './plan.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
@@ -77,6 +79,21 @@ export function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'fail
 ): Part {
   const error = errorOfLostPurchase(target, problemOf(target, lost.failureResponse, redacted));
   return { ...lost, failure: { ...lost.failure, isLost: true }, failureResponse: { kind: 'error', error } };
+}
+
+interface CutRequest {
+  once: OnceOnly | null;
+  trace: Pick<RequestTrace, 'attempts'>;
+  plan: Pick<CallPlan, 'targets'>;
+}
+
+/** What a client that has nothing of its answer is told if Sluice itself ends the response for this reason. */
+export function cutBySluice(reason: GatewayError, { once, trace, plan }: CutRequest): GatewayError {
+  const sent = trace.attempts.findLast(({ record }) => record.connectMs !== null)?.record;
+  const target = plan.targets.find(({ provider }) => provider.id === sent?.provider);
+  if (once !== 'purchase' || !sent || !target) return reason;
+  sent.failure = 'lost';
+  return errorOfLostPurchase(target, 'Sluice was stopped before the answer came.');
 }
 
 function failureBy(reason: FailureReason, call: FailedCall): AttemptFailure {

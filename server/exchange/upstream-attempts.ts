@@ -14,7 +14,7 @@ import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
-import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
+import { cutBySluice, otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
 import { type ClientResponse, drainMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
@@ -142,8 +142,8 @@ export class UpstreamAttempts {
   /** Sluice itself ends the response. The answering attempt tells the client why; without one, `run` does. */
   cutOff(error: GatewayError): true {
     this.#hasLeft = true;
-    this.#cutOff = error;
     for (const attempt of this.#attempts) attempt.giveUp(error);
+    this.#cutOff = cutBySluice(error, { once: this.#once, trace: this.#options.trace, plan: this.#callPlan });
     this.#clientGone?.resolve();
     return true;
   }

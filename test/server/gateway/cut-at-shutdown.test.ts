@@ -110,3 +110,23 @@ describe.each(names)('50 requests of %s that run at the end of the grace period'
     }
   });
 });
+
+test('a purchase that runs at the end of the grace period is told as one that may have been made, so that SDKs do not repeat it', async () => {
+  await start(false);
+  const reply = fetch(`${gateway.origin}/v1/images/generations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', prompt: 'a cat' }),
+  });
+  await eventually(() => upstream.seen.length === 1);
+  await gateway.gateway.stop(0);
+  const { status, headers, json } = await reply.then(async (response) => ({
+    ...{ status: response.status, headers: response.headers },
+    json: await response.json(),
+  }));
+  expect([status, headers.get('x-should-retry')]).toEqual([502, 'false']);
+  expect(json).toMatchObject({ error: { code: 'purchase_outcome_unknown' } });
+  expect(finished).toMatchObject([
+    { outcome: 'error', errorCode: 'purchase_outcome_unknown', costUsd: null, attempts: [{ failure: 'lost' }] },
+  ]);
+});
