@@ -9,7 +9,7 @@ import { elsewhere, hostilePrograms } from './hostile-settings.ts';
 
 const access = { origin: 'http://127.0.0.1:4810', key: 'sk-sluice-secret', model: 'groq/gpt' };
 const home = '/home/me';
-const folder = '/home/me/project/deep';
+const folder = '/home/me/work/deep';
 
 interface Given {
   parameters?: string[];
