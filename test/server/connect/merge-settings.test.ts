@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { jsonFormat } from '../../../server/connect/json-format.ts';
 import { SettingsInTheWay, takenBack, withAdded, withEntry } from '../../../server/connect/merge-settings.ts';
 
-const settings = dictionary(
-  string({ minLength: 1, maxLength: 3 }).filter((name) => name !== '__proto__'),
-  jsonValue({ maxDepth: 2 }),
-  { maxKeys: 4 },
-);
+/** No client has a setting named `__proto__`, which `jsonc-parser` assigns as JavaScript does. */
+const settings = dictionary(string({ minLength: 1, maxLength: 3 }), jsonValue({ maxDepth: 2 }), {
+  maxKeys: 4,
+}).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
 const ours = { env: { URL: 'http://127.0.0.1:4810', MODEL: 'm' }, model: 'm' };
 
 describe('settings that are taken back', () => {
