@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
-import type { Headers } from '../exchange/capture/message-capture.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette-deck.ts';
 import { encodingOf } from '../exchange/encodings.ts';
+import type { Headers } from '../exchange/response-tap.ts';
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import type { Redactor } from './redactor.ts';

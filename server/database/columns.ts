@@ -1,5 +1,6 @@
 /** Reads columns. Only Sluice writes them, so a value has its expected type or is null. */
-import type { SqlValue } from './database.ts';
+export type SqlValue = string | number | null | Uint8Array;
+export type Row = Record<string, SqlValue>;
 
 type Column = SqlValue | undefined;
 

@@ -7,12 +7,10 @@
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../files/file-problem.ts';
+import type { Row, SqlValue } from './columns.ts';
 import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from './failures.ts';
 import { ledgerMigrations, migrate, NewerDatabase } from './schema.ts';
-
-export type SqlValue = string | number | null | Uint8Array;
-export type Row = Record<string, SqlValue>;
 
 export interface Statement {
   /** Returns the number of changed rows. */

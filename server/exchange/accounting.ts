@@ -10,7 +10,6 @@ import type { PriceTable } from '../usage/price-table.ts';
 import { referredIn } from '../wire/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { isOngoing } from './job-billing.ts';
 import type { RequestBody } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -69,6 +68,10 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
     route?.wire.operation === 'passthrough' && !route.isFree && (isLost(record) || endingOf(record) !== 'failed');
   return mayCost ? ofUnknownCost : free;
 }
+
+const ongoing = new Set<string | null>(['queued', 'in_progress']);
+
+export const isOngoing = (status: string | null) => ongoing.has(status);
 
 /** Whether the response created a background job, which reports its usage only at its end. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {

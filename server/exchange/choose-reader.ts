@@ -7,7 +7,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText, TextSoFar } from '../wire/stream-text.ts';
 import type { Wire } from '../wire/wire.ts';
 import { isEventStream } from './client-headers.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { CallPlan } from './plan.ts';
 import { DownloadReader } from './readers/download-reader.ts';
 import type { Streamed } from './readers/error-event.ts';

@@ -6,7 +6,7 @@ import type { Target } from '../routing/snapshot.ts';
 import { countTokens } from '../translate/count-tokens.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { Route } from '../wire/route.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
 import { countingWireOf } from './translation/choose-translation.ts';

@@ -10,7 +10,7 @@ import type { Wire } from '../wire/wire.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { jobWatcher, type StoredAnswer } from './job-watcher.ts';
 import { objectWatcher } from './object-watcher.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import { notedText } from './redact-credential.ts';
 import type { RequestBody } from './request-body.ts';
 import type { ResponseObserver } from './response-observer.ts';

@@ -12,6 +12,7 @@ import type {
   CassetteNote,
   RequestOutcome,
   RequestRecord,
+  RequestSession,
   RequestStarted,
 } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
@@ -22,15 +23,16 @@ import type { RequestTracing, TraceHeaders } from '../observability/request-trac
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
 import { noteLosses } from '../translate/report-losses.ts';
+import type { OutgoingRequest } from '../transport/transport.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import { wholeNumberOf } from '../wire/number-of.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
-import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
+import type { Sendable } from './request-body.ts';
 import { ResponseExcerpt } from './response-excerpt.ts';
-import type { SessionMark } from './sessions/session-tracker.ts';
+import type { Headers } from './response-tap.ts';
 
 /** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';
@@ -81,6 +83,26 @@ export interface ResponseSummary {
   responseType: string;
 }
 
+/** The session of one request. It may be set later, by the next request of the same conversation. */
+export interface SessionMark {
+  readonly requestId: string;
+  readonly startedAt: number;
+  session: RequestSession | null;
+  /** The request has been recorded, so a session assigned later has to be reported. */
+  hasEnded: boolean;
+}
+
+/** Captures an attempt as it is sent and answered. */
+export interface AttemptTap {
+  sending(request: OutgoingRequest, sendable: Sendable): void;
+  readonly response: {
+    /** `isDecoded`: the chunks will be uncompressed, whatever the headers say. */
+    begin(status: number, headers: Headers, isDecoded?: boolean): void;
+    take(chunk: Buffer): void;
+    end(): void;
+  };
+}
+
 /** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
@@ -101,7 +123,7 @@ export interface AttemptTrace {
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
   /** Null if the request is not captured. */
-  capture: AttemptCapture | null;
+  capture: AttemptTap | null;
   /** Propagates the attempt's span to the upstream; null if there is none. */
   traceHeaders: TraceHeaders | null;
 }

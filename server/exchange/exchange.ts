@@ -27,7 +27,7 @@ import type { FaultInjector } from './faults/fault-injector.ts';
 import type { JobBilling } from './job-billing.ts';
 import { findNamedObjects, nothingNamed } from './named-objects.ts';
 import { openClient } from './open-client.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { CallPlan } from './plan.ts';
 import { fieldsOf, planRoute } from './plan-route.ts';
 import { pricedTargets } from './priced-targets.ts';

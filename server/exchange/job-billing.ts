@@ -12,6 +12,7 @@ import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { UsageFormat } from '../wire/wire.ts';
+import { isOngoing } from './accounting.ts';
 import { noteSize } from './created-objects.ts';
 import { amountsOf } from './enforce-limits.ts';
 import { createRequestId } from './exchange-trace.ts';
@@ -35,10 +36,7 @@ interface JobResponse {
   contentType: string;
 }
 
-const ongoing = new Set<string | null>(['queued', 'in_progress']);
 const endedStatuses = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
-
-export const isOngoing = (status: string | null) => ongoing.has(status);
 
 export class JobBilling {
   readonly #ports: JobBillingPorts;
@@ -111,7 +109,7 @@ export class JobBilling {
     const answer = tail.kept(contentType);
     const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
-    if (ongoing.has(status) || (usage === null && !endedStatuses.has(status))) return null;
+    if (isOngoing(status) || (usage === null && !endedStatuses.has(status))) return null;
     const costOfUsage = (countedUsage: Accounting['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, countedUsage);
     if (usage !== null) return { usage, usageCertainty: certainty, costUsd: costOfUsage(usage) };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isPurchase } from '../wire/route.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 
 /** What a request must not do twice. A second deletion would say that the object was never there. */
 export type OnceOnly = 'purchase' | 'deletion';

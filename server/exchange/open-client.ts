@@ -3,7 +3,7 @@ import type { Settings } from '../contract/settings.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
 import type { FaultInjector } from './faults/fault-injector.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { ResponseTap } from './response-tap.ts';
 
 interface OpenClientOptions {

@@ -1,7 +1,7 @@
 import { awakeMs } from '../awake-clock.ts';
 import { AttemptPlan } from '../routing/attempt-plan.ts';
 import type { Picker, PickRequest } from '../routing/picker.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 

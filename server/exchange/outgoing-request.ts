@@ -5,32 +5,16 @@ import type { Timeouts } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptPlan } from '../routing/attempt-plan.ts';
 import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
-import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { decidingField } from '../wire/deciding-fields.ts';
-import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { withSegment } from '../wire/segments.ts';
 import { containsSecret } from './find-secrets.ts';
-import type { MemoryAccount } from './memory-account.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
-
-/** The request, independent of its target. */
-export interface OutgoingCall {
-  match: RouteMatch;
-  group: CompiledGroup;
-  body: RequestBody;
-  /** The memory account of the request. */
-  memory: MemoryAccount;
-  /** The client's headers that may be forwarded. */
-  headers: Readonly<Record<string, string>>;
-  /** Relative to the API's base, percent-encoded as the client sent it. */
-  path: string;
-  /** The client's query that may be forwarded. */
-  query: string;
-}
 
 interface Recipient {
   target: Target;

@@ -8,7 +8,7 @@ import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../
 import type { PassthroughMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { hardBudgetOf } from './enforce-limits.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
 interface CheckedRequest {

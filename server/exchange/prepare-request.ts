@@ -21,7 +21,7 @@ import type { FormValue } from '../wire/uploaded-file.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import { withReferredItems } from './kept-history.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';

@@ -1,4 +1,4 @@
-import type { Headers } from './capture/message-capture.ts';
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Observes a client's response as it is sent, without changing it. */
 export interface ResponseTap {

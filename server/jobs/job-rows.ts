@@ -1,7 +1,7 @@
 /** Converts jobs to rows of the table `jobs` and back. */
 import type { Reserved } from '../contract/ledger.ts';
-import { json, number, text } from '../database/columns.ts';
-import type { Database, Row, SqlValue } from '../database/database.ts';
+import { json, number, type Row, type SqlValue, text } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 
 /** A job with the time of its last use, which is updated once a day at most. */

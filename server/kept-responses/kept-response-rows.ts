@@ -1,7 +1,7 @@
 /** Limits for kept responses, and the SQLite statements for the table `kept_responses`. */
 import type { Settings } from '../contract/settings.ts';
-import { number, text } from '../database/columns.ts';
-import type { Database, Row } from '../database/database.ts';
+import { number, type Row, text } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import type { KeptResponse } from './kept-response.ts';
 
 /** Migrations of `responses.sqlite`. */

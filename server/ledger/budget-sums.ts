@@ -7,8 +7,8 @@
  */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
-import { number } from '../database/columns.ts';
-import type { Database, Row } from '../database/database.ts';
+import { number, type Row } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import { DelayedWrite } from './delayed-write.ts';
 import type { Spent } from './usage-history.ts';
 

@@ -7,8 +7,8 @@ import type {
   CapturedResponse,
   HeaderList,
 } from '../contract/capture.ts';
-import { bytes, json, number } from '../database/columns.ts';
-import type { Database, Row } from '../database/database.ts';
+import { bytes, json, number, type Row } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 
 export interface Capture {
   /** The id of the request. */

@@ -4,8 +4,7 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
-import { number, text } from '../database/columns.ts';
-import type { Row } from '../database/database.ts';
+import { number, type Row, text } from '../database/columns.ts';
 import { after } from '../timers.ts';
 
 export interface CountedMinute extends RefusalView {

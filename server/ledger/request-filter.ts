@@ -2,7 +2,8 @@
 import type { Operation } from '../contract/capability.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { Within } from '../contract/people.ts';
-import type { Database, SqlValue } from '../database/database.ts';
+import type { SqlValue } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, slackMs, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';

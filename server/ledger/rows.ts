@@ -17,8 +17,7 @@ import {
 } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import type { ShadowedRequest } from '../contract/shadow.ts';
-import { json, number, text } from '../database/columns.ts';
-import type { Row, SqlValue } from '../database/database.ts';
+import { json, number, type Row, type SqlValue, text } from '../database/columns.ts';
 
 /** In the order of `startedValues`. */
 export const startedColumns =

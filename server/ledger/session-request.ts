@@ -2,8 +2,7 @@ import { captureCauses } from '../contract/capture.ts';
 import { lostPurchaseCode } from '../contract/errors.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
-import { json, number, text } from '../database/columns.ts';
-import type { Row } from '../database/database.ts';
+import { json, number, type Row, text } from '../database/columns.ts';
 
 /** The fields of a request that are needed to show its session. */
 export interface ReadRequest extends SessionRequestFacts {

@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Within } from '../contract/people.ts';
 import type { SessionInFull, SessionView } from '../contract/session-views.ts';
-import { number, text } from '../database/columns.ts';
-import type { Database, Row, SqlValue } from '../database/database.ts';
+import { number, type Row, type SqlValue, text } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
 import { type ReadRequest, readRequest, requestColumns } from './session-request.ts';
 import { budgetUsed } from './session-states.ts';

@@ -1,7 +1,6 @@
 /** Usage totals: their columns, and their addition. */
 import type { UsageTotals } from '../contract/ledger.ts';
-import { number } from '../database/columns.ts';
-import type { Row } from '../database/database.ts';
+import { number, type Row } from '../database/columns.ts';
 
 /** `costUsd` is the sum of the known costs. */
 export type Sums = Omit<UsageTotals, 'costUsd'> & { costUsd: number };

@@ -1,8 +1,8 @@
 /** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
 import { setImmediate } from 'node:timers/promises';
 import type { UsageView } from '../contract/request-views.ts';
-import { number, text } from '../database/columns.ts';
-import type { Database, Row } from '../database/database.ts';
+import { number, type Row, text } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
 import { sumsOverTime } from './over-time.ts';
 import { addInto, displayedCost, readSums, type Sums, sumColumns } from './sums.ts';
 import type { TextIndex } from './text-index.ts';

@@ -1,7 +1,6 @@
 /** SQLite tables about people, in a separate file, which exists only where people sign in. */
 import type { AuditEntry } from '../contract/people-views.ts';
-import { json, number, text } from '../database/columns.ts';
-import type { Row } from '../database/database.ts';
+import { json, number, type Row, text } from '../database/columns.ts';
 import type { Access, StoredPerson } from './people-store.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */

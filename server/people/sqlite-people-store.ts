@@ -1,5 +1,5 @@
-import { number } from '../database/columns.ts';
-import { openDatabase, type Row } from '../database/database.ts';
+import { number, type Row } from '../database/columns.ts';
+import { openDatabase } from '../database/database.ts';
 import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
 import type { PeopleStore } from './people-store.ts';
 

@@ -7,7 +7,7 @@ import type { CacheNote, RequestRecord } from '../../contract/ledger.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import { isEventStream } from '../client-headers.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { CallPlan } from '../plan.ts';
 import { AnswerTap } from './answer-tap.ts';
 import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';

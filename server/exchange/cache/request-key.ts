@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { CallPlan } from '../plan.ts';
 
 /**

@@ -8,8 +8,9 @@ import type { RequestTrace } from '../exchange-trace.ts';
 import { overlapBytes } from '../redact-credential.ts';
 import { redactUrl } from '../redact-headers.ts';
 import type { RequestBody } from '../request-body.ts';
+import type { Headers } from '../response-tap.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
-import { type CaptureRules, capturedMessage, type Headers, type RawBody, withoutBody } from './message-capture.ts';
+import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 interface ExchangeCaptureOptions {

@@ -1,8 +1,7 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
 import { overlapBytes, redactBytes } from '../redact-credential.ts';
 import { redactHeaders } from '../redact-headers.ts';
-
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+import type { Headers } from '../response-tap.ts';
 
 /** Bounds and secrets for everything that is kept of one exchange. */
 export interface CaptureRules {

@@ -1,12 +1,6 @@
 import type { CapturedMessage, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
-import {
-  BodyStart,
-  type CaptureRules,
-  capturedMessage,
-  type Headers,
-  isPlain,
-  withoutBody,
-} from './message-capture.ts';
+import type { Headers } from '../response-tap.ts';
+import { BodyStart, type CaptureRules, capturedMessage, isPlain, withoutBody } from './message-capture.ts';
 
 /** The head of a response and the first bytes of its body, as they pass. */
 export class ResponseCapture {

@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 import { mayTranslatedBeRescued } from '../choose-reader.ts';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { CallPlan } from '../plan.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 

@@ -17,6 +17,7 @@ import type { HeaderFields } from '../../wire/headers.ts';
 import { toolResultsOf } from '../../wire/tool-results.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
+import type { SessionMark } from '../exchange-trace.ts';
 import { notedText } from '../redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
@@ -36,15 +37,6 @@ export interface SessionQuestion {
   isByConversation: boolean;
   /** Null if its body holds no conversation. */
   format: Pick<RequestFormat, 'sessionOf'> | null;
-}
-
-/** The session of one request. It may be set later, by the next request of the same conversation. */
-export interface SessionMark {
-  readonly requestId: string;
-  readonly startedAt: number;
-  session: RequestSession | null;
-  /** The request has been recorded, so a session assigned later has to be reported. */
-  hasEnded: boolean;
 }
 
 interface Opening {

@@ -14,7 +14,7 @@ import { accountFor } from '../accounting.ts';
 import { ExchangeCapture } from '../capture/exchange-capture.ts';
 import { amountsOf } from '../enforce-limits.ts';
 import { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { CallPlan } from '../plan.ts';
 import type { RequestBody } from '../request-body.ts';
 import { UpstreamAttempts } from '../upstream-attempts.ts';

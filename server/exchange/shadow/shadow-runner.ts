@@ -12,7 +12,7 @@ import { isWireName } from '../../translate/wire-translations.ts';
 import type { Route } from '../../wire/route.ts';
 import { costOf, worstUsageAt } from '../enforce-limits.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { CallPlan } from '../plan.ts';
 import type { RequestBody } from '../request-body.ts';
 import { isServedBy } from '../translation/choose-translation.ts';

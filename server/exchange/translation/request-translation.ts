@@ -15,7 +15,7 @@ import { refusalOf } from '../../translate/report-losses.ts';
 
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
-import type { OutgoingCall } from '../outgoing-request.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';

@@ -2,7 +2,8 @@
  * Copies the durable records from the SQLite files of a data folder. Existing rows stay or are replaced by equal ones,
  * so an interrupted import can be repeated. Live data in the database is not touched.
  */
-import type { Database, Row } from '../../database/database.ts';
+import type { Row } from '../../database/columns.ts';
+import type { Database } from '../../database/database.ts';
 import { readCapture } from '../../ledger/capture-rows.ts';
 import { type EndedRow, toLedgerRow } from '../../ledger/rows.ts';
 import { storableRow } from '../../ledger/storable-row.ts';

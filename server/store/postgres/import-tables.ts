@@ -1,5 +1,6 @@
 /** Tables that are the same in SQLite and PostgreSQL, except for the layout of sums. */
-import type { Database, Row, SqlValue } from '../../database/database.ts';
+import type { Row, SqlValue } from '../../database/columns.ts';
+import type { Database } from '../../database/database.ts';
 import { storableName, storableText } from '../../ledger/storable-row.ts';
 import { sumColumns } from '../../ledger/sums.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';

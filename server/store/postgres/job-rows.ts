@@ -1,5 +1,5 @@
 /** SQL statements for the table `jobs`. */
-import type { SqlValue } from '../../database/database.ts';
+import type { SqlValue } from '../../database/columns.ts';
 import type { JobKind, JobPage } from '../../jobs/job.ts';
 import { type KeptJob, toValues } from '../../jobs/job-rows.ts';
 import { byText, columnsOf, replaced, unnest } from './columns.ts';

@@ -3,8 +3,7 @@
  * is revoked at all.
  */
 import { GatewayError } from '../../contract/errors.ts';
-import { number, text } from '../../database/columns.ts';
-import type { Row } from '../../database/database.ts';
+import { number, type Row, text } from '../../database/columns.ts';
 import { readAccess, readEntry, readPerson } from '../../people/people-rows.ts';
 import type { PeopleStore } from '../../people/people-store.ts';
 import { explained } from './failures.ts';

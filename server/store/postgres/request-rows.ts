@@ -1,5 +1,5 @@
 /** The statement that writes requests, both begun and ended ones. */
-import type { SqlValue } from '../../database/database.ts';
+import type { SqlValue } from '../../database/columns.ts';
 import {
   type BegunRow,
   type EndedRow,

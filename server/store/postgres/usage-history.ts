@@ -4,8 +4,7 @@
  */
 import type { LimitScope } from '../../contract/limits.ts';
 import { BatchedQuestions } from '../../database/batched-questions.ts';
-import { number } from '../../database/columns.ts';
-import type { Row } from '../../database/database.ts';
+import { number, type Row } from '../../database/columns.ts';
 import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
 import {

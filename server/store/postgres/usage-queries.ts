@@ -1,8 +1,7 @@
 /** Usage over a range, from the sums: whole days where possible, and quarter-hours before and after them. */
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
-import { number, text } from '../../database/columns.ts';
-import type { Row } from '../../database/database.ts';
+import { number, type Row, text } from '../../database/columns.ts';
 import { viewStep } from '../../ledger/over-time.ts';
 import { displayedCost, readSums, sumColumns } from '../../ledger/sums.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';

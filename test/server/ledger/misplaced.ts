@@ -1,5 +1,6 @@
 /** A ledger's file as versions before the repair left it: derived from wrong sequence numbers, as their writer took them. */
-import { type Database, openDatabase, type SqlValue } from '../../../server/database/database.ts';
+import type { SqlValue } from '../../../server/database/columns.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { ledgerMigrations } from '../../../server/database/schema.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
