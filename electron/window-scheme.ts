@@ -66,16 +66,15 @@ export function serveWindow(protocolModule: Pick<Protocol, 'handle'>, ports: Win
   });
 }
 
-const exportsByPath: ReadonlyMap<string, 'csv' | 'jsonl' | 'dataset'> = new Map([
+const exportsByPath: ReadonlyMap<string, 'csv' | 'jsonl'> = new Map([
   ['/control/requests.csv', 'csv'],
   ['/control/requests.jsonl', 'jsonl'],
-  ['/control/dataset.jsonl', 'dataset'],
 ]);
 
 /** Equivalent to the engine's route of the same path, for which the page has no session. */
 function sendExport(
   gateway: Pick<Gateway, 'exportRequests'> | null,
-  format: 'csv' | 'jsonl' | 'dataset',
+  format: 'csv' | 'jsonl',
   search: string,
 ): Response {
   if (!gateway) return refuse(503);
@@ -83,8 +82,7 @@ function sendExport(
     const pieces = gateway.exportRequests(format, Object.fromEntries(new URLSearchParams(search)));
     const body = Readable.toWeb(Readable.from(encoded(pieces))) as ReadableStream;
     const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8';
-    const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
-    const disposition = `attachment; filename="${name}"`;
+    const disposition = `attachment; filename="requests.${format}"`;
     return new Response(body, { headers: { ...ownHeaders, 'content-type': type, 'content-disposition': disposition } });
   } catch {
     // A filter that does not exist.

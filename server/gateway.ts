@@ -9,7 +9,7 @@ import type { RequestRecord } from './contract/ledger.ts';
 import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { exportLedger } from './control/view-dataset.ts';
+import { exportLedger } from './control/export-ledger.ts';
 import { HeapShare } from './exchange/heap-share.ts';
 import { JobBilling } from './exchange/job-billing.ts';
 import { JobPoller } from './exchange/job-poller.ts';
@@ -54,10 +54,10 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: the query
-   * parameters of an export's address. Throws GatewayError `invalid_command`.
+   * The requests of a filter as text, newest first. `parameters`: the query parameters of an export's address. Throws
+   * GatewayError `invalid_command`.
    */
-  exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /**
    * Calls the listener with a snapshot, then with changes (`contract/events.ts`); with `by`, only with what this person
    * may see. Returns the unsubscribe function.

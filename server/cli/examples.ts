@@ -92,7 +92,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice log --follow --errors',
     'sluice log --key my-editor --since 2h',
     'sluice log --export csv --since 30d > requests.csv',
-    'sluice log --export dataset --group writing > conversations.jsonl',
   ],
   'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
   sessions: ['sluice sessions', 'sluice sessions --key my-editor --since 2h', 'sluice sessions --stopped --json'],

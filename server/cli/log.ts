@@ -1,13 +1,11 @@
 /** `sluice log`: the requests in the ledger, and new ones as they end. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type DatasetAnswer, datasetAnswers } from '../contract/dataset.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryResults, RequestFilterInput } from '../contract/queries.ts';
 import { repairText } from '../contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
-import { printDataset } from './dataset.ts';
 import { describeRequest } from './describe-request.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addFilterOptions, type FilterOptions, filterOf, isSelected, unknownNames } from './log-filter.ts';
@@ -19,8 +17,7 @@ import type { VerbContext, Verbs } from './verb.ts';
 interface LogOptions extends FilterOptions {
   follow?: boolean;
   limit: number;
-  export?: ExportFormat | 'dataset';
-  answer: DatasetAnswer;
+  export?: ExportFormat;
 }
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
@@ -31,17 +28,9 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')
     .addOption(
-      new Option(
-        '--export <format>',
-        'export all requests with all fields; dataset: captured conversations in the chat format for fine-tuning',
-      )
-        .choices(['csv', 'jsonl', 'dataset'])
+      new Option('--export <format>', 'export all requests with all fields')
+        .choices(['csv', 'jsonl'])
         .conflicts('follow'),
-    )
-    .addOption(
-      new Option('--answer <whose>', 'the answers in a dataset: those of the requests, or those of their shadows')
-        .choices(datasetAnswers)
-        .default('own'),
     );
   addFilterOptions(log);
   on<LogOptions>(log, async (context, [id], options) => {
@@ -50,7 +39,6 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     if (options.export && filter.search !== undefined) {
       noteRepair(context.output, await context.control.query({ type: 'requests', filter, limit: 1 }));
     }
-    if (options.export === 'dataset') return printDataset(context, filter, options.answer);
     if (options.export) {
       for await (const chunk of exportAll(context.control, options.export, filter))
         context.terminal.stdout.write(chunk);

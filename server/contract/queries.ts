@@ -9,7 +9,6 @@ import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-vi
 import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
-import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
@@ -166,12 +165,6 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('session'), id: sessionId }),
   /** Compares shadow requests with the clients' own. Reads the newest 100,000 shadows. */
   z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: timeMs.optional() }),
-  /** The counts of a dataset of captured conversations. Reads all requests of the filter. */
-  z.strictObject({
-    type: z.literal('dataset'),
-    filter: requestFilterSchema.prefault({}),
-    answer: z.enum(datasetAnswers).default('own'),
-  }),
   /** Requests without a valid key. They have no ledger rows, but up to 10,000 counts by reason and minute. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: timeMs.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -270,7 +263,6 @@ export interface QueryResults {
   sessions: { sessions: SessionView[]; next: number | null };
   session: SessionInFull;
   shadows: ShadowReport;
-  dataset: DatasetCount;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

@@ -48,7 +48,6 @@ import { previewTeamPreset } from './preview-team-preset.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 import type { TeamPresets } from './team-presets.ts';
-import { countDataset } from './view-dataset.ts';
 import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
 import { viewPrices } from './view-prices.ts';
 import { viewRequest } from './view-request.ts';
@@ -125,7 +124,6 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
       ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
     session: ({ id }) => viewSession(ports, id),
     shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
-    dataset: ({ filter, answer }, { within }) => countDataset(ledger, defined({ ...filter, within }), answer),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),

@@ -26,7 +26,7 @@ interface ControlRoutePorts {
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
   /** The ledger as text, in chunks. Throws a GatewayError for parameters that are not a valid filter. */
   exportRequests(
-    format: ExportFormat | 'dataset',
+    format: ExportFormat,
     parameters: Readonly<Record<string, unknown>>,
     by?: Caller,
   ): AsyncIterable<string>;
@@ -75,7 +75,6 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
-  router.get('/dataset.jsonl', sendExport(ports, 'dataset', 'application/jsonl; charset=utf-8'));
   router.use(explainBodyError);
   return { router, metrics: sendMetrics(ports), close: streams.close };
 }
@@ -153,11 +152,10 @@ function jsonBody(request: Request): unknown {
   return request.body;
 }
 
-function sendExport(ports: ControlRoutePorts, format: ExportFormat | 'dataset', contentType: string): RequestHandler {
+function sendExport(ports: ControlRoutePorts, format: ExportFormat, contentType: string): RequestHandler {
   return async (request: Request, response: Response) => {
     const pieces = ports.exportRequests(format, request.query, callerOf(response));
-    const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
-    response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="${name}"` });
+    response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="requests.${format}"` });
     await sendPieces(pieces, response);
   };
 }

@@ -53,7 +53,6 @@ export const queryRules: Rules = {
   sessions: 'within',
   session: { keep: visibleSession },
   shadows: { ask: askAsManager },
-  dataset: 'within',
   refusals: 'admin',
   clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },
   'connect-clients': 'admin',

@@ -276,14 +276,14 @@ it('goes through the list by keys, closes without a step in the history, and giv
 
 it('leaves the keys to a dialog that is open above it', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
-  const { page, gateway } = await open({ screen, config });
+  const { page, gateway } = await open({ screen: `${screen}?outcome=ok`, config });
   for (let times = 0; times < 2; times++) await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   await expect.poll(() => rowOf(page).count()).toBe(2);
   const panel = await openFirst(page);
   const { pathname, hash } = new URL(page.url());
-  await page.getByRole('button', { name: 'Export' }).click();
-  await page.getByRole('menuitem', { name: 'Dataset for fine-tuning…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Dataset for fine-tuning' });
+  await page.getByRole('button', { name: 'Saved' }).click();
+  await page.getByRole('menuitem', { name: 'Save this filter…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this filter' });
   await dialog.getByRole('button', { name: 'Close' }).focus();
   await page.keyboard.press('j');
   await page.keyboard.press('Escape');

@@ -1,5 +1,5 @@
 /**
- * Shadow requests in the window: enabled for a group, shown beside a request, summarised, and exported as a dataset.
+ * Shadow requests in the window: enabled for a group, shown beside a request and summarised.
  */
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -27,10 +27,6 @@ const english = {
   compare: 'Compare the answers',
   equal: '0 of 1 answers equal',
   mark: 'shadow',
-  export: 'Export',
-  dataset: 'Dataset for fine-tuning…',
-  has: '1 conversation',
-  download: 'Download',
 };
 const chinese: typeof english = {
   part: '影子请求',
@@ -43,14 +39,10 @@ const chinese: typeof english = {
   compare: '比较两个回答',
   equal: '1 个回答中有 0 个相同',
   mark: '影子',
-  export: '导出',
-  dataset: '微调数据集…',
-  has: '1 个对话',
-  download: '下载',
 };
 
 test.each(oneOrAllAppearances)(
-  'a shadow is set up, compared and exported at $width px, $colorScheme, $locale',
+  'a shadow is set up and compared at $width px, $colorScheme, $locale',
   async ({ width, colorScheme, locale }) => {
     const upstream = await startUpstream((request, response) => {
       const isCheap = request.body.includes('"cheap"');
@@ -91,15 +83,6 @@ test.each(oneOrAllAppearances)(
 
     await page.goto(`${gateway.origin}/#/requests`);
     await page.getByRole('cell', { name: names.mark }).waitFor();
-    await page.getByRole('button', { name: names.export, exact: true }).click();
-    await page.getByRole('menuitem', { name: names.dataset }).click();
-    await page.getByText(names.has, { exact: true }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('dialog').getByRole('link', { name: names.download }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('dataset.jsonl');
 
     await page.goto(`${gateway.origin}/#/groups/default`);
     await page.getByText(names.equal).waitFor();

@@ -1,4 +1,4 @@
-/** Shadow requests of groups, and datasets of captured conversations. */
+/** Shadow requests of groups. */
 export const shadows = {
   /** Shown in lists beside the path. */
   mark: 'shadow',
@@ -43,25 +43,4 @@ export const shadows = {
   client: 'Client',
   shadow: 'Shadow',
   length: 'Length',
-  dataset: {
-    open: 'Dataset for fine-tuning…',
-    title: 'Dataset for fine-tuning',
-    hint: 'Captured conversations that match the filter, as JSON Lines in OpenAI’s chat format. Secrets are removed as in captures.',
-    answers: 'Answers',
-    whose: { own: 'Clients’ requests', shadow: 'Shadow requests' },
-    counting: 'Reading the conversations…',
-    has: (count: number, text: string) => `${text} ${count === 1 ? 'conversation' : 'conversations'}`,
-    left: 'Left out:',
-    changed: 'Changed in some conversations:',
-    gaps: {
-      'not-captured': (count: string) => `${count} not captured`,
-      'no-conversation': (count: string) => `${count} other than conversations`,
-      'not-answered': (count: string) => `${count} without an answer`,
-      'cut-short': (count: string) => `${count} with an unfinished answer`,
-      'not-whole': (count: string) => `${count} not captured in full`,
-      unreadable: (count: string) => `${count} unreadable`,
-      'not-expressible': (count: string) => `${count} with content that the format does not have`,
-    },
-    download: 'Download',
-  },
 };

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { expect, test } from 'vitest';
-import { describeCount } from '../../../server/cli/dataset.ts';
 import { parseShadow } from '../../../server/cli/shadow-option.ts';
 import { eventually } from '../../support/eventually.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
@@ -28,15 +27,7 @@ test('a shadow is written as off, or by target, share and dollars a day', () => 
   }
 });
 
-test('what a dataset has and has not is told in words', () => {
-  expect(describeCount({ conversations: 1, left: {}, changed: {} })).toBe('1 conversation written.');
-  const count = { conversations: 2, left: { 'not-captured': 3, 'cut-short': 1 }, changed: { 'foreign-reasoning': 1 } };
-  expect(describeCount(count)).toContain(
-    '2 conversations written. Left out: 3 not captured, 1 with an answer that was not finished.',
-  );
-});
-
-test('a shadow is set for a group, summarised, shown beside its request, and exported', async () => {
+test('a shadow is set for a group, summarised, and shown beside its request', async () => {
   const upstream = await startUpstream((_request, response) => json(response, completion('Another answer.')));
   const folder = temporaryFolder();
   const two = { id: 'two', baseUrl: upstream.baseUrl, models: ['cheap'] };
@@ -68,16 +59,5 @@ test('a shadow is set for a group, summarised, shown beside its request, and exp
   });
   expect(shown).toContain('another answer');
   expect((await run('shadow')).stdout).toMatch(/default +two\/cheap +1 +1 +0 of 1/);
-  const own = await run('log', '--export', 'dataset');
-  expect(
-    own.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).messages[0]),
-  ).toEqual([{ role: 'user', content: 'Hello' }]);
-  expect(own.stderr).toContain('1 conversation written.');
-  const other = await run('log', '--export', 'dataset', '--answer', 'shadow');
-  expect(other.stdout).not.toBe(own.stdout);
-  expect(other.stderr).toContain('1 conversation written.');
   await upstream.stop();
 });

@@ -106,7 +106,6 @@ test('of no command commands the terminal, whatever was named, sent or answered'
     'log --errors',
     'log --export csv',
     'log --export jsonl',
-    'log --export dataset',
     ...['model', 'key', 'group', 'provider', 'client'].map((by) => `usage --by ${by}`),
   ]) {
     const words = verb.split(' ');

@@ -96,7 +96,7 @@ describe('the control plane lets in', () => {
     }
   });
 
-  test.each(['/events', '/requests.csv', '/requests.jsonl', '/dataset.jsonl', '/execute', '/nothing'])(
+  test.each(['/events', '/requests.csv', '/requests.jsonl', '/execute', '/nothing'])(
     'nobody to GET %s without a token or from another page',
     async (path) => {
       expect((await send(path, {}, { method: 'GET' })).status).toBe(403);

@@ -80,7 +80,6 @@ describe.runIf(hasPostgres())('at another replica', () => {
     'get /events': null,
     'get /requests.csv': {},
     'get /requests.jsonl': {},
-    'get /dataset.jsonl': {},
     'post /{*path}': null,
   };
 

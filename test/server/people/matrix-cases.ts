@@ -62,7 +62,6 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
   ],
   session: ({ session }) => [{ type: 'session', id: session }],
   shadows: ({ group }) => [{ type: 'shadows' }, { type: 'shadows', groupId: group }],
-  dataset: ({ group }) => [{ type: 'dataset', filter: { groupId: group } }],
   refusals: () => [{ type: 'refusals' }],
   clients: () => [{ type: 'clients' }],
   'connect-clients': () => [{ type: 'connect-clients' }],
