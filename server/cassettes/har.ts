@@ -1,41 +1,7 @@
-/**
- * HTTP Archives (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read and write.
- */
-import { z } from 'zod';
+/** Recordings as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read. */
 import { version } from '../version.ts';
 import type { RecordedExchange, RequestBody } from './format.ts';
 import { unpackAnswer } from './response-part.ts';
-
-const headerSchema = z.object({ name: z.string(), value: z.string() });
-
-/** The parts of an archive that are read. */
-export const harSchema = z.object({
-  log: z.object({
-    entries: z.array(
-      z.object({
-        request: z.object({
-          method: z.string().min(1),
-          url: z.url(),
-          headers: z.array(headerSchema),
-          postData: z.object({ mimeType: z.string(), text: z.string().default('') }).optional(),
-        }),
-        response: z.object({
-          status: z.int(),
-          headers: z.array(headerSchema),
-          content: z.object({
-            size: z.number().default(0),
-            text: z.string().default(''),
-            encoding: z.string().optional(),
-          }),
-        }),
-        timings: z.object({ wait: z.number() }).optional(),
-      }),
-    ),
-  }),
-});
-
-export type Har = z.infer<typeof harSchema>;
-export type HarEntry = Har['log']['entries'][number];
 
 interface Dated {
   exchange: RecordedExchange;
@@ -90,7 +56,7 @@ function entryOf({ exchange: { request, response }, date }: Dated): object {
   };
 }
 
-function listOf(headers: Readonly<Record<string, string | string[]>>): z.infer<typeof headerSchema>[] {
+function listOf(headers: Readonly<Record<string, string | string[]>>): { name: string; value: string }[] {
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((item) => ({ name, value: item })));
 }
 

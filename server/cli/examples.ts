@@ -24,7 +24,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'cassette export': ['sluice cassette export cassettes exchanges.har'],
   'cassette status': ['sluice cassette status'],
   'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
-  'cassette import': ['sluice cassette import exchanges.har cassettes'],
   replay: [
     'sluice replay --cassette cassettes -- npm test',
     'sluice replay --cassette cassettes --pace recorded -- python chat.py',

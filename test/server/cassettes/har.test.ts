@@ -1,5 +1,5 @@
-/** Conversion of cassettes to and from HTTP Archives. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Cassettes as HTTP Archives. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -53,13 +53,8 @@ const speech: RecordedExchange = {
   usage: null,
 };
 
-function recordingsIn(path: string): RecordedExchange[] {
-  const names = readdirSync(path).sort();
-  return names.map((name) => JSON.parse(readFileSync(join(path, name), 'utf8')));
-}
-
-test('what is exported and imported again is the same', async () => {
-  const [from, file, to] = [join(folder, 'from'), join(folder, 'all.har'), join(folder, 'to')];
+test('a cassette is exported with its requests, answers and times', async () => {
+  const [from, file] = [join(folder, 'from'), join(folder, 'all.har')];
   mkdirSync(from);
   writeFileSync(join(from, '0001-chat.json'), formatExchange(chat));
   writeFileSync(join(from, '0002-speech.json'), formatExchange(speech));
@@ -76,52 +71,6 @@ test('what is exported and imported again is the same', async () => {
       },
       { response: { content: { text: '/wD+', encoding: 'base64', size: 3 } } },
     ],
-  });
-  expect((await runVerb(['cassette', 'import', file, to])).stderr).toBe(`Imported 2 recordings to ${to}.\n`);
-  expect(recordingsIn(to)).toEqual([chat, speech]);
-  expect(readdirSync(to).sort()[0]).toMatch(/^0001-chat-completions-[0-9a-f]{6}\.json$/);
-});
-
-test('the archive of a proxy is imported without its secrets, and without what Sluice does not serve', async () => {
-  const key = 'key-of-the-proxy-user-1234';
-  const entry = (url: string) => ({
-    startedDateTime: '2026-01-01T00:00:00Z',
-    request: {
-      method: 'POST',
-      url,
-      headers: [
-        { name: 'Authorization', value: `Bearer ${key}` },
-        { name: 'Cookie', value: 'session=planted-cookie-value' },
-        { name: 'Content-Type', value: 'application/json' },
-      ],
-      postData: { mimeType: 'application/json', text: JSON.stringify({ model: 'gpt-x', messages: [], note: key }) },
-    },
-    response: {
-      status: 200,
-      headers: [
-        { name: 'Content-Type', value: 'application/json' },
-        { name: 'Set-Cookie', value: 'session=planted-cookie-value' },
-      ],
-      content: { size: 2, text: JSON.stringify({ said: key }) },
-    },
-  });
-  const [file, to] = [join(folder, 'proxy.har'), join(folder, 'to')];
-  const urls = ['https://api.openai.com/v1/chat/completions', 'https://example.com/login'];
-  writeFileSync(file, JSON.stringify({ log: { version: '1.2', entries: urls.map(entry) } }));
-  const { stderr } = await runVerb(['cassette', 'import', file, to]);
-  expect(stderr).toMatch(/^Imported 1 recording to .*; 1 skipped, as /);
-  const [exchange] = recordingsIn(to);
-  expect(JSON.stringify(exchange)).not.toMatch(/key-of|planted/);
-  expect(exchange?.response.body).toMatchObject({ json: { said: '[redacted]' } });
-});
-
-test('a file that is no archive is named with its field', async () => {
-  const file = join(folder, 'wrong.har');
-  writeFileSync(file, '{ "log": {} }');
-  expect(await runVerb(['cassette', 'import', file, join(folder, 'to')])).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `sluice: ${file} is no HTTP Archive: log.entries: Invalid input: expected array, received undefined.\n`,
   });
 });
 

@@ -31,7 +31,6 @@ const refusals: Record<string, readonly Refused[]> = {
   ],
   replay: [failed('--cassette /nowhere/x -- true', 'there is no such folder')],
   'cassette export': [failed('/nowhere x.har', 'there is no such folder')],
-  'cassette import': [failed('/nowhere/x.har x', '/nowhere/x.har cannot be read')],
   'cassette status': [notRunning],
   'cassette rewind': [notRunning],
   'service install': [wrong('--port x', 'from 0 to 65535')],

@@ -1,4 +1,4 @@
-/** `sluice cassette export` and `import`: recordings to and from HTTP Archives. */
+/** `sluice cassette export`: recordings as an HTTP Archive. */
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -8,7 +8,7 @@ import { CliError } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addCassetteHarVerbs(cassette: Command, terminal: Terminal): void {
+export function addCassetteExport(cassette: Command, terminal: Terminal): void {
   const output = createOutput(terminal, false);
   cassette
     .command('export')
@@ -18,18 +18,6 @@ export function addCassetteHarVerbs(cassette: Command, terminal: Terminal): void
     .action(async (folder: string, file: string) => {
       const count = await exportHar(folder, file);
       output.note(`Exported ${counted(count, 'recording')} to ${file}.`);
-    });
-  cassette
-    .command('import')
-    .argument('<file>', 'an HTTP Archive (HAR) that a browser or a proxy has written')
-    .argument('<folder>', 'the cassette, which is created if it is missing')
-    .description('add the requests of an HTTP Archive to a cassette, without their secrets')
-    .action(async (file: string, folder: string) => {
-      const { importHar } = await import('../cassettes/import-har.ts');
-      const { imported, skipped } = await importHar(file, folder);
-      const rest =
-        skipped > 0 ? `; ${skipped} skipped, as Sluice does not serve them or the archive has not all of them` : '';
-      output.note(`Imported ${counted(imported, 'recording')} to ${folder}${rest}.`);
     });
 }
 
