@@ -167,7 +167,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice completion fish > ~/.config/fish/completions/sluice.fish',
     'sluice completion powershell | Out-String | Invoke-Expression   # in $PROFILE',
   ],
-  manual: ['sluice manual | man -l -', 'sluice manual > ~/.local/share/man/man1/sluice.1'],
 };
 
 /** Adds them to the help of the commands below `program`. */

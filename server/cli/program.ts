@@ -24,7 +24,6 @@ import { addJoinVerbs } from './join.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { addLoginVerbs } from './login.ts';
-import { addManual } from './manual.ts';
 import { addMigrate } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { addPeopleVerbs } from './people.ts';
@@ -144,7 +143,6 @@ export function createProgram(terminal: Terminal): Command {
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   addCompletion(program, terminal);
-  addManual(program, terminal);
   addExamples(program);
   return program;
 }

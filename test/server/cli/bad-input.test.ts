@@ -159,7 +159,6 @@ const refusals: Record<string, readonly Refused[]> = {
   window: [notRunning],
   doctor: [unknownOption],
   completion: [wrong('tcsh', 'Allowed choices are bash')],
-  manual: [unknownOption],
 };
 
 const terminal = { argv: [], env: {}, stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() };

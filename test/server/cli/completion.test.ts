@@ -1,4 +1,4 @@
-/** Shell completion and the manual page, which are both generated from the commands. */
+/** Shell completion, which is generated from the commands, and their help. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -84,32 +84,10 @@ describe('the scripts', () => {
   });
 });
 
-test('the manual page names every command, the environment and the exit codes', async () => {
-  const { stdout } = await runVerb(['manual']);
-  for (const heading of ['sluice key create', 'sluice provider add', 'sluice serve', 'sluice run']) {
-    expect(stdout).toContain(`.SS "${heading} `);
-  }
+test('the help names the environment and the exit codes', async () => {
+  const { stdout } = await runVerb(['--help']);
   expect(stdout).toContain('SLUICE_PASSPHRASE');
   expect(stdout).toContain('3 another Sluice is running');
-  expect(stdout).not.toContain('sluice complete ');
-});
-
-const hasGroff = (() => {
-  try {
-    execFileSync('groff', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-test.runIf(onlyIf(hasGroff, 'groff is not installed'))('groff has no complaint about the manual page', async () => {
-  const { stdout } = await runVerb(['manual']);
-  const complaints = execFileSync('sh', ['-c', 'groff -man -Tutf8 -ww 2>&1 >/dev/null'], {
-    input: stdout,
-    encoding: 'utf8',
-  });
-  expect(complaints).toBe('');
 });
 
 test('every command has examples in its help, and every example is of a command', async () => {
