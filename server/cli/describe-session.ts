@@ -1,5 +1,5 @@
 /** Formats sessions for the terminal. */
-import type { ToolResult } from '../contract/ledger.ts';
+import { isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type {
   SessionInFull,
   SessionRequest,
@@ -79,6 +79,7 @@ const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached
 
 function requestRow(request: SessionRequest): string[] {
   const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult, costUsd } = request;
+  const about = isApproximate(request.usageCertainty) ? '~' : '';
   const kind = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
   return [
     id,
@@ -86,10 +87,10 @@ function requestRow(request: SessionRequest): string[] {
     [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' '),
     totalMs === null ? '-' : String(Math.round(totalMs)),
     modelServed ?? modelAsked ?? '-',
-    numberOf(request.inputTokens),
+    numberOf(request.inputTokens, about),
     numberOf(request.cachedInputTokens),
-    numberOf(request.outputTokens),
-    costUsd === null ? '-' : `$${costUsd.toFixed(5)}`,
+    numberOf(request.outputTokens, about),
+    costUsd === null ? '-' : `${about}$${costUsd.toFixed(5)}`,
     notesOf(request).join('; '),
   ];
 }
@@ -115,7 +116,7 @@ function toolOf({ name, bytes, hasFailed }: ToolResult): string {
   return `${name ?? 'a tool'} ${bytes} B${hasFailed ? ' failed' : ''}`;
 }
 
-const numberOf = (value: number | null) => (value === null ? '-' : String(value));
+const numberOf = (value: number | null, about = '') => (value === null ? '-' : `${about}${value}`);
 
 function tokensOf({ inputTokens, outputTokens }: SessionSums): string {
   return `${inputTokens} + ${outputTokens}`;

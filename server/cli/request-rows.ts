@@ -1,5 +1,5 @@
 /** Formats requests as table rows for the terminal. */
-import type { RequestRecord } from '../contract/ledger.ts';
+import { isApproximate, type RequestRecord } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime } from './output.ts';
 
@@ -36,7 +36,7 @@ export const usualRow = [
 
 export function requestRow(request: LoggedRequest): string[] {
   const { usage } = request;
-  const about = request.usageCertainty === 'estimated' || request.usageCertainty === 'reserved' ? '~' : '';
+  const about = isApproximate(request.usageCertainty) ? '~' : '';
   return [
     localTime(request.startedAt),
     String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),

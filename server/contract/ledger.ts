@@ -10,6 +10,11 @@ import type { ShadowedRequest } from './shadow.ts';
  */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'reserved' | 'none';
 
+/** Whether the figures are Sluice's rather than the provider's. They are shown as approximate. */
+export function isApproximate(certainty: UsageCertainty): certainty is 'estimated' | 'reserved' {
+  return certainty === 'estimated' || certainty === 'reserved';
+}
+
 /** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 export interface Usage {
   inputTokens?: number;

@@ -1,5 +1,5 @@
 /** Views of sessions: the requests of one conversation or of one run of an agent, in order of arrival. */
-import type { RequestOutcome, ToolResult } from './ledger.ts';
+import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {
@@ -74,6 +74,7 @@ export interface SessionRequestFacts {
 }
 
 export interface SessionRequest extends SessionRequestFacts {
+  usageCertainty: UsageCertainty;
   /** Null if unknown. */
   inputTokens: number | null;
   outputTokens: number | null;

@@ -1,12 +1,13 @@
 import { captureCauses } from '../contract/capture.ts';
 import { lostPurchaseCode } from '../contract/errors.ts';
-import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
+import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, type Row, text } from '../database/columns.ts';
 
 /** The fields of a request that are needed to show its session. */
 export interface ReadRequest extends SessionRequestFacts {
   usage: Usage | null;
+  usageCertainty: UsageCertainty;
   costUsd: number | null;
   isUnpriced: boolean;
   thread: string | null;
@@ -18,7 +19,7 @@ export interface ReadRequest extends SessionRequestFacts {
 /** A single attempt that went well is not stored: see `rows.ts`. */
 export const requestColumns =
   'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
-  'client_retries, usage, cost_usd, thread, step, tools, captured, ' +
+  'client_retries, usage, usage_certainty, cost_usd, thread, step, tools, captured, ' +
   'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
 
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
@@ -41,6 +42,7 @@ export function readRequest(row: Row): ReadRequest {
     attempts: number(row.attempt_count) ?? 0,
     clientRetries: number(row.client_retries) ?? 0,
     usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
+    usageCertainty: (hasEnded ? (text(row.usage_certainty) as UsageCertainty | null) : null) ?? 'none',
     costUsd,
     isUnpriced:
       hasEnded &&

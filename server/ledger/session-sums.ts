@@ -38,7 +38,9 @@ export function requestsOf(requests: readonly ReadRequest[]): SessionRequest[] {
   const latest = new Map<string | null, ReadRequest>();
   return requests.map((request, index) => {
     const previous = latest.get(request.thread) ?? null;
-    if (request.usage?.inputTokens !== undefined) latest.set(request.thread, request);
+    // A reservation says nothing of how long the input was.
+    if (request.usage?.inputTokens !== undefined && request.usageCertainty !== 'reserved')
+      latest.set(request.thread, request);
     const { turn = 1, thread = 0 } = places[index] ?? {};
     return viewOf(request, previous, { turn, thread });
   });
@@ -94,8 +96,8 @@ function cachedAfter({ usage }: ReadRequest): number {
 export function turnsOf(requests: readonly ReadRequest[], views: readonly SessionRequest[]): SessionTurn[] {
   const byTurn = Map.groupBy(requests, (_, index) => views[index]?.turn ?? 1);
   const contexts = new Map<number, number>();
-  for (const { turn, thread, inputTokens } of views) {
-    if (thread === 0 && inputTokens !== null) contexts.set(turn, inputTokens);
+  for (const { turn, thread, inputTokens, usageCertainty } of views) {
+    if (thread === 0 && inputTokens !== null && usageCertainty !== 'reserved') contexts.set(turn, inputTokens);
   }
   return [...byTurn].map(([turn, turnRequests]) => {
     const ends = turnRequests.map(({ startedAt, outcome, totalMs }) =>

@@ -5,7 +5,16 @@ import { expect, it } from 'vitest';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
-import { capturedExchange, finishedRow, rescuedRow, silent } from '../server/ledger/records.ts';
+import { openLocalStore } from '../../server/store/local-store.ts';
+import type { StoreOptions } from '../../server/store/store.ts';
+import {
+  capturedExchange,
+  finishedRow,
+  rescuedRow,
+  sessionMark,
+  silent,
+  startedRow,
+} from '../server/ledger/records.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
@@ -59,6 +68,72 @@ it('finds requests by text, counts them, and keeps search and filters in the add
   expect(await page.getByLabel('Client').inputValue()).toBe('aider/0.86');
   await page.goBack();
   await page.getByText('603 requests, 24 failed.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('says while its search is being repaired how much of it is, and lists what is found once all of it is', async () => {
+  let repairedPercent: number | null = 42;
+  const openStore = (options: StoreOptions) => {
+    const store = openLocalStore(options);
+    const listRequests = store.ledger.listRequests.bind(store.ledger);
+    store.ledger.listRequests = async (filter) => {
+      const page = await listRequests(filter);
+      if (filter.search === undefined || repairedPercent === null) return page;
+      return { ...page, requests: [], next: null, repairedPercent };
+    };
+    return store;
+  };
+  const { page, complaints } = await open({ screen, prepare: fillWithMarked, ports: { openStore } });
+  const note = page.getByRole('status').filter({ hasText: 'Search is being repaired' });
+  await page.getByText('603 requests, 24 failed.').waitFor();
+  expect(await note.count()).toBe(0);
+  await page.getByLabel('Search requests').fill('sorting algorithm');
+  await note.filter({ hasText: 'Search is being repaired, 42 %: older requests may be missing.' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  repairedPercent = 99;
+  await note.filter({ hasText: 'being repaired, 99 %' }).waitFor();
+  expect(await page.locator('tbody a').count()).toBe(0);
+  repairedPercent = null;
+  await expect.poll(() => page.locator('tbody a').getAttribute('data-request')).toBe('req_kept');
+  expect(await note.count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it('marks what a hard budget reserved in rows, details and sessions, also of a request that was interrupted', async () => {
+  const session = sessionMark('ses_0000000000000001', { step: 'prompt', thread: 'aaaaaaaa' });
+  const reserved = { usage: { inputTokens: 1_000, outputTokens: 4_096 }, costUsd: 0.5 };
+  const fillWithReserved = (folder: string) => {
+    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const ledger = createLedger({ database, log: silent });
+    const startedAt = Date.now() - 500;
+    ledger.started(startedRow('req_killed', { startedAt, session }), reserved);
+    const [attempt] = rescuedRow('req_cut').attempts;
+    const cut = { ...reserved, usageCertainty: 'reserved' } as const;
+    const attempts = attempt ? [attempt, { ...attempt, ...cut }] : [];
+    ledger.finished(finishedRow('req_cut', { startedAt, session, outcome: 'stream-broken', ...cut, attempts }));
+    ledger.close();
+    database.close();
+  };
+  const { page, gateway, complaints } = await open({ screen, prepare: fillWithReserved });
+  const why = /^Not reported: .+ a hard budget applies/;
+  for (const id of ['req_killed', 'req_cut']) {
+    const row = page.getByRole('row').filter({ has: page.locator(`[data-request="${id}"]`) });
+    await row.getByRole('cell', { name: '≈5,096' }).waitFor();
+    expect(await row.getByRole('cell', { name: '≈$0.50' }).getAttribute('title')).toMatch(why);
+    await row.locator(`[data-request="${id}"]`).click();
+    const panel = page.getByRole('complementary', { name: 'Request' });
+    await panel.getByText(why).waitFor();
+    await panel.getByText('4,096', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+  }
+  await page.locator('[data-request="req_cut"]').click();
+  await page.getByRole('tab', { name: 'Attempts' }).click();
+  await page.getByText('as reserved', { exact: true }).waitFor();
+  await page.goto(`${gateway.origin}/#/sessions/${session.id}`);
+  const turn = page.getByRole('table');
+  await expect.poll(() => turn.getByRole('cell', { name: '≈$0.50' }).count()).toBe(2);
+  expect(await turn.getByRole('cell', { name: '≈4.1K' }).first().getAttribute('title')).toMatch(why);
   expect(complaints).toEqual([]);
 });
 

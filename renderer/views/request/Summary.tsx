@@ -27,8 +27,8 @@ export function Summary({ full }: { full: RequestInFull }) {
           <ShadowAnswer full={full} shadow={shadow} />
         </Part>
       )}
-      {/* Without an attempt there is no usage. */}
-      {request.attempts.length > 0 && (
+      {/* No attempt of an interrupted request is known, but what it reserved counts. */}
+      {(request.attempts.length > 0 || request.usageCertainty !== 'none') && (
         <Part title={names.usage}>
           <UsageFacts request={request} />
         </Part>

@@ -6,12 +6,14 @@ import { useQuery } from '../../state/use-query.ts';
 const askEveryMs = 2_000;
 
 interface RepairNoteProps {
+  /** Per cent that was repaired when the list was loaded. */
+  listedPercent: number;
   search: string | undefined;
   onRepaired(): void;
 }
 
 /** Says how much of the search is repaired, until all of it is. */
-export function RepairNote({ search, onRepaired }: RepairNoteProps) {
+export function RepairNote({ listedPercent, search, onRepaired }: RepairNoteProps) {
   const { messages, formats } = useLocalization();
   const round = useNow((now) => Math.floor(now / askEveryMs));
   const { answer } = useQuery<'requests'>({ type: 'requests', filter: { search }, limit: 1 }, round);
@@ -19,6 +21,6 @@ export function RepairNote({ search, onRepaired }: RepairNoteProps) {
   useEffect(() => {
     if (isRepaired) onRepaired();
   }, [isRepaired, onRepaired]);
-  const percent = answer?.repairedPercent ?? null;
+  const percent = answer ? answer.repairedPercent : listedPercent;
   return percent === null ? null : ` ${messages.requests.beingRepaired(formats.number(percent))}`;
 }

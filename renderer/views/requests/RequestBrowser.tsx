@@ -42,7 +42,9 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
     <>
       <div className={classes.summaryLine}>
         <ListSummary filter={filter} listed={shown.requests?.length ?? 0} sortedOf={shown.sortedOf}>
-          {shown.repairedPercent !== null && <RepairNote search={filter.search} onRepaired={shown.reload} />}
+          {shown.repairedPercent !== null && (
+            <RepairNote listedPercent={shown.repairedPercent} search={filter.search} onRepaired={shown.reload} />
+          )}
         </ListSummary>
         {isNarrow && <SortChoice filter={filter} />}
       </div>

@@ -3,14 +3,13 @@ import { memo } from 'react';
 import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../server/contract/ledger.ts';
 import { useNow } from '../../components/use-now.ts';
-import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useNameOf } from '../../state/use-found.ts';
 import { outputRateOf } from '../request/output-rate.ts';
 import { AttemptDots } from './AttemptDots.tsx';
 import classes from './RequestTable.module.css';
-
-const unknown = '–';
+import { unknown, usageInRow } from './usage-in-row.ts';
 
 const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
   ok: classes.good,
@@ -44,7 +43,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
   const model = request.modelAsked ?? request.modelServed;
-  const tokens = describeTokens(request, localization);
+  const usage = usageInRow(request, localization);
   const rate = outputRateOf(request);
   const { method } = request;
   const methodAndRoute = `${method} ${request.route}`;
@@ -100,14 +99,11 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
       <td className={classes.rate} title={rate === null ? undefined : tokensPerSecond(formats.number(rate))}>
         {rate === null ? unknown : formats.number(Math.round(rate))}
       </td>
-      <td className={classes.tokens} title={tokens.full}>
-        {tokens.short}
+      <td className={classes.tokens} title={usage.tokensInFull}>
+        {usage.tokens}
       </td>
-      <td
-        className={classes.cost}
-        title={tokens.mark ? localization.messages.requests.certainties.estimated : undefined}
-      >
-        {request.costUsd === null ? unknown : `${tokens.mark}${formats.dollars(request.costUsd)}`}
+      <td className={classes.cost} title={usage.certainty}>
+        {usage.cost}
       </td>
     </tr>
   );
@@ -146,18 +142,4 @@ function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest })
   // Whole seconds while running, because tenths would only flicker.
   const text = useNow((now) => formats.duration(totalMs ?? Math.max(1, Math.round((now - startedAt) / 1_000)) * 1_000));
   return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
-}
-
-/** A short text for the column, and the full text for its tooltip. */
-function describeTokens({ usage, usageCertainty }: LiveRequest, { messages, formats }: Localization) {
-  const { inputTokens, outputTokens } = usage ?? {};
-  const mark = usageCertainty === 'estimated' || usageCertainty === 'reserved' ? '≈' : '';
-  if (inputTokens === undefined && outputTokens === undefined) return { short: unknown, full: undefined, mark };
-  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
-  const inOut = messages.requests.tokensInOut(formats.number(input), formats.number(output));
-  return {
-    short: `${mark}${formats.number(input + output)}`,
-    full: mark ? `${inOut}\n${messages.requests.certainties.estimated}` : inOut,
-    mark,
-  };
 }

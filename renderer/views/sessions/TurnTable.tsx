@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { ToolResult } from '../../../server/contract/ledger.ts';
+import { isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionRequest, SessionTurn } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
@@ -57,10 +57,12 @@ function Row({ request }: { request: SessionRequest }) {
   const localization = useLocalization();
   const { messages, formats } = localization;
   const names = messages.sessions;
-  const { id, isToolResult, thread, outcome, modelServed, modelAsked, costUsd, totalMs } = request;
+  const { id, isToolResult, thread, outcome, modelServed, modelAsked, usageCertainty, costUsd, totalMs } = request;
   const step = isToolResult === null ? names.steps.other : isToolResult ? names.steps.tools : names.steps.prompt;
   const notes = notesOf(request, localization);
-  const number = (value: number | null) => (value === null ? '–' : formats.compact(value));
+  const certainty = isApproximate(usageCertainty) ? messages.requests.certainties[usageCertainty] : undefined;
+  const about = certainty === undefined ? '' : '≈';
+  const number = (value: number | null, mark = '') => (value === null ? '–' : `${mark}${formats.compact(value)}`);
   return (
     <tr>
       <td>
@@ -83,10 +85,12 @@ function Row({ request }: { request: SessionRequest }) {
         ))}
       </td>
       <td className={classes.wide}>{modelServed ?? modelAsked ?? '–'}</td>
-      <td>{number(request.inputTokens)}</td>
+      <td title={certainty}>{number(request.inputTokens, about)}</td>
       <td>{number(request.cachedInputTokens)}</td>
-      <td className={classes.wide}>{number(request.outputTokens)}</td>
-      <td>{costUsd === null ? '–' : formats.dollars(costUsd)}</td>
+      <td className={classes.wide} title={certainty}>
+        {number(request.outputTokens, about)}
+      </td>
+      <td title={certainty}>{costUsd === null ? '–' : `${about}${formats.dollars(costUsd)}`}</td>
       <td className={classes.wide}>{totalMs === null ? '–' : formats.duration(totalMs)}</td>
     </tr>
   );

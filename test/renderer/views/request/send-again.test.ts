@@ -177,10 +177,14 @@ describe('the output speed', () => {
     expect(outputRateOf(streamed)).toBe(100);
   });
 
-  it.each([{ stream: false }, { outcome: 'error' as const }, { usage: null }, { totalMs: 510 }, { firstByteMs: null }])(
-    'is not known of %o',
-    (more) => {
-      expect(outputRateOf({ ...streamed, ...more })).toBe(null);
-    },
-  );
+  it.each([
+    { stream: false },
+    { outcome: 'error' as const },
+    { usage: null },
+    { usageCertainty: 'reserved' as const },
+    { totalMs: 510 },
+    { firstByteMs: null },
+  ])('is not known of %o', (more) => {
+    expect(outputRateOf({ ...streamed, ...more })).toBe(null);
+  });
 });

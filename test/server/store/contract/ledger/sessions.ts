@@ -211,6 +211,29 @@ function inFullContract(subject: StoreSubject): void {
       ]);
     });
 
+    test('takes what a request reserved for no length of its input', async () => {
+      const reserved = { ...usage(128_000, 0), usageCertainty: 'reserved', outcome: 'stream-broken' } as const;
+      add({ session: session(1), ...usage(10_000, 0) });
+      add({ session: session(1, 'tools'), ...reserved });
+      add({ session: session(1, 'tools'), ...usage(11_000, 0) });
+      add({ session: session(1, 'tools'), ...reserved });
+      used.ledger.started(began('req_running', { session: session(1, 'tools') }), {
+        usage: { inputTokens: 128_000 },
+        costUsd: 1,
+      });
+      const full = await used.ledger.getSession(idOf(1));
+      expect(
+        full?.requests.map(({ usageCertainty, inputTokens, isShorter }) => [usageCertainty, inputTokens, isShorter]),
+      ).toEqual([
+        ['reported', 10_000, false],
+        ['reserved', 128_000, false],
+        ['reported', 11_000, false],
+        ['reserved', 128_000, false],
+        ['none', null, false],
+      ]);
+      expect(full?.turns.map(({ contextTokens }) => contextTokens)).toEqual([11_000]);
+    });
+
     test('shows the results of tools, and how large the context of each turn has become', async () => {
       const tools = [{ name: 'Read', bytes: 12, hasFailed: true }];
       add({ session: session(1), ...usage(100, 0) });
