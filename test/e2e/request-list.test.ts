@@ -92,6 +92,7 @@ it('says while its search is being repaired how much of it is, and lists what is
   expect(await accessibilityFaults(page)).toEqual([]);
   repairedPercent = 99;
   await note.filter({ hasText: 'being repaired, 99 %' }).waitFor();
+  await page.getByText('No matching requests so far').waitFor();
   expect(await page.locator('tbody a').count()).toBe(0);
   repairedPercent = null;
   await expect.poll(() => page.locator('tbody a').getAttribute('data-request')).toBe('req_kept');
@@ -115,11 +116,15 @@ it('marks what a hard budget reserved in rows, details and sessions, also of a r
     database.close();
   };
   const { page, gateway, complaints } = await open({ screen, prepare: fillWithReserved });
-  const why = /^Not reported: .+ a hard budget applies/;
-  for (const id of ['req_killed', 'req_cut']) {
+  const why = /^The provider did not report it\. Because a hard budget applies/;
+  for (const [id, duration] of [
+    ['req_killed', '–'],
+    ['req_cut', '20 ms'],
+  ]) {
     const row = page.getByRole('row').filter({ has: page.locator(`[data-request="${id}"]`) });
     await row.getByRole('cell', { name: '≈5,096' }).waitFor();
     expect(await row.getByRole('cell', { name: '≈$0.50' }).getAttribute('title')).toMatch(why);
+    expect(await row.getByRole('cell').nth(7).textContent()).toBe(duration);
     await row.locator(`[data-request="${id}"]`).click();
     const panel = page.getByRole('complementary', { name: 'Request' });
     await panel.getByText(why).waitFor();

@@ -117,6 +117,8 @@ export const requests = {
     `Stores headers and bodies of requests and responses on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. They may contain personal data.`,
   clearFilters: 'Show all',
   noneFit: 'No matching requests',
+  noneFitYet: 'No matching requests so far',
+  noneFitYetNext: 'Older requests can be found once the search is repaired.',
   noneFitNext: 'No recorded request matches these filters.',
   /** Requests without a valid key are counted but not listed. */
   refused: {
@@ -183,7 +185,7 @@ export const requests = {
     partial: 'Incomplete: the response did not finish.',
     estimated: 'Estimated from the text sent and received: the provider did not report all of it.',
     reserved:
-      'Not reported: the answer was cut, or says nothing of it. Because a hard budget applies, as much counts as the request may have used.',
+      'The provider did not report it. Because a hard budget applies, the most that the request may have used is counted.',
     none: 'The provider reported no usage.',
   },
   certaintyMarks: { partial: 'partial', estimated: 'estimated', reserved: 'as reserved' },

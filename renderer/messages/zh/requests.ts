@@ -101,6 +101,8 @@ export const requests: typeof english.requests = {
     `请求与响应的请求头、响应头和正文会保存在本机，每个正文最多 ${kilobytes} kB，保留 ${days} 天。其中可能有个人信息。`,
   clearFilters: '显示全部',
   noneFit: '没有符合条件的请求',
+  noneFitYet: '暂时没有符合条件的请求',
+  noneFitYetNext: '搜索索引修复完成后，才能搜到较早的请求。',
   noneFitNext: '请求记录中没有符合这些筛选条件的请求。',
   refused: {
     title: '最近一小时内被拒绝',
@@ -157,7 +159,7 @@ export const requests: typeof english.requests = {
     reported: '由服务商报告。',
     partial: '仅知道一部分：响应没有完整结束。',
     estimated: '根据往来文本估算：服务商没有全部报告。',
-    reserved: '没有报告：响应中断，或响应中没有用量。由于有硬性预算，按该请求最多可能的用量计算。',
+    reserved: '服务商没有报告用量。由于有硬性预算，按该请求可能达到的最大用量计算。',
     none: '服务商没有报告用量。',
   },
   certaintyMarks: { partial: '部分', estimated: '估算', reserved: '按预留' },

@@ -42,7 +42,7 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
   if (requests.length === 0) {
     return (
       <div className={classes.panel}>
-        <Nothing filter={filter} problem={problem} />
+        <Nothing filter={filter} problem={problem} repairedPercent={shown.repairedPercent} />
       </div>
     );
   }
@@ -60,10 +60,13 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
   );
 }
 
-function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
+type NothingProps = Pick<RequestListProps, 'filter'> & Pick<ShownRequests, 'problem' | 'repairedPercent'>;
+
+function Nothing({ filter, problem, repairedPercent }: NothingProps) {
   const { requests: names } = useMessages();
   const choice = useKeyChoice();
   if (problem) return <ListFoot isLoading={false} problem={problem} />;
+  if (repairedPercent !== null) return <EmptyNote title={names.noneFitYet} next={names.noneFitYetNext} />;
   if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>

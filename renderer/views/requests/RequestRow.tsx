@@ -137,9 +137,11 @@ export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 's
   );
 }
 
-function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest }) {
+function Duration({ request: { startedAt, outcome, totalMs } }: { request: LiveRequest }) {
   const { formats } = useLocalization();
   // Whole seconds while running, because tenths would only flicker.
   const text = useNow((now) => formats.duration(totalMs ?? Math.max(1, Math.round((now - startedAt) / 1_000)) * 1_000));
+  // How long an interrupted request took is unknown.
+  if (totalMs === null && outcome !== null) return unknown;
   return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
 }
