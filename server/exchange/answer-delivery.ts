@@ -71,9 +71,7 @@ export class AnswerDelivery {
     if (!translation) return step;
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
-    return typeof translated === 'string'
-      ? { kind: 'damage', problem: `sent an unusable answer: ${translated}` }
-      : translated;
+    return { kind: 'damage', problem: `sent an unusable answer: ${translated}` };
   }
 
   /**

@@ -74,7 +74,8 @@ function servingTargets(
     : targets.filter((target) => isServedBy(target, route, modelName));
   const [first] = targets;
   if (serving.length > 0 || !first) return serving;
-  const message = `Provider "${first.provider.id}" cannot serve ${label}: its API (${first.provider.dialect.id}) has no equivalent.`;
+  const reason = `Provider "${first.provider.id}" cannot serve ${label}: its API (${first.provider.dialect.id}) has no equivalent.`;
+  const message = `${reason} Ask for a model of a provider whose API has this route.`;
   throw new GatewayError('model_not_found', message, { param: 'model' });
 }
 

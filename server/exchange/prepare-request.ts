@@ -17,7 +17,6 @@ import type { PriceTable } from '../usage/price-table.ts';
 import { countValues } from '../wire/json/count-values.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
-import type { FormValue } from '../wire/uploaded-file.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import { withReferredItems } from './kept-history.ts';
@@ -55,8 +54,6 @@ export class RequestPreparation {
   #refusedReasoning: RefusedReasoning | undefined;
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
-  /** The client's upload, read into memory for a translation. */
-  #form: FormValue | null = null;
 
   constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
     this.#options = options;
@@ -75,7 +72,7 @@ export class RequestPreparation {
     const isParsed = passage !== null || hosted || this.#refusedReasoning?.isBy(next.target);
     const refusal = isParsed ? this.#holdHeap() : null;
     if (refusal) return refusal;
-    const prepared = passage ? this.#translatedBy(passage, next) : this.#unchanged(next.target);
+    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
     return hosted ? this.#enveloped(prepared, hosted) : prepared;
   }
 
@@ -199,22 +196,6 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translatedBy(passage: TranslationRoute, next: NextAttempt) {
-    const { body } = this.#call;
-    return body.form && this.#form === null ? this.#translatedForm(passage, next) : this.#translated(passage, next);
-  }
-
-  async #translatedForm(passage: TranslationRoute, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
-    try {
-      this.#form = (await this.#call.body.form?.()) ?? null;
-      this.#call.memory.add(this.#call.body.size);
-    } catch (thrown) {
-      if (thrown instanceof GatewayError) return thrown;
-      throw thrown;
-    }
-    return this.#translated(passage, next);
-  }
-
   #translated(passage: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     try {
       if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
@@ -249,7 +230,6 @@ export class RequestPreparation {
       body,
       keptResponses: ports.keptResponses,
       reasoning: this.#clientReasoning,
-      form: this.#form,
     });
     return this.#translation;
   }

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import type { GatewayError } from '../contract/errors.ts';
-import type { FormValue } from '../wire/uploaded-file.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 
 /** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
@@ -50,7 +49,5 @@ export interface RequestBody extends MeasuredRequest {
    * the target's id of the previous response, if it differs from the client's. Returns a promise if the body is on disk.
    */
   sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody | Promise<PreparedBody>;
-  /** The fields and files of an upload; absent for any other body. Rejects with `too_large`. */
-  form?(): Promise<FormValue>;
   dispose(): void;
 }

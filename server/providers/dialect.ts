@@ -87,8 +87,6 @@ export interface HostedModel {
   readonly wire: string;
   /** The name of its embeddings wire; null if it makes no embeddings. */
   readonly embeddingsWire: string | null;
-  /** The name of its images wire. null if it makes no images, or if `wire` is Gemini's, which includes images. */
-  readonly imagesWire: 'bedrock-images' | null;
   /** Whether `envelope` accepts the maker's route for counting tokens. */
   readonly countsTokens: boolean;
   envelope(request: EnvelopedRequest): Envelope;

@@ -5,7 +5,6 @@
 
 import { isObject } from '../contract/is-object.ts';
 import type { LossCode } from '../contract/loss-codes.ts';
-import { numberOf } from '../wire/number-of.ts';
 import { carriesConversation } from './conversation-fields.ts';
 import { RawJson } from './json-text.ts';
 import { invalid, type Losses, refuse } from './losses.ts';
@@ -50,14 +49,6 @@ export class Fields {
     const value = given instanceof RawJson ? Number(given.text) : given;
     if (value !== undefined && typeof value !== 'number') invalid(this.path(name), 'expected a number');
     return value;
-  }
-
-  /** A number, or in a form its text. */
-  formNumber(name: string): number | undefined {
-    const value = this.any(name);
-    const number = numberOf(value);
-    if (value !== undefined && Number.isNaN(number)) invalid(this.path(name), 'expected a number');
-    return value === undefined ? undefined : number;
   }
 
   boolean(name: string): boolean | undefined {

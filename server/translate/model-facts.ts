@@ -120,8 +120,6 @@ export interface GeminiFacts {
   /** Calls of the current turn require their thought signature. */
   needsSignatures: boolean;
   takesSystemInstruction: boolean;
-  /** The model generates images through `:predict` only, not through `:generateContent`. */
-  predicts: boolean;
 }
 
 const gemini3: GeminiFacts = {
@@ -132,7 +130,6 @@ const gemini3: GeminiFacts = {
   resultMedia: 'inside',
   needsSignatures: true,
   takesSystemInstruction: true,
-  predicts: false,
 };
 const gemini25: GeminiFacts = { ...gemini3, levels: [], resultMedia: 'beside', needsSignatures: false };
 const gemini2: GeminiFacts = { ...gemini25, thinks: false };
@@ -144,7 +141,6 @@ const geminiFamilies: Record<string, GeminiFacts> = {
   'gemini-2-5-flash': { ...gemini25, mostBudget: 24_576 },
   'gemini-2-0': gemini2,
   'gemini-1-5': gemini2,
-  imagen: { ...gemini2, predicts: true },
   gemma: { ...gemini2, takesSystemInstruction: false },
 };
 

@@ -21,12 +21,7 @@ export type WholeAnswer =
       /** Reasoning that must be returned with the answer's calls; null if there is none. */
       reasoning: KeptReasoning | null;
     }
-  | {
-      ok: false;
-      error: AnswerError;
-      /** A retry would have the same result, so the error is the client's answer. */
-      isFinal?: true;
-    };
+  | { ok: false; error: AnswerError };
 
 interface RequestParts {
   conversation: Conversation;

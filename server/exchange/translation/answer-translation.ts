@@ -8,8 +8,6 @@ import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings
 import { writeJson } from '../../translate/json-text.ts';
 import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
-import type { AnswerError } from '../../translate/neutral-answer.ts';
-import { TranslatedMedia } from '../../translate/openai-media/media-translator.ts';
 import { lossHeaders } from '../../translate/report-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type AnswerInputs, TranslatedRequest } from '../../translate/translated-request.ts';
@@ -23,13 +21,10 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import type { ParsedSize } from '../heap-share.ts';
 import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
-import type { FailureReason } from '../readers/response-reader.ts';
 import { TextFastPath } from './text-fast-path.ts';
 
-export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
-
 export interface AnswerOptions {
-  request: TranslatedRequest | TranslatedEmbeddings | TranslatedMedia | TranslatedCount;
+  request: TranslatedRequest | TranslatedEmbeddings | TranslatedCount;
   translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;
@@ -100,9 +95,8 @@ export class AnswerTranslation {
 
   /** The client's response headers, derived from the upstream's. */
   headersFor(headers: ResponseHeaders): ResponseHeaders {
-    const { api, stream, requestId, request } = this.#options;
-    const ofWhole = request instanceof TranslatedMedia ? request.contentType : 'application/json';
-    const type = stream ? stream.framing.contentType : ofWhole;
+    const { api, stream, requestId } = this.#options;
+    const type = stream ? stream.framing.contentType : 'application/json';
     const bodyHeaders = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
     return { ...headers, ...bodyHeaders, [api.requestIdHeader]: requestId };
   }
@@ -144,11 +138,8 @@ export class AnswerTranslation {
     return this.#stream?.events.failure?.message ?? null;
   }
 
-  /**
-   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be
-   * used, or a final failure that no retry would change.
-   */
-  whole(bytes: Buffer): Buffer | string | FinalRefusal {
+  /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
+  whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
     if (!this.#fits(bytes)) return tooLarge.message;
     if (stream && request instanceof TranslatedRequest) {
@@ -159,7 +150,7 @@ export class AnswerTranslation {
     }
     const whole = request.whole(bytes, this.#inputs);
     if (whole === null) return noContent;
-    if (!whole.ok) return whole.isFinal ? finalRefusal(whole.error) : whole.error.message;
+    if (!whole.ok) return whole.error.message;
     this.#wholeLosses = whole.losses;
     this.#noteStoring(this.#options.keep?.(whole.body.toString()));
     if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
@@ -266,17 +257,6 @@ export class AnswerTranslation {
     this.#translated = '';
     return translated === '' ? nothing : Buffer.from(translated);
   }
-}
-
-/** The model has answered, so a retry would cost as much and fail in the same way. */
-function finalRefusal(error: AnswerError): FinalRefusal {
-  const body = Buffer.from(JSON.stringify({ error }));
-  const translatedError = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
-  return {
-    kind: 'answer',
-    failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: translatedError },
-  };
 }
 
 /** Shorter answers and events cannot exhaust the heap, because one is translated after the other. */

@@ -11,12 +11,6 @@ import {
   isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
-import {
-  isMediaWireName,
-  MediaTranslator,
-  type MediaWireName,
-  mediaUpstreamWire,
-} from '../../translate/openai-media/media-translator.ts';
 import { type Translator, translatorBetween } from '../../translate/translator.ts';
 import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
@@ -30,7 +24,7 @@ const allDialects = Object.values(dialects);
 export interface TranslationRoute {
   /** The route of the upstream's API. */
   route: Route;
-  translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
+  translator: Translator | EmbeddingsTranslator | CountTranslator;
 }
 
 type AskedTarget = Pick<Target, 'provider' | 'model'>;
@@ -48,7 +42,6 @@ export function chooseTranslation(target: Target, facts: RequestFacts, registry:
   const { route, body, isStream } = facts;
   const client = route.wire.name;
   if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...facts, client }, registry);
-  if (isMediaWireName(client)) return mediaTranslation(target, { ...facts, client }, registry);
   if (isWireName(client) && route.writeTokenCount) return countTranslation(target, facts, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
@@ -112,25 +105,6 @@ function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, modelNa
   return dialect.hosted ? dialect.hosted(model ?? modelName ?? '').embeddingsWire : dialect.embeddingsWire;
 }
 
-function mediaTranslation(
-  target: Target,
-  { client, model }: RequestFacts & { client: MediaWireName },
-  registry: Registry,
-): TranslationRoute | null {
-  const wire = mediaWireOf(target, client, model);
-  const route = wire && registry.wholeRoute(wire);
-  return route && { route, translator: new MediaTranslator(client, wire) };
-}
-
-/** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
-function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, modelName: string | null) {
-  const hosted = dialect.hosted?.(model ?? modelName ?? '');
-  if (hosted?.imagesWire) return client === 'openai-images' ? hosted.imagesWire : null;
-  const isHosted = hosted?.wire === 'gemini-generate';
-  const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
-  return isGemini ? mediaUpstreamWire(client, model ?? modelName) : null;
-}
-
 /**
  * Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself.
  * @param modelName the client's name for the model
@@ -141,7 +115,6 @@ export function isServedBy(target: Target, route: Route, modelName: string | nul
   // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
   if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, modelName) !== null;
-  if (isMediaWireName(name)) return mediaWireOf(target, name, modelName) !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 

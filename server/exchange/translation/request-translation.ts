@@ -9,12 +9,10 @@ import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
 import type { Loss } from '../../translate/losses.ts';
-import { MediaTranslator } from '../../translate/openai-media/media-translator.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/report-losses.ts';
 
 import type { Route } from '../../wire/route.ts';
-import type { FormValue } from '../../wire/uploaded-file.ts';
 import type { OutgoingCall } from '../outgoing-call.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
@@ -62,8 +60,6 @@ interface Wanted {
   body: Buffer;
   keptResponses: ResponseStore;
   reasoning: ClientReasoning;
-  /** The client's upload; null if its body is JSON. */
-  form: FormValue | null;
 }
 
 type Translated = AnswerOptions['request'];
@@ -85,15 +81,12 @@ export class RequestTranslation {
     const fromPath = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
     const { reasoning } = options;
-    this.#requestFor =
-      translator instanceof MediaTranslator
-        ? translator.open(options.form ?? options.body)
-        : translator.open(
-            options.body,
-            fromPath,
-            (conversation) => reasoning.restored(conversation),
-            droppedBetas(call.headers['anthropic-beta']),
-          );
+    this.#requestFor = translator.open(
+      options.body,
+      fromPath,
+      (conversation) => reasoning.restored(conversation),
+      droppedBetas(call.headers['anthropic-beta']),
+    );
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },

@@ -1,8 +1,6 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
-import type { FormValue } from '../../wire/uploaded-file.ts';
-import { formValue } from './form-value.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
@@ -81,10 +79,6 @@ export class FormBody implements RequestBody {
     const isChanged = model !== null && model !== this.fields.model;
     const body = isChanged ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
-  }
-
-  form(): Promise<FormValue> {
-    return formValue(this.#form);
   }
 
   dispose(): void {

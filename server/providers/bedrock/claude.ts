@@ -45,7 +45,6 @@ export function claudeOnBedrock(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
     embeddingsWire: null,
-    imagesWire: null,
     countsTokens: countedModel(model) !== null,
     envelope: (request) => (request.path === countingPath ? countEnvelope(model, request) : envelope(model, request)),
     errorBody,

@@ -1,6 +1,6 @@
 /**
- * Models on Bedrock through its Converse API, which is the same for all of them. Models that make embeddings or images
- * are called through InvokeModel. Source: Amazon Bedrock API reference, "Converse".
+ * Models on Bedrock through its Converse API, which is the same for all of them. Models that make embeddings are called
+ * through InvokeModel. Source: Amazon Bedrock API reference, "Converse".
  */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
@@ -8,14 +8,12 @@ import { makesEmbeddings } from './embedding-models.ts';
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
-import { makesImages } from './image-models.ts';
 import { unpackingOf } from './unpacking.ts';
 
 export function converseOnBedrock(model: string): HostedModel {
   return {
     wire: 'bedrock-converse',
     embeddingsWire: makesEmbeddings(model) ? 'bedrock-embeddings' : null,
-    imagesWire: makesImages(model) ? 'bedrock-images' : null,
     countsTokens: false,
     envelope: (request) => envelope(model, request),
     errorBody,

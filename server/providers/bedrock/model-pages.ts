@@ -5,7 +5,6 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { ModelPages } from '../dialect.ts';
 import { makesEmbeddings } from './embedding-models.ts';
-import { makesImages } from './image-models.ts';
 
 const foundationModels = '/foundation-models?byInferenceType=ON_DEMAND';
 const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED';
@@ -35,11 +34,11 @@ export const bedrockModelPages: ModelPages = {
   },
 };
 
-/** Models that write text, or that make embeddings or images from text. Other image models edit images. */
+/** Models that write text or make embeddings. */
 function isServed(summary: unknown): summary is Record<string, unknown> {
   if (!isObject(summary) || typeof summary.modelId !== 'string') return false;
   const model = summary.modelId;
-  if (makesEmbeddings(model) || makesImages(model)) return true;
+  if (makesEmbeddings(model)) return true;
   return Array.isArray(summary.outputModalities) && summary.outputModalities.includes('TEXT');
 }
 

@@ -67,7 +67,6 @@ function gemini(model: string): HostedModel {
   return {
     wire: 'gemini-generate',
     embeddingsWire: embedder.test(model) ? 'vertex-embed-content' : 'vertex-predict',
-    imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers }) => ({
       ...(path.endsWith(':countTokens') && { rewrite: countedByGoogle }),
@@ -85,7 +84,6 @@ function claude(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
     embeddingsWire: null,
-    imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
       const { accepted, unavailable } = sortBetas(headers['anthropic-beta'], betas, model);

@@ -2,7 +2,6 @@
 import { cloudEmbeddings } from '../cloud-embeddings.ts';
 import { plainRoute, type Route } from '../route.ts';
 import { converse, converseRequest, judgeError } from './converse.ts';
-import { bedrockImages } from './images.ts';
 import { bedrockErrors } from './read-error.ts';
 
 /** Embeddings by InvokeModel, in the form of the model's maker. */
@@ -26,6 +25,5 @@ const whole: Route = {
 export const bedrockRoutes: readonly Route[] = [
   whole,
   { ...whole, wire: bedrockEmbed, path: '/model/{model}/invoke' },
-  { ...whole, wire: bedrockImages, path: '/model/{model}/invoke' },
   { ...whole, path: '/model/{model}/converse-stream', streamIn: 'path', stream: converse.stream, unstreamed: whole },
 ];

@@ -24,7 +24,6 @@ function bedrockList(path: string): unknown {
       summary('amazon.titan-embed-text-v2:0', 'EMBEDDING'),
       summary('amazon.titan-embed-image-v1', 'EMBEDDING'),
       summary('stability.stable-image-ultra-v1:1', 'IMAGE'),
-      summary('stability.stable-image-style-guide-v1:0', 'IMAGE'),
     ];
     return { modelSummaries: models };
   }
@@ -42,7 +41,6 @@ describe('Bedrock', () => {
     expect('models' in result && [...result.models.keys()]).toEqual([
       'amazon.nova-pro-v1:0',
       'amazon.titan-embed-text-v2:0',
-      'stability.stable-image-ultra-v1:1',
       'eu.anthropic.claude-sonnet-4-5-v1:0',
       'eu.amazon.nova-2-lite-v1:0',
     ]);
@@ -116,7 +114,7 @@ describe('Bedrock', () => {
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
     const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc';
     const report = await probeProvider(provider, { transport, model });
-    expect(report).toMatchObject({ ok: true, modelCount: 3 });
+    expect(report).toMatchObject({ ok: true, modelCount: 2 });
   });
 });
 

@@ -4,7 +4,6 @@ import { GatewayError } from '../../../server/contract/errors.ts';
 import { isObject } from '../../../server/contract/is-object.ts';
 import { EmbeddingsTranslator } from '../../../server/translate/embeddings/embeddings-translator.ts';
 import type { UpstreamWireName, WireName } from '../../../server/translate/neutral.ts';
-import { MediaTranslator } from '../../../server/translate/openai-media/media-translator.ts';
 import { specimens } from '../../../server/translate/specimens.ts';
 import { translatorBetween } from '../../../server/translate/translator.ts';
 import { upstreamTranslations } from '../../../server/translate/wire-translations.ts';
@@ -127,28 +126,6 @@ test.each(clients)('a conversation of %s is translated or refused', (client) => 
       expect([upstream, ...defects]).toEqual([upstream]);
     }
   }
-});
-
-const image = { model: 'm', prompt: 'A cat', n: 1, size: '1024x1024', response_format: 'b64_json', stream: false };
-const speech = { model: 'm', input: 'Hello', voice: 'alloy', response_format: 'wav', speed: 1, instructions: 'Slowly' };
-
-test.each([
-  ['openai-images', 'gemini-generate', image],
-  ['openai-images', 'gemini-predict', image],
-  ['openai-images', 'bedrock-images', image],
-  ['openai-image-edits', 'gemini-generate', { ...image, images: [{ image_url: `data:image/png;base64,${png}` }] }],
-  ['openai-speech', 'gemini-generate', speech],
-] as const)('%s by %s is translated or refused', (client, upstream, request) => {
-  const translator = new MediaTranslator(client, upstream);
-  expect([...defectsOf(request, (body) => translator.open(body)())]).toEqual([]);
-});
-
-test('a temperature that is no number is refused', () => {
-  const file = { name: 'a.wav', mediaType: 'audio/wav', data: Buffer.from('x') };
-  const open = (temperature: string | string[]) =>
-    new MediaTranslator('openai-transcription', 'gemini-generate').open({ file, temperature } as never)();
-  expect(open('0.5').body.toString()).toContain('"temperature":0.5');
-  for (const odd of ['warm', ['0', '1']]) expect(() => open(odd)).toThrow(GatewayError);
 });
 
 const embedded = { model: 'm', input: ['Hello'], dimensions: 8, encoding_format: 'float', user: 'user' };

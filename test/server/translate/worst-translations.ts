@@ -8,7 +8,6 @@ import { withoutThinking } from '../../../server/translate/anthropic-messages/wi
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
-import { MediaTranslator } from '../../../server/translate/openai-media/media-translator.ts';
 import { carriedOrigin, newestResultIds } from '../../../server/translate/reasoning-origin.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
@@ -274,30 +273,6 @@ export const worstTranslations: Record<string, WorstCase> = {
         rest.take(event);
       }
       return soFar.text;
-    },
-  },
-  'images and audio of Gemini': {
-    atOnceBytes: 256 * kilobyte,
-    files: ['media-translator', 'transcription', 'wav'].map((name) => `translate/openai-media/${name}.ts`),
-    inputs: {
-      parts: [
-        '{"candidates":[{"content":{"parts":[',
-        '{"inlineData":{"mimeType":"audio/L16","data":"AA"}},',
-        '{}]}}]}',
-      ],
-      texts: ['{"prompt":"x","input":"x","candidates":[{"content":{"parts":[', '{"text":"x"},', '{}]}}]}'],
-      images: ['{"prompt":"x","images":[', '{"image_url":"data:image/png;base64,eA"},', '{"image_url":"x"}]}'],
-    },
-    run: (bytes) => {
-      const file = [{ name: 'x.wav', mediaType: '', data: bytes }];
-      const audio = new MediaTranslator('openai-transcription', 'gemini-generate').open({ file });
-      const speech = new MediaTranslator('openai-speech', 'gemini-generate').open(Buffer.from('{"input":"x"}'));
-      for (const open of [audio, speech]) open().whole(bytes, moment);
-      try {
-        new MediaTranslator('openai-image-edits', 'gemini-generate').open(bytes);
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-      }
     },
   },
   'the origin of carried reasoning': {
