@@ -45,8 +45,6 @@ export const team = {
   enterNamed: (provider: string) => `Enter the credential for ${provider}`,
   entered: 'Entered',
   problemTitle: 'It could not be imported',
-  drop: 'Drop a team preset or an exported configuration here',
-  dropHint: 'You see every change before it is made.',
   setBy: (organisation: string) => `Set by ${organisation}`,
   lockReason: 'A team preset has locked this, so it cannot be changed here.',
 };

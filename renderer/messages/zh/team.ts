@@ -46,8 +46,6 @@ export const team: typeof english = {
   enterNamed: (provider) => `填入 ${provider} 的凭据`,
   entered: '已填入',
   problemTitle: '无法导入',
-  drop: '将团队预设或导出的配置拖放到此处',
-  dropHint: '每项更改都会先展示给你。',
   setBy: (organisation) => `由 ${organisation} 设定`,
   lockReason: '团队预设已锁定此项，无法在此处更改。',
 };

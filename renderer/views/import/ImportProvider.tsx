@@ -1,6 +1,6 @@
 /**
- * Handles all imports, whatever their source: a chosen or dropped file, pasted text, or a link that the system hands
- * over. Only previews them; the person applies an import in its dialog.
+ * Handles all imports, whatever their source: a chosen file, pasted text, or a link or file that the system
+ * hands over. Only previews them; the person applies an import in its dialog.
  */
 import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { asControlError, ControlError } from '../../api.ts';
@@ -9,7 +9,6 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 import { useControlStore } from '../../state/use-control.ts';
 import { useOpenedPresets } from '../../state/use-desktop.ts';
-import { DropTarget } from './DropTarget.tsx';
 import type { ImportState } from './ImportDialogs.tsx';
 import { type ImportSource, readImport } from './read-import.ts';
 
@@ -40,7 +39,6 @@ export function ImportProvider({ children }: { children: ReactNode }) {
   return (
     <ImportContext value={open}>
       {children}
-      <DropTarget onDrop={openOrShowProblem} />
       <Suspense fallback={null}>
         {importState && <ImportDialogs opened={importState} onClose={() => setImportState(null)} />}
       </Suspense>
