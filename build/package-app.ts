@@ -46,7 +46,7 @@ export async function packageApp({ systems, isFolderOnly, presetFile, ...options
 
 /** Validated in the same way as by the program, and put inside the archive, whose integrity Electron verifies. */
 function withPreset(config: Configuration, presetFile: string, folder: string): Configuration {
-  const preset = readTeamPreset(readFileSync(presetFile, 'utf8'), presetFile);
+  const { preset } = readTeamPreset(readFileSync(presetFile, 'utf8'), presetFile);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'team-preset.json'), `${JSON.stringify(preset, null, 2)}\n`);
   return { ...config, files: [config.files ?? [], { from: folder, to: 'dist' }].flat() };

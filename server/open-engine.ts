@@ -78,7 +78,7 @@ export async function openEngine(
     shared = await openShared(options, logFile);
     const declared = options.configFile ? await loadDeclarativeConfig(options.configFile) : undefined;
     const config = declared ?? shared?.config ?? (await openStoredConfig(folder.path, options));
-    announce(config.notices, options, logFile);
+    announce([...config.notices, ...config.removed], options, logFile);
     if (folder.problem !== null) {
       if (config.isFirstRun) throw unusable(folder.path, folder.problem);
       options.notice(unwritableNotice(folder));
@@ -162,8 +162,14 @@ async function reloadConfig(
 ): Promise<void> {
   if (!declared) return announce(['There is no configuration file to read again.'], options, logFile);
   const { host, port } = declared.current.config.settings;
+  const told = declared.removed;
   try {
     const { config, revision } = await declared.reload();
+    announce(
+      declared.removed.filter((line) => !told.includes(line)),
+      options,
+      logFile,
+    );
     const isMoved = config.settings.host !== host || config.settings.port !== port;
     const note = isMoved ? ' Its host and port take effect at the next start.' : '';
     announce([`The configuration was read again and is in force (revision ${revision}).${note}`], options, logFile);

@@ -21,7 +21,8 @@ export function addApplyVerb(program: Command, { on }: Verbs): void {
   );
   on<ApplyOptions>(apply, async ({ control, output, terminal }, _, options) => {
     const { file } = options;
-    const preset = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+    const { preset, removed } = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+    removed.forEach(output.note);
     const preview = await control.query({ type: 'team-preset-preview', preset, as: 'managed' });
     const { changes, enteredAnew, revision: expectedRevision } = preview;
     const summary = [

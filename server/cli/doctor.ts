@@ -54,6 +54,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     },
     await examineSecrets(terminal, dataDir, status),
     await examinePort(status),
+    ...examineRemoved(status),
     ...examineSharedCounts(status),
     examineProxy(terminal),
     await examineCa(terminal),
@@ -102,6 +103,11 @@ async function examinePort(status: StatusView): Promise<Finding> {
   const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
+}
+
+/** Reported as ok, because nothing is broken. */
+function examineRemoved({ removedFields }: StatusView): Finding[] {
+  return removedFields.map((message) => ({ name: 'removed', ok: true, message }));
 }
 
 function examineSharedCounts({ sharedCounts }: StatusView): Finding[] {

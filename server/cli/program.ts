@@ -1,6 +1,7 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
 import type { CassetteMode } from '../contract/cassette.ts';
+import { goneWords } from '../contract/removed-features.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
@@ -71,12 +72,18 @@ export async function runCommandLine(given: Terminal): Promise<void> {
   const output = createOutput(terminal, terminal.argv.includes('--json'));
   handleClosedPipes(terminal);
   try {
+    refuseGone(terminal.argv);
     await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
+}
+
+function refuseGone(argv: readonly string[]): void {
+  const answer = goneWords(argv);
+  if (answer !== null) throw new CliError(answer, exitCodes.usage);
 }
 
 /** A closed pipe ends a command (`sluice log --follow | head`), but not `serve`. */

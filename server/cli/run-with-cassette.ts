@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
+import { configVersion } from '../contract/migrate-config.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { describeSummary } from './cassette-summary.ts';
@@ -90,7 +91,7 @@ async function prepare(
 function replayConfig(models: ReadonlySet<string>): ConfigInput {
   const provider = { id: 'cassette', name: 'Cassette', baseUrl: 'http://127.0.0.1:9/v1', models: [...models] };
   return {
-    version: 1,
+    version: configVersion,
     providers: models.size > 0 ? [provider] : [],
     groups: [{ id: 'default' }],
     settings: { demo: 'off' },

@@ -6,6 +6,7 @@ import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/change-team-preset.ts';
 import { CliError } from './exit-codes.ts';
 import { describePreview, offerPreset } from './offer-preset.ts';
+import type { Output } from './output.ts';
 import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
@@ -18,7 +19,7 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .argument('<file>', 'a team preset; "-" reads stdin')
     .description('check a team preset and show what it would change');
   on(show, async ({ control, output, terminal }, [file = '-']) => {
-    const parsed = await readPreset(file, terminal);
+    const parsed = await readPreset(file, terminal, output);
     const preview = await control.query({ type: 'team-preset-preview', preset: parsed, as: 'managed' });
     const whyNot = await whyNotImported(parsed, control);
     const note = whyNot === null ? [] : ['', `It cannot be imported: ${whyNot}`];
@@ -31,7 +32,7 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .option('--yes', 'do not ask for confirmation')
     .description('show the changes of a team preset, ask for confirmation, and import it');
   on<{ yes?: boolean }>(apply, async (context, [file = '-'], { yes = false }) => {
-    const applied = await offerPreset(context, await readPreset(file, context.terminal), { yes });
+    const applied = await offerPreset(context, await readPreset(file, context.terminal, context.output), { yes });
     if (!applied) throw new CliError('Nothing was changed.');
     context.output.show(applied.result, applied.text);
   });
@@ -41,7 +42,7 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .argument('<file>', 'a team preset; "-" reads stdin')
     .description('print a link that opens a preview of the preset in an installed Sluice');
   on(link, async ({ output, terminal }, [file = '-']) => {
-    const parsed = await readPreset(file, terminal);
+    const parsed = await readPreset(file, terminal, output);
     refuseManagedOnly(parsed);
     const presetLink = makePresetLink(parsed);
     if (presetLink === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
@@ -57,8 +58,10 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   );
 }
 
-async function readPreset(file: string, terminal: Terminal): Promise<TeamPreset> {
-  return readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+async function readPreset(file: string, terminal: Terminal, output: Output): Promise<TeamPreset> {
+  const { preset, removed } = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+  removed.forEach(output.note);
+  return preset;
 }
 
 /** Null if it can be imported. */

@@ -6,6 +6,7 @@ import { parseJson } from '../config/parse-json.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
+import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeChange, listed } from './describe-change.ts';
@@ -63,7 +64,8 @@ function addImport(program: Command, { on }: Verbs): void {
       .option('--dry-run', 'only show what would change'),
   );
   on<ImportOptions>(importing, async ({ control, output, terminal }, [file = '-'], options) => {
-    const config = parseConfig(await readInput(file, terminal));
+    const { config, removed } = parseConfig(await readInput(file, terminal), file === '-' ? 'stdin' : file);
+    removed.forEach(output.note);
     const preview = await control.query({ type: 'import-preview', config });
     if (options.dryRun) return output.show(preview, describePreview(preview));
     const isEmpty = preview.changes.length === 0 && preview.refusals.length === 0;
@@ -95,9 +97,10 @@ async function writeText(file: string, text: string): Promise<void> {
   }
 }
 
-function parseConfig(json: string): Config {
-  const checked = checkConfig(parse(json));
-  if (checked.kind === 'good') return checked.config;
+function parseConfig(json: string, source: string): { config: Config; removed: string[] } {
+  const value = parse(json);
+  const checked = checkConfig(value);
+  if (checked.kind === 'good') return { config: checked.config, removed: describeRemovedFields(value, source) };
   const reason = checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems);
   throw new GatewayError('invalid_value', `This configuration cannot be used: ${reason}.`);
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type Config, configSchema, configVersion } from '../contract/config.ts';
-import { migrate } from './migrate.ts';
+import { type Config, currentConfigSchema } from '../contract/config.ts';
+import { configVersion, migrateConfig } from '../contract/migrate-config.ts';
 
 export type CheckedConfig =
   | { kind: 'good'; config: Config }
@@ -9,12 +9,12 @@ export type CheckedConfig =
 
 /** Migrates and validates a stored value. Problems name a path and the error, but do not quote values. */
 export function checkConfig(value: unknown): CheckedConfig {
-  const migrated = migrate(value);
+  const migrated = migrateConfig(value);
   if (migrated.kind === 'too-new') {
     const message = `it has version ${migrated.version}, made by a newer Sluice; this one reads up to version ${configVersion}`;
     return { kind: 'too-new', message };
   }
-  const result = configSchema.safeParse(migrated.value);
+  const result = currentConfigSchema.safeParse(migrated.value);
   return result.success ? { kind: 'good', config: result.data } : { kind: 'bad', problems: problemsOf(result.error) };
 }
 

@@ -35,6 +35,8 @@ export interface ConfigStore {
   readonly isFirstRun: boolean;
   /** Messages for the user from opening the store, one line each. */
   readonly notices: readonly string[];
+  /** What the stored configuration still says of removed features, as it was read, one sentence for each field. */
+  readonly removed: readonly string[];
   /** Set if the stored configuration could not be used and was replaced. */
   readonly replaced: ReplacedConfig | null;
   /**
@@ -87,6 +89,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     readOnly: false,
     isFirstRun: stored.config === undefined && stored.notices.length === 0,
     notices: stored.notices,
+    removed: stored.removed,
     replaced: stored.replaced,
     commit: (change, expectedRevision) => inTurn(() => commit(change, expectedRevision ?? current.revision)),
     onChange(listener) {

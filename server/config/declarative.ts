@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
@@ -24,9 +25,11 @@ export interface DeclarativeConfig extends ConfigStore {
 export async function loadDeclarativeConfig(path: string): Promise<DeclarativeConfig> {
   const listeners = new Set<(revision: ConfigRevision) => void>();
   const inTurn = createSerialQueue();
-  let current: ConfigRevision = { config: deepFreeze(await readConfig(path)), revision: 1 };
+  let read = await readConfig(path);
+  let current: ConfigRevision = { config: deepFreeze(read.config), revision: 1 };
   const reload = async () => {
-    current = { config: deepFreeze(await readConfig(path)), revision: current.revision + 1 };
+    read = await readConfig(path);
+    current = { config: deepFreeze(read.config), revision: current.revision + 1 };
     notifyListeners(listeners, current);
     return current;
   };
@@ -37,6 +40,9 @@ export async function loadDeclarativeConfig(path: string): Promise<DeclarativeCo
     readOnly: true,
     isFirstRun: false,
     notices: [],
+    get removed() {
+      return read.removed;
+    },
     replaced: null,
     commit: async () => {
       throw new GatewayError(
@@ -52,12 +58,13 @@ export async function loadDeclarativeConfig(path: string): Promise<DeclarativeCo
   };
 }
 
-async function readConfig(path: string): Promise<Config> {
+async function readConfig(path: string): Promise<{ config: Config; removed: string[] }> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw refused(path, describeFileProblem(error));
   });
-  const checked = checkConfig(parse(path, text));
-  if (checked.kind === 'good') return checked.config;
+  const value = parse(path, text);
+  const checked = checkConfig(value);
+  if (checked.kind === 'good') return { config: checked.config, removed: describeRemovedFields(value, path) };
   throw refused(path, checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
 }
 

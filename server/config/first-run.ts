@@ -1,4 +1,5 @@
-import { type Config, configSchema, configVersion } from '../contract/config.ts';
+import { type Config, configSchema } from '../contract/config.ts';
+import { configVersion } from '../contract/migrate-config.ts';
 import { defaultGroupId } from '../contract/passthrough.ts';
 
 /** The initial configuration: one group that may use every model of every provider. */

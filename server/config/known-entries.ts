@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import {
   aliasSchema,
   type Config,
-  configSchema,
+  currentConfigSchema,
   findContradictions,
   groupSchema,
   keySchema,
@@ -21,7 +21,7 @@ import type { ConfigLists } from './config-patch.ts';
  * what.
  */
 export function parseReusing(next: ConfigLists, current: Config): Config | null {
-  const rest = configSchema.safeParse({ ...next, providers: [], aliases: [], groups: [], keys: [] });
+  const rest = currentConfigSchema.safeParse({ ...next, providers: [], aliases: [], groups: [], keys: [] });
   const providers = parseList(providerSchema, next.providers, current.providers);
   const aliases = parseList(aliasSchema, next.aliases, current.aliases);
   const groups = parseList(groupSchema, next.groups, current.groups);

@@ -14,6 +14,10 @@ export interface ManagedPreset {
   source: 'policy' | 'built-in';
   path: string;
   preset: TeamPreset;
+  /** As it stands in the file, with fields of removed features. */
+  written: unknown;
+  /** What it still says of removed features, one sentence for each field. */
+  removed: readonly string[];
 }
 
 export interface PresetPlaces {
@@ -30,7 +34,7 @@ export interface ManagedPresets {
   refresh(): boolean;
 }
 
-/** @param notice receives messages for the user about unusable presets, one line each */
+/** @param notice receives messages for the user about unusable presets and removed features, one line each */
 export function openManagedPresets(places: PresetPlaces, notice: (line: string) => void): ManagedPresets {
   let last = '';
   let current: ManagedPreset | null = null;
@@ -39,7 +43,7 @@ export function openManagedPresets(places: PresetPlaces, notice: (line: string) 
     const resultJson = JSON.stringify(result);
     if (resultJson === last) return false;
     last = resultJson;
-    if (result.problem !== null) notice(result.problem);
+    for (const line of [result.problem, ...(result.preset?.removed ?? [])]) if (line !== null) notice(line);
     current = result.preset;
     return true;
   };
@@ -75,7 +79,7 @@ function defaultOwnerId(): number | null {
 function load(source: ManagedPreset['source'], path: string, whyNot: (file: number) => string | null): Found | null {
   try {
     const text = readTrusted(path, whyNot);
-    return { preset: { source, path, preset: readTeamPreset(text, path) }, problem: null };
+    return { preset: { source, path, ...readTeamPreset(text, path) }, problem: null };
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
+import { describeRemovedFields } from '../contract/removed-features.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
@@ -7,13 +8,22 @@ import { parseJson } from './parse-json.ts';
 
 const largestPresetBytes = 1024 * 1024;
 
+interface ReadTeamPreset {
+  preset: TeamPreset;
+  /** As it stands in the file. */
+  written: unknown;
+  /** What it still says of removed features, one sentence for each field. */
+  removed: string[];
+}
+
 /**
  * @param source its path, for messages
  * @throws GatewayError `invalid_value` that names the place and the error, but quotes nothing
  */
-export function readTeamPreset(text: string, source: string): TeamPreset {
+export function readTeamPreset(text: string, source: string): ReadTeamPreset {
   if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');
-  return checkTeamPreset(parse(text, source), source);
+  const written = parse(text, source);
+  return { preset: checkTeamPreset(written, source), written, removed: describeRemovedFields(written, source) };
 }
 
 /** The same for parsed JSON. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { describeRemovedFields } from '../contract/removed-features.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
@@ -18,7 +19,18 @@ interface StoredConfig {
   isRecovered: boolean;
   replaced: ReplacedConfig | null;
   notices: string[];
+  /** As in `ConfigStore`. */
+  removed: string[];
 }
+
+const nothingStored: StoredConfig = {
+  config: undefined,
+  value: undefined,
+  isRecovered: false,
+  replaced: null,
+  notices: [],
+  removed: [],
+};
 
 /** The backup's path. */
 export function backupPath(configPath: string): string {
@@ -34,9 +46,8 @@ export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
     return value;
   });
   if (checked?.kind === 'good')
-    return { config: checked.config, value, isRecovered: false, replaced: null, notices: [] };
-  if (checked === undefined && !existsSync(backupPath(path)))
-    return { config: undefined, value: undefined, isRecovered: false, replaced: null, notices: [] };
+    return { ...nothingStored, config: checked.config, value, removed: describeRemovedFields(value, path) };
+  if (checked === undefined && !existsSync(backupPath(path))) return nothingStored;
   const backup = readBackup(path);
   return checked === undefined ? whenMissing(path, backup) : whenBroken(path, checked.problems, backup);
 }
@@ -59,21 +70,31 @@ function checkStored(path: string, read: () => unknown): Exclude<CheckedConfig, 
   );
 }
 
-function readBackup(path: string): Config | undefined {
-  const backup = backupPath(path);
-  if (!existsSync(backup)) return undefined;
-  const checked = checkStored(backup, () => parseJson(readFileSync(backup, 'utf8')));
-  return checked?.kind === 'good' ? checked.config : undefined;
+interface Backup {
+  config: Config;
+  removed: string[];
 }
 
-function whenMissing(path: string, backup: Config | undefined): StoredConfig {
+function readBackup(path: string): Backup | undefined {
+  const backup = backupPath(path);
+  if (!existsSync(backup)) return undefined;
+  let value: unknown;
+  const checked = checkStored(backup, () => {
+    value = parseJson(readFileSync(backup, 'utf8'));
+    return value;
+  });
+  if (checked?.kind !== 'good') return undefined;
+  return { config: checked.config, removed: describeRemovedFields(value, backup) };
+}
+
+function whenMissing(path: string, backup: Backup | undefined): StoredConfig {
   const notice = backup
     ? `${path} was missing; the configuration was taken from ${backupPath(path)}. To start anew, remove both.`
     : `${path} is missing and its backup ${backupPath(path)} cannot be used; Sluice starts with an empty configuration.`;
   return recovered(backup, null, notice);
 }
 
-function whenBroken(path: string, problems: string[], backup: Config | undefined): StoredConfig {
+function whenBroken(path: string, problems: string[], backup: Backup | undefined): StoredConfig {
   const aside = setAside(path);
   const consequence = backup
     ? `the last good configuration was taken from ${backupPath(path)}`
@@ -82,10 +103,11 @@ function whenBroken(path: string, problems: string[], backup: Config | undefined
   return recovered(backup, aside, notice);
 }
 
-function recovered(backup: Config | undefined, movedTo: string | null, notice: string): StoredConfig {
+function recovered(backup: Backup | undefined, movedTo: string | null, notice: string): StoredConfig {
   const isRecovered = backup !== undefined;
   const replaced: ReplacedConfig = { by: isRecovered ? 'backup' : 'nothing', movedTo };
-  return { config: backup, value: undefined, isRecovered, replaced, notices: [notice] };
+  const { config, removed = [] } = backup ?? {};
+  return { ...nothingStored, config, isRecovered, replaced, notices: [notice], removed };
 }
 
 function setAside(path: string): string {

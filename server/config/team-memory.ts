@@ -3,6 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isObject } from '../contract/is-object.ts';
+import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
@@ -23,6 +25,8 @@ export type TeamMemory = Omit<z.infer<typeof memorySchema>, 'version'>;
 
 export interface TeamMemoryStore {
   readonly current: TeamMemory;
+  /** What the file still said of removed features when it was read, one sentence for each field. */
+  readonly removed: readonly string[];
   /** On failure, rejects with the system's error and changes nothing. */
   write(next: TeamMemory): Promise<void>;
 }
@@ -35,8 +39,11 @@ const nothing: TeamMemory = { applied: null, imported: null };
  * @param path null if nothing is stored
  */
 export function openTeamMemory(path: string | null, notice: (line: string) => void): TeamMemoryStore {
-  let current = path === null ? nothing : readMemory(path, notice);
+  const read = path === null ? { memory: nothing, removed: [] } : readMemory(path, notice);
+  let current = read.memory;
+  read.removed.forEach(notice);
   return {
+    removed: read.removed,
     get current() {
       return current;
     },
@@ -47,14 +54,17 @@ export function openTeamMemory(path: string | null, notice: (line: string) => vo
   };
 }
 
-function readMemory(path: string, notice: (line: string) => void): TeamMemory {
+function readMemory(path: string, notice: (line: string) => void): { memory: TeamMemory; removed: string[] } {
+  const empty = { memory: nothing, removed: [] };
   try {
-    const { version: _, ...memory } = memorySchema.parse(parseJson(readFileSync(path, 'utf8')));
-    return memory;
+    const written = parseJson(readFileSync(path, 'utf8'));
+    const { version: _, ...memory } = memorySchema.parse(written);
+    const removed = isObject(written) ? describeRemovedFields(written.imported, `the imported preset of ${path}`) : [];
+    return { memory, removed };
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return nothing;
+    if (systemErrorCode(error) === 'ENOENT') return empty;
     const reason = error instanceof z.ZodError ? 'it is not as Sluice writes it' : describeFileProblem(error);
     notice(`${path} cannot be used: ${reason}. An imported team preset has to be imported again.`);
-    return nothing;
+    return empty;
   }
 }

@@ -9,17 +9,15 @@ import { cacheSchema } from './answer-cache.ts';
 import { capabilities } from './capability.ts';
 import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
+import { configVersion, migrateConfig } from './migrate-config.ts';
 import { passesThrough } from './passthrough.ts';
 import { personId } from './people.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
+import { settingsSchema } from './settings.ts';
 import { shadowSchema } from './shadow.ts';
-import { writtenSettingsSchema } from './written-settings.ts';
 
 /** The id of the built-in demo provider, which no configuration contains. */
 export const demoProviderId = 'demo';
-
-/** The current version of the format; older files are migrated when read. */
-export const configVersion = 1;
 
 /** Safe in a URL, in a file name, and before the `/` of `provider/model`. */
 export const idSchema = z
@@ -218,7 +216,8 @@ export const keySchema = z.strictObject({
   secret: secretReference.optional(),
 });
 
-export const configSchema = z
+/** A configuration of the current version. */
+export const currentConfigSchema = z
   .strictObject({
     $schema: z.string().optional(),
     version: z.literal(configVersion),
@@ -226,11 +225,19 @@ export const configSchema = z
     aliases: z.array(aliasSchema).default([]),
     groups: z.array(groupSchema).default([]),
     keys: z.array(keySchema).default([]),
-    settings: writtenSettingsSchema.prefault({}),
+    settings: settingsSchema.prefault({}),
   })
   .superRefine((config, context) => {
     findContradictions(config, (path, message) => context.addIssue({ code: 'custom', path, message }));
   });
+
+type WrittenConfig = Omit<z.input<typeof currentConfigSchema>, 'version'> & { version: 1 | typeof configVersion };
+
+/** A configuration of any version so far, which becomes one of the current version. */
+export const configSchema = z.preprocess((written: WrittenConfig) => {
+  const migrated = migrateConfig(written);
+  return migrated.kind === 'ready' ? migrated.value : written;
+}, currentConfigSchema);
 
 export type Config = z.infer<typeof configSchema>;
 export type ConfigInput = z.input<typeof configSchema>;

@@ -30,6 +30,8 @@ export interface StatusView {
   readOnly: boolean;
   /** Set if the stored configuration could not be used at this start and was replaced. */
   configReplaced: ReplacedConfig | null;
+  /** What the configuration and team presets said of removed features when they were read, one sentence for each field. */
+  removedFields: string[];
   settings: Settings;
   /** Whether the demo provider is running; `settings.demo` is the setting. */
   demoIsRunning: boolean;

@@ -9,9 +9,10 @@ import { aliasSchema, demoProviderId, groupSchema, idSchema, providerSchema } fr
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { lockableParts } from './lock.ts';
 import { lockedPaths } from './locked-paths.ts';
+import { withoutRemovedFields } from './removed-features.ts';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecret, looksLikeSecretInHeader } from './secret-shape.ts';
-import { withoutRetiredSettings, writtenSettingsSchema } from './written-settings.ts';
+import { settingsSchema } from './settings.ts';
 
 /** A credential that each person enters. */
 const credentialSlotSchema = z.strictObject({
@@ -55,7 +56,7 @@ const presetShape = z.strictObject({
     .array(groupSchema.omit({ cassette: true }))
     .max(100)
     .default([]),
-  settings: writtenSettingsSchema.optional(),
+  settings: settingsSchema.optional(),
   /**
    * The parts of the preset that nobody may change: `groups` (all its groups; no group can be added), `groups/default`
    * (every field that the preset sets on that group), `groups/default/models` (one field); `settings/host`,
@@ -78,28 +79,26 @@ export const teamPresetSchema = presetShape.superRefine((preset, context) => {
 /** A preset as written. Fields that it omits are not changed. */
 export type TeamPreset = z.input<typeof teamPresetSchema>;
 
-/** Validates a preset without applying the schema's defaults, which would set fields that the preset omits. */
-export const writtenTeamPresetSchema = z.unknown().transform((value, context): TeamPreset => {
+/**
+ * Validates a preset without applying the schema's defaults, which would set fields that the preset omits. Fields of removed
+ * features are dropped, and so are locks that cover nothing else.
+ */
+export const writtenTeamPresetSchema = z.unknown().transform((written, context): TeamPreset => {
   const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
+  const { value } = withoutRemovedFields(written);
   const parsed = teamPresetSchema.safeParse(value);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) issue(path, message);
     return z.NEVER;
   }
-  // Parsing succeeded, so the value has the schema's input type.
-  const preset = value as TeamPreset;
+  // Parsing succeeded, so these have the schema's input type.
+  const [preset, full] = [value as TeamPreset, written as TeamPreset];
   preset.locked?.forEach((path, index) => {
-    if (lockedPaths(preset, path).length === 0) issue(['locked', index], `the preset says nothing of "${path}"`);
+    if (lockedPaths(full, path).length === 0) issue(['locked', index], `the preset says nothing of "${path}"`);
   });
-  return preset.settings ? withoutRetired(preset, preset.settings) : preset;
+  const locked = preset.locked?.filter((path) => lockedPaths(preset, path).length > 0);
+  return value === written || locked === undefined ? preset : { ...preset, locked };
 });
-
-/** Removes retired settings, and locks that cover nothing else. */
-function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['settings']>): TeamPreset {
-  const remaining = { ...preset, settings: withoutRetiredSettings(settings) };
-  const locked = preset.locked?.filter((path) => lockedPaths(remaining, path).length > 0);
-  return locked ? { ...remaining, locked } : remaining;
-}
 
 type ParsedPreset = z.infer<typeof presetShape>;
 

@@ -246,6 +246,7 @@ function engineState(
       revision: live.used.revision,
       readOnly: config.readOnly,
       configReplaced: config.replaced,
+      removedFields: [...config.removed, ...team.removed()],
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),

@@ -1,7 +1,7 @@
 /** The managed and imported team presets in force: their locks, and the changes that apply them. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ManagedPreset, ManagedPresets } from '../config/managed-preset.ts';
+import type { ManagedPresets } from '../config/managed-preset.ts';
 import type { TeamMemory, TeamMemoryStore } from '../config/team-memory.ts';
 import type { Config } from '../contract/config.ts';
 import type { Lock } from '../contract/lock.ts';
@@ -24,6 +24,8 @@ export interface TeamPresets {
   readonly memory: TeamMemoryStore;
   readonly managed: ManagedPresets;
   views(): TeamPresetView[];
+  /** What the presets still say of removed features, one sentence for each field. */
+  removed(): string[];
   /** `managed`: only the locks of the managed preset. */
   locks(config: Config, scope?: 'all' | 'managed'): Lock[];
   /** Null if they are already applied. Throws GatewayError if one does not fit. */
@@ -40,6 +42,7 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
       ...(managed.current ? [viewOf(managed.current.preset, managed.current.source)] : []),
       ...imported().map((preset) => ({ ...viewOf(preset, 'imported'), ...gatewayOf(memory.current) })),
     ],
+    removed: () => [...(managed.current?.removed ?? []), ...memory.removed],
     locks: (config, scope = 'all') =>
       locksOf(scope === 'managed' ? managedPresets() : [...managedPresets(), ...imported()], config),
     due(config) {
@@ -51,7 +54,7 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
         },
         { config, deleteBefore: [], enteredAnew: [] },
       );
-      const applied = managed.current ? digestOf(managed.current) : null;
+      const applied = managed.current ? digestOf(managed.current.preset) : null;
       const isSame = applied === memory.current.applied && isDeepStrictEqual(merged.config, config);
       return isSame ? null : { ...merged, team: { ...memory.current, applied } };
     },
@@ -63,10 +66,13 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
  * changed.
  */
 function managedStep({ current }: ManagedPresets, memory: TeamMemoryStore): { preset: TeamPreset; isNew: boolean }[] {
-  return current ? [{ preset: current.preset, isNew: digestOf(current) !== memory.current.applied }] : [];
+  if (!current) return [];
+  // A version that still had the removed features has noted the digest of the whole.
+  const known = [digestOf(current.preset), digestOf(current.written)];
+  return [{ preset: current.preset, isNew: !known.some((digest) => digest === memory.current.applied) }];
 }
 
-function digestOf({ preset }: ManagedPreset): string {
+function digestOf(preset: unknown): string {
   return createHash('sha256').update(JSON.stringify(preset)).digest('hex');
 }
 

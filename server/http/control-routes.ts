@@ -7,6 +7,7 @@ import express, {
   type Router,
 } from 'express';
 import { GatewayError } from '../contract/errors.ts';
+import { goneCall, goneRoutes } from '../contract/removed-features.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
@@ -75,6 +76,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
+  for (const path of goneRoutes) router.all(path.slice('/control'.length), refuseGone(path));
   router.use(explainBodyError);
   return { router, metrics: sendMetrics(ports), close: streams.close };
 }
@@ -143,6 +145,12 @@ function giveCookie(response: Response, access: WindowAccess, session: string): 
     path: '/control',
     maxAge: sessionIdleMs,
   });
+}
+
+function refuseGone(path: string): RequestHandler {
+  return () => {
+    throw new GatewayError('not_found', goneCall(path) ?? path);
+  };
 }
 
 function jsonBody(request: Request): unknown {

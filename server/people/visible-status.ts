@@ -30,6 +30,7 @@ export function visibleStatus(status: StatusView, visibility: Visibility): Statu
     listensAt: null,
     givenAddress: [],
     configReplaced: null,
+    removedFields: [],
     settings: nothingSet,
     secretStore: null,
     secretStoreKind: null,

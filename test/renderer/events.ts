@@ -36,6 +36,7 @@ export function status(revision: number): StatusView {
     readOnly: false,
     settings: settingsSchema.parse({}),
     configReplaced: null,
+    removedFields: [],
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,

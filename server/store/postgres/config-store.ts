@@ -9,9 +9,11 @@ import { deepFreeze } from '../../config/deep-freeze.ts';
 import { firstRunConfig } from '../../config/first-run.ts';
 import { parseReusing } from '../../config/known-entries.ts';
 import { notifyListeners, validateChange } from '../../config/revisions.ts';
-import { type Config, configVersion } from '../../contract/config.ts';
+import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { configVersion } from '../../contract/migrate-config.ts';
+import { describeRemovedFields } from '../../contract/removed-features.ts';
 import { messageOf } from '../../database/failures.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { ConfigRows, firstRevision, type StoredRevision } from './config-rows.ts';
@@ -46,6 +48,7 @@ export async function openPostgresConfig(options: Options): Promise<ConfigStore>
 class PostgresConfigStore implements ConfigStore {
   readonly readOnly = false;
   readonly notices: readonly string[] = [];
+  readonly removed: string[] = [];
   readonly replaced = null;
   readonly #options: Options;
   readonly #rows: ConfigRows;
@@ -57,6 +60,8 @@ class PostgresConfigStore implements ConfigStore {
   #unusable = 0;
   /** Whether the stored entries have this version's format, so that changes to them can be stored. */
   #isOfThisVersion = false;
+  /** From then on, `removed` is not announced by whoever has opened the store. */
+  #isOpen = false;
   #isFollowing = false;
   #isDueAgain = false;
 
@@ -81,6 +86,7 @@ class PostgresConfigStore implements ConfigStore {
       );
     });
     this.#isFirstRun = this.#current.revision === firstRevision;
+    this.#isOpen = true;
     this.#options.notices.on('config', () => void this.#followInTurn());
   }
 
@@ -160,11 +166,19 @@ class PostgresConfigStore implements ConfigStore {
     const checked = checkConfig(value);
     if (checked.kind === 'good') {
       this.#isOfThisVersion = isObject(value) && value.version === configVersion;
+      this.#noteRemoved(value);
       this.#put(checked.config, revision);
     } else if (revision !== this.#unusable) {
       onRefused(checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
       this.#unusable = revision;
     }
+  }
+
+  /** Replicas of an earlier version may still store removed fields while they run beside this one. */
+  #noteRemoved(value: unknown): void {
+    const added = describeRemovedFields(value, 'the database').filter((line) => !this.removed.includes(line));
+    this.removed.push(...added);
+    if (this.#isOpen) for (const line of added) this.#options.log.warn({}, line);
   }
 
   /**

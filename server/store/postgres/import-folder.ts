@@ -55,6 +55,7 @@ export async function importFolder(options: Options): Promise<Imported> {
     try {
       return {
         ...copiedSecrets,
+        notices: [...config.removed, ...copiedSecrets.notices],
         compared: await importFiles({ ledger, responses }, { postgres: sharedStore.postgres, progress }),
       };
     } finally {

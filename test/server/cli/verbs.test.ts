@@ -226,7 +226,7 @@ describe.each([
     await ask(`provider add --url ${upstream.baseUrl} --id main --credential-stdin`, { input: 'planted-secret' });
     const exported = await run('export');
     expect(exported.stdout).not.toContain('planted-secret');
-    expect(JSON.parse(exported.stdout)).toMatchObject({ version: 1, providers: [{ id: 'main' }] });
+    expect(JSON.parse(exported.stdout)).toMatchObject({ version: 2, providers: [{ id: 'main' }] });
     const file = join(folder, 'exported.json');
     expect(await ask(`export ${file}`)).toEqual({ file });
     expect(readFileSync(file, 'utf8')).toBe(exported.stdout);

@@ -59,7 +59,8 @@ describe('a configuration beside a valid one', () => {
     ['a name is there twice', { keys: [...known.keys, { id: 'a', group: 'team', hash }] }],
     ['a reference leads nowhere', { groups: [] }],
     ['a field is not known', { unknown: 1 }],
-    ['it has another version', { version: 2 }],
+    ['it has a later version', { version: 3 }],
+    ['it has an earlier version', { version: 1 }],
   ])('is for the whole schema if %s', (_why, changes) => {
     expect(parseReusing({ ...known, ...changes }, known)).toBeNull();
   });

@@ -32,7 +32,7 @@ describe('the published JSON Schema', () => {
   const schema = z.fromJSONSchema(JSON.parse(published));
 
   test('takes the documented example, an empty configuration and one with all defaults, as the program does', () => {
-    for (const config of [exampleConfig, { version: 1 }, firstRunConfig()]) {
+    for (const config of [exampleConfig, { version: 2 }, firstRunConfig()]) {
       expect(schema.safeParse(config).success).toBe(true);
       expect(configSchema.safeParse(config).success).toBe(true);
     }

@@ -141,10 +141,10 @@ test('a missing file is replaced by its backup, and that is reported', async () 
 });
 
 test('a file of a newer version is refused and left untouched', async () => {
-  const text = '{"version":2,"shape":"unknown"}';
+  const text = '{"version":3,"shape":"unknown"}';
   await writeFile(path, text);
   const error = await failureOf(open());
-  expect(error.message).toMatch(/config\.json cannot be used: it has version 2, made by a newer Sluice.*Update Sluice/);
+  expect(error.message).toMatch(/config\.json cannot be used: it has version 3, made by a newer Sluice.*Update Sluice/);
   expect(await readFile(path, 'utf8')).toBe(text);
   expect(await readdir(folder)).toEqual(['config.json']);
 });

@@ -75,7 +75,7 @@ test.each([
     'providers[0].timeouts: Unrecognized key: "connectMS".',
   ],
   [{ version: 1, keys: [{ id: 'k', group: 'none', secret: 'env:A' }] }, 'keys[0].group: there is no group "none".'],
-  [{ version: 2 }, 'it has version 2, made by a newer Sluice; this one reads up to version 1.'],
+  [{ version: 3 }, 'it has version 3, made by a newer Sluice; this one reads up to version 2.'],
   [{ providers: [] }, /^version: /],
   [[], /^at the top: /],
 ])('%j is refused with its place', async (value, expected) => {

@@ -3,7 +3,7 @@
  * for ever.
  */
 export const exampleConfig = {
-  version: 1,
+  version: 2,
   providers: [
     {
       id: 'main',

@@ -5,7 +5,7 @@ import { settingsSchema } from '../../../server/contract/settings.ts';
 
 /** Each contains a value that is not the default: at the top level, in a nested object, or in a list. */
 const stated: ConfigInput = {
-  version: 1,
+  version: 2,
   providers: [
     { id: 'main', baseUrl: 'https://api.example/v1', models: ['a'], timeouts: { connectMs: 5 }, askUsage: false },
   ],
@@ -18,12 +18,12 @@ const stated: ConfigInput = {
 describe('what is stored of a configuration', () => {
   test('is what a person has set', () => {
     const config = configSchema.parse({
-      version: 1,
+      version: 2,
       groups: [{ id: 'team' }],
       keys: [{ id: 'key', group: 'team', secret: 'env:KEY' }],
     });
     expect(withoutDefaults(config)).toEqual({
-      version: 1,
+      version: 2,
       providers: [],
       aliases: [],
       groups: [{ id: 'team' }],
@@ -49,8 +49,8 @@ describe('what is stored of a configuration', () => {
 
   test('is the same of the entries that a patch adds', () => {
     const { keys, settings } = configSchema.parse(stated);
-    expect(withoutDefaults({ version: 1, keys: { at: 2, removed: 0, entries: keys }, settings })).toEqual({
-      version: 1,
+    expect(withoutDefaults({ version: 2, keys: { at: 2, removed: 0, entries: keys }, settings })).toEqual({
+      version: 2,
       keys: { at: 2, removed: 0, entries: [{ id: 'key', group: 'team', secret: 'env:KEY', enabled: false }] },
       settings: stated.settings,
     });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readTeamPreset } from '../../../server/config/read-team-preset.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
 
-const read = (preset: unknown) => readTeamPreset(JSON.stringify(preset), 'team.json');
+const read = (preset: unknown) => readTeamPreset(JSON.stringify(preset), 'team.json').preset;
 const [provider] = acmePreset.providers;
 const withProvider = (changes: object) => ({ ...acmePreset, providers: [{ ...provider, ...changes }] });
 const target = { provider: 'acme', model: 'm' };

@@ -27,6 +27,7 @@ const stored: ConfigStore = {
   readOnly: false,
   isFirstRun: false,
   notices: [],
+  removed: [],
   replaced: null,
   commit: () => Promise.reject(new Error('not asked')),
   onChange: () => () => {},

@@ -105,7 +105,7 @@ describe('the preview of an import', () => {
   });
 
   test('refuses what is no configuration', async () => {
-    const error = await refusalOf(sluice.gateway.query({ type: 'import-preview', config: { version: 2 } }));
+    const error = await refusalOf(sluice.gateway.query({ type: 'import-preview', config: { version: 3 } }));
     expect(error).toMatchObject({ code: 'invalid_command', message: expect.stringContaining('config.version') });
   });
 });

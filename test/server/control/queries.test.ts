@@ -91,6 +91,7 @@ describe('what is configured', () => {
       readOnly: false,
       demoIsRunning: false,
       configReplaced: null,
+      removedFields: [],
       ledger: { ok: true, dropped: 0, lastError: null },
       secretStore: expect.stringContaining('memory'),
       secretStoreKind: 'memory',

@@ -108,9 +108,10 @@ test('a preset that was imported since then stays when the gateway is left', asy
 });
 
 test('a managed machine is told that its own preset counts, and one without a preset nothing', async () => {
+  const policy: TeamPreset = { teamPreset: 1, name: 'Policy', organisation: 'Acme' };
   const current: ManagedPreset = {
-    ...{ source: 'policy', path: '/etc/sluice/policy.json' },
-    preset: { teamPreset: 1, name: 'Policy', organisation: 'Acme' },
+    ...{ source: 'policy', path: '/etc/sluice/policy.json', removed: [] },
+    ...{ preset: policy, written: policy },
   };
   const managed = { current, refresh: () => false };
   const memory = openTeamMemory(null, () => {});

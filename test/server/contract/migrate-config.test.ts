@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { migrate, migrations } from '../../../server/config/migrate.ts';
-import { configVersion } from '../../../server/contract/config.ts';
+import { configVersion, migrateConfig as migrate, migrations } from '../../../server/contract/migrate-config.ts';
 
 const steps = {
   1: (stored: Record<string, unknown>) => ({ ...stored, list: [stored.single] }),
