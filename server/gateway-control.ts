@@ -27,14 +27,14 @@ import { type ControlRoutes, createControlRoutes } from './http/control-routes.t
 import type { Ledger } from './ledger/ledger.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
-import { checkScope } from './people/caller.ts';
-import { PeopleControl } from './people/people-control.ts';
-import { visibilityOf, withinOf } from './people/visibility.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
-import { rememberLogins } from './teams/logins.ts';
+import { rememberLogins } from './team/joining/logins.ts';
+import { checkScope } from './team/people/caller.ts';
+import { PeopleControl } from './team/people/people-control.ts';
+import { visibilityOf, withinOf } from './team/people/visibility.ts';
 import type { Authorities } from './transport/authorities.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';

@@ -9,9 +9,9 @@ import type { GatewayPorts } from './gateway-ports.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { LocalLimiter } from './limits/local-limiter.ts';
-import type { ReplicaLimits } from './replica-limits/open-replica-limits.ts';
 import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthTracker } from './routing/health/health-tracker.ts';
+import type { ReplicaLimits } from './team/valkey/open-replica-limits.ts';
 
 interface GatewayLimits {
   limiter: Limiter;
@@ -76,7 +76,7 @@ export async function openLimits(
 
 /** Imported only if there are other replicas. */
 async function shareHealth({ messages }: ReplicaLimits, book: HealthTracker, live: LiveConfig): Promise<void> {
-  const { HealthHints } = await import('./health-hints/health-hints.ts');
+  const { HealthHints } = await import('./team/health-hints/health-hints.ts');
   const hints = new HealthHints({
     book,
     provider: (id) => live.snapshot.providers.get(id),

@@ -2,8 +2,8 @@
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { PeopleAccess } from './http/people-access.ts';
-import type { AuditChange } from './people/audit-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import type { AuditChange } from './team/people/audit-change.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -15,10 +15,10 @@ export async function openPeopleSide(
 ) {
   if (!people) return null;
   const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createAuditChange }] = await Promise.all([
-    import('./people/open-people.ts'),
+    import('./team/people/open-people.ts'),
     import('./http/sign-in-routes.ts'),
     import('./http/client-address.ts'),
-    import('./people/audit-change.ts'),
+    import('./team/people/audit-change.ts'),
   ]);
   const proxies = new TrustedProxies(people.trustedProxies);
   const { openStore } = people;

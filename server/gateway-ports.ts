@@ -6,11 +6,11 @@ import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { CassetteDeck } from './exchange/cassette-deck.ts';
 import type { LogRequest } from './log.ts';
 import type { MaybePromise } from './maybe-promise.ts';
-import type { PeopleStore } from './people/people-store.ts';
-import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import type { PeopleStore } from './store/ports/people-store.ts';
 import type { Store, StoreOptions } from './store/store.ts';
-import type { Logins } from './teams/logins.ts';
+import type { Logins } from './team/joining/logins.ts';
+import type { ReplicaLimits, ReplicaLimitsOptions } from './team/valkey/open-replica-limits.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 

@@ -33,9 +33,9 @@ import { storableRow } from './ledger/storable-row.ts';
 import { LoopWatch } from './loop-watch.ts';
 import { descriptorLimit } from './machine-shortage.ts';
 import type { Observability } from './observability/observability.ts';
-import type { Caller } from './people/caller.ts';
 import { hostAndPort } from './routing/compile.ts';
 import type { Snapshot } from './routing/snapshot.ts';
+import type { Caller } from './team/people/caller.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 

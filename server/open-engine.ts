@@ -22,7 +22,7 @@ import type { StartKeytar } from './secrets/keychain-process.ts';
 import { openSecretStore } from './secrets/open-secret-store.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { SharedStore } from './store/postgres/open-shared.ts';
-import { openLogins } from './teams/logins.ts';
+import { openLogins } from './team/joining/logins.ts';
 
 export interface EngineOptions {
   environment: Environment;

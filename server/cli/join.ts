@@ -80,7 +80,7 @@ const notApplied = (reason: string) => `The gateway’s team preset is not appli
 const nobodyAsked = 'without a terminal nobody can be asked; leave the gateway, and join it with --yes';
 
 async function leaveTeam({ control, output }: VerbContext, url: string): Promise<void> {
-  const { gatewayOrigin } = await import('../teams/team-gateway.ts');
+  const { gatewayOrigin } = await import('../team/joining/team-gateway.ts');
   const origin = gatewayOrigin(url);
   const provider = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
   if (!provider) throw new CliError(`This Sluice has not joined ${origin}.`);

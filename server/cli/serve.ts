@@ -121,7 +121,7 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
 
 /** Imported only if it is used. Called before anything else, so that a wrong address leaves nothing behind. */
 async function connectShared(urlOrReference: string, env: Terminal['env']) {
-  const { connectValkey, openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
+  const { connectValkey, openReplicaLimits } = await import('../team/valkey/open-replica-limits.ts');
   const isReference = urlOrReference.startsWith('env:') || urlOrReference.startsWith('file:');
   const connected = await connectValkey(isReference ? await readReference(urlOrReference, env) : urlOrReference);
   const open: EngineOptions['openReplicaLimits'] = (limits) => openReplicaLimits(connected, limits);

@@ -53,8 +53,8 @@ export function createVerbs(terminal: Terminal): Verbs {
 
 /** Imported only with `--gateway`. */
 async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
-  const { gatewayOrigin, openTeamGateway } = await import('../teams/team-gateway.ts');
-  const { openLogins } = await import('../teams/logins.ts');
+  const { gatewayOrigin, openTeamGateway } = await import('../team/joining/team-gateway.ts');
+  const { openLogins } = await import('../team/joining/logins.ts');
   const { openOutbound } = await import('./outbound.ts');
   const origin = gatewayOrigin(address);
   const { passphrase, secrets: prefer } = environment;

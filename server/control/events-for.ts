@@ -1,8 +1,8 @@
 /** Filters the events for each listener: what a person may see, and what a window keeps. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
-import { type ReportedViews, visibleEvent, withReportedLimits } from '../people/event-rules.ts';
-import { type Visibility, visibilityOf } from '../people/visibility.ts';
+import { type ReportedViews, visibleEvent, withReportedLimits } from '../team/people/event-rules.ts';
+import { type Visibility, visibilityOf } from '../team/people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
 interface EventSources {

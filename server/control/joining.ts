@@ -1,5 +1,5 @@
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
-import type { JoinPorts } from '../teams/join-service.ts';
+import type { JoinPorts } from '../team/joining/join-service.ts';
 
 /** The commands for joining and leaving a team's gateway. */
 export interface Joining {
@@ -11,7 +11,7 @@ export interface Joining {
 /** Its parts are loaded on first use. */
 export function createJoining(ports: JoinPorts): Joining {
   const load = async () => {
-    const { JoinService } = await import('../teams/join-service.ts');
+    const { JoinService } = await import('../team/joining/join-service.ts');
     return new JoinService(ports);
   };
   let loaded: ReturnType<typeof load> | undefined;

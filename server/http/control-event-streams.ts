@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
-import type { Caller } from '../people/caller.ts';
+import type { Caller } from '../team/people/caller.ts';
 import { every } from '../timers.ts';
 
 interface EventStreams {

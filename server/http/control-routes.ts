@@ -13,7 +13,7 @@ import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { Observability } from '../observability/observability.ts';
-import { type Caller, checkScope } from '../people/caller.ts';
+import { type Caller, checkScope } from '../team/people/caller.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import type { PeopleService } from '../people/people-service.ts';
+import type { PeopleService } from '../team/people/people-service.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 export interface PeopleAccess {

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { AdminToken } from '../control/admin-token.ts';
-import type { Caller } from '../people/caller.ts';
 import { loopbackOnly } from '../routing/source-rules.ts';
+import type { Caller } from '../team/people/caller.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { checkHost } from './guards.ts';

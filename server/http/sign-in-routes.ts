@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { parseInput } from '../control/parse-input.ts';
-import type { PendingSignIn } from '../people/identity-provider.ts';
+import type { PendingSignIn } from '../team/people/identity-provider.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { cookieOf, dropCookie, type PeopleAccess, pendingCookie, sessionCookie, setCookie } from './people-access.ts';

@@ -3,7 +3,7 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
+import { type SignInGateway, startSignInGateway } from '../server/team/people/signed-in.ts';
 import { hasChromium } from '../support/chromium.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';

@@ -4,7 +4,7 @@
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
+import { type SignInGateway, startSignInGateway } from '../server/team/people/signed-in.ts';
 import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
 import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
 import { builtWindow, ensureBuilt } from '../support/program.ts';

@@ -150,7 +150,7 @@ describe('the settings screen', () => {
     await alone.close();
     const address = `valkey://127.0.0.1:${await freePort()}`;
     const openReplicaLimits: GatewayPorts['openReplicaLimits'] = async (options) => {
-      const replicas = await import('../../server/replica-limits/open-replica-limits.ts');
+      const replicas = await import('../../server/team/valkey/open-replica-limits.ts');
       return replicas.openReplicaLimits(await replicas.connectValkey(address), options);
     };
     const { page, gateway, complaints } = await open({ screen, ports: { openReplicaLimits } });

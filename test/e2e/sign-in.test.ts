@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
+import { type SignInGateway, startSignInGateway } from '../server/team/people/signed-in.ts';
 import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
 import { builtWindow, ensureBuilt } from '../support/program.ts';

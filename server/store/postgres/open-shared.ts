@@ -3,8 +3,8 @@
  * configured.
  */
 import type { ConfigStore } from '../../config/config-store.ts';
-import type { PeopleStore } from '../../people/people-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
+import type { PeopleStore } from '../ports/people-store.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type Address, readAddress, resolveAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';

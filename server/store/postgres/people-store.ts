@@ -4,8 +4,8 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { number, type Row, text } from '../../database/columns.ts';
-import { readAccess, readEntry, readPerson } from '../../people/people-rows.ts';
-import type { PeopleStore } from '../../people/people-store.ts';
+import type { PeopleStore } from '../ports/people-store.ts';
+import { readAccess, readEntry, readPerson } from '../sqlite/people-rows.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import type { Parameter, Postgres } from './postgres.ts';

@@ -5,7 +5,7 @@ import { createEventHub } from '../../../server/control/event-hub.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { member, signedIn } from '../people/planted-team.ts';
+import { member, signedIn } from '../team/people/planted-team.ts';
 import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
 
 const stopLater = stopAfterEach();

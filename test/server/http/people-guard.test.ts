@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from '../../../server/http/people-access.ts';
 import { checkPerson } from '../../../server/http/people-guard.ts';
-import type { Caller } from '../../../server/people/caller.ts';
-import { member, signedIn } from '../people/planted-team.ts';
+import type { Caller } from '../../../server/team/people/caller.ts';
+import { member, signedIn } from '../team/people/planted-team.ts';
 
 const callers = new Map<string, Caller>([
   ['of-a-session', signedIn(member)],

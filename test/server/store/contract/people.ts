@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Access, PeopleStore, StoredPerson } from '../../../../server/people/people-store.ts';
+import type { Access, PeopleStore, StoredPerson } from '../../../../server/store/ports/people-store.ts';
 
 export const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },

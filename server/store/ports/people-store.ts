@@ -1,0 +1,81 @@
+/** The port to the store of people, their sessions and tokens, and the audit list. */
+import type { TokenScope } from '../../contract/people.ts';
+import type { AuditEntry } from '../../contract/people-views.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+
+/** A person as the identity provider described them at their last sign-in. */
+export interface StoredPerson {
+  id: string;
+  issuer: string;
+  subject: string;
+  name: string;
+  email: string | null;
+  /** The groups of the claim, unchanged. */
+  claimed: readonly string[];
+  /** Unix milliseconds. */
+  signedInAt: number;
+}
+
+/** A means of access: a browser's session or an API token. Only the hash of its secret is stored. */
+export interface Access {
+  /** `ses_` or `tok_` and 16 hexadecimal digits. */
+  id: string;
+  /** SHA-256 of the secret, as hexadecimal digits. */
+  hash: string;
+  personId: string;
+  /** Null for a browser's session, which has all rights of its person. */
+  scopes: readonly TokenScope[] | null;
+  /** The person's name for a token; null for a session. */
+  name: string | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+  expiresAt: number;
+}
+
+export interface FoundAccess {
+  access: Access;
+  person: StoredPerson;
+}
+
+/** What to revoke: one session or token, all of a person's, or all browser sessions of everybody. */
+export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
+
+export interface AuditQuestion {
+  /** Null to start at the latest entry. */
+  before: number | null;
+  limit: number;
+  /** Only changes by this person; null: by the administrator of the machine; absent: by anyone. */
+  personId?: string | null | undefined;
+}
+
+export interface AuditPage {
+  /** Latest first. */
+  entries: AuditEntry[];
+  /** The `before` of the next page; null if there is none. */
+  next: number | null;
+}
+
+/** All methods reject or throw with a GatewayError `storage_unavailable` if the store cannot be reached. */
+export interface PeopleStore {
+  /** Adds or replaces the person. */
+  keepPerson(person: StoredPerson): MaybePromise<void>;
+  /** Sorted by name. */
+  listPeople(): MaybePromise<StoredPerson[]>;
+  open(access: Access): MaybePromise<void>;
+  /** Never cached, so that access revoked on another replica is revoked here. */
+  find(hash: string): MaybePromise<FoundAccess | null>;
+  /** The ones of these ids that have not been ended. */
+  findByIds(ids: readonly string[]): MaybePromise<FoundAccess[]>;
+  /** Calls the listener when another replica may have revoked access; absent without other replicas. */
+  onEnded?(listener: () => void): void;
+  /** Tokens only, latest first, of one person or of all. */
+  listTokens(personId: string | null): MaybePromise<Access[]>;
+  /** Resolves with the number of ended sessions and tokens. */
+  end(ended: Ended): MaybePromise<number>;
+  note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
+  /** At most `limit` entries with a number below `before`. */
+  readAudit(question: AuditQuestion): MaybePromise<AuditPage>;
+  /** Deletes expired sessions and tokens, and audit entries from before `auditSinceMs`. */
+  sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
+  close(): MaybePromise<void>;
+}

@@ -1,0 +1,260 @@
+/** Authenticates people: by the identity provider, a session or an API token. Imported only where people sign in. */
+import { hash, randomBytes } from 'node:crypto';
+import { controlError } from '../../contract/control-error.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
+import type { PersonView, TokenView } from '../../contract/people-views.ts';
+import type {
+  Access,
+  AuditPage,
+  AuditQuestion,
+  Ended,
+  FoundAccess,
+  PeopleStore,
+  StoredPerson,
+} from '../../store/ports/people-store.ts';
+import { every } from '../../timers.ts';
+import type { Fetch } from '../../transport/fetch.ts';
+import { AccessWatch } from './access-watch.ts';
+import type { Caller } from './caller.ts';
+import {
+  createIdentityProvider,
+  type DeviceSignIn,
+  type Identity,
+  type IdentityProvider,
+  type PendingSignIn,
+} from './identity-provider.ts';
+import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Lifetime of the token that `sluice login` gets. */
+const loginDays = 30;
+const auditDays = 400;
+const sweepEveryMs = hourMs;
+/** Prefix of API tokens, by which secret scanners can find leaked ones. */
+const tokenPrefix = 'slt_';
+
+interface PeopleServicePorts {
+  store: PeopleStore;
+  /** The settings in force. */
+  settings(): PeopleSettings | null;
+  /** The value of the setting `clientSecret`. */
+  clientSecret(reference: string): Promise<string | undefined>;
+  /** For calls to the identity provider. */
+  fetch: Fetch;
+  nowMs(): number;
+  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** A new session or token. `secret` is not available again. */
+export interface Opened {
+  secret: string;
+  expiresAt: number;
+  person: Person;
+}
+
+export class PeopleService {
+  readonly #ports: PeopleServicePorts;
+  readonly #sweeping: NodeJS.Timeout;
+  readonly #watch: AccessWatch;
+  #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
+
+  constructor(ports: PeopleServicePorts) {
+    this.#ports = ports;
+    this.#sweeping = every(() => this.#sweep(), sweepEveryMs).unref();
+    this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });
+    ports.store.onEnded?.(() => void this.#watch.check());
+  }
+
+  /** Like every method that calls the identity provider, rejects with a GatewayError. */
+  async begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }> {
+    return (await this.#identityProvider()).begin(returnTo);
+  }
+
+  /** Opens a browser's session. */
+  async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<Opened> {
+    const identity = await (await this.#identityProvider()).finish(answer, pending);
+    const person = await this.#welcome(identity, address);
+    return this.#open(person, { scopes: null, name: null, lastsMs: this.#settings().sessionHours * hourMs });
+  }
+
+  async beginDevice(): Promise<DeviceSignIn> {
+    return (await this.#identityProvider()).beginDevice();
+  }
+
+  /** An API token for the command line; null while the sign-in is pending. */
+  async finishDevice(deviceCode: string, { name, address }: { name: string; address: string | null }) {
+    const identity = await (await this.#identityProvider()).finishDevice(deviceCode);
+    if (!identity) return null;
+    const person = await this.#welcome(identity, address);
+    return this.#open(person, { scopes: tokenScopes, name, lastsMs: loginDays * dayMs });
+  }
+
+  /**
+   * The person whom a session or API token authenticates; null if it is invalid or has ended. Reads the store each
+   * time.
+   */
+  async recognize(secret: string, address: string | null): Promise<Caller | null> {
+    const found = this.#ports.settings() && (await this.#ports.store.find(digestOf(secret)));
+    return found && this.#callerOf(found, address);
+  }
+
+  /**
+   * Calls `refused` soon after the caller's access has ended, or what the caller may see has changed. Returns a
+   * function that stops watching.
+   */
+  watch(by: Caller, refused: () => void): () => void {
+    return this.#watch.add(by, refused);
+  }
+
+  /** `days`: the token's lifetime. */
+  async createToken(
+    by: Caller,
+    token: { name: string; scopes: readonly TokenScope[]; days: number },
+  ): Promise<Opened & { id: string }> {
+    const { name, scopes, days } = token;
+    // A token cannot create one with more rights than its own.
+    if (by.scopes && scopes.some((scope) => !by.scopes?.includes(scope)))
+      throw controlError('forbidden', { code: 'not-allowed' });
+    return this.#open(by.person, { scopes, name, lastsMs: days * dayMs });
+  }
+
+  /** The tokens of a person, or of all people. */
+  async listTokens(personId: string | null): Promise<TokenView[]> {
+    const tokens = await this.#ports.store.listTokens(personId);
+    return tokens.map(({ id, personId: of, name, scopes, createdAt, expiresAt }) => ({
+      ...{ id, personId: of, name: name ?? '', scopes: scopes ?? [], createdAt, expiresAt },
+    }));
+  }
+
+  async listPeople(): Promise<PersonView[]> {
+    const people = await this.#ports.store.listPeople();
+    const settings = this.#settings();
+    return people.map((each) => ({ ...this.#personOf(each, settings), signedInAt: each.signedInAt }));
+  }
+
+  async end(ended: Ended): Promise<number> {
+    const count = await this.#ports.store.end(ended);
+    void this.#watch.check();
+    return count;
+  }
+
+  async readAudit(question: AuditQuestion): Promise<AuditPage> {
+    return this.#ports.store.readAudit(question);
+  }
+
+  get store(): Pick<PeopleStore, 'note'> {
+    return this.#ports.store;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    this.#watch.close();
+    await this.#ports.store.close();
+  }
+
+  #settings(): PeopleSettings {
+    const settings = this.#ports.settings();
+    if (!settings) throw controlError('not_found', { code: 'no-sign-in' });
+    return settings;
+  }
+
+  /** Recreated with each change of the settings. */
+  #identityProvider(): Promise<IdentityProvider> {
+    const settings = this.#settings();
+    if (this.#provider?.settings !== settings) {
+      this.#provider = { settings, provider: this.#createProvider(settings) };
+      // A secret that is missing now may exist at the next sign-in.
+      this.#provider.provider.catch(() => {
+        this.#provider = null;
+      });
+    }
+    return this.#provider.provider;
+  }
+
+  async #createProvider(settings: PeopleSettings): Promise<IdentityProvider> {
+    const { clientSecret: reference } = settings;
+    const { fetch } = this.#ports;
+    if (reference === null) return createIdentityProvider(settings, { clientSecret: null, fetch });
+    const secret = await this.#ports.clientSecret(reference);
+    if (secret === undefined) {
+      const message = `${reference}, the client secret for the sign-in, is not set. An administrator of this Sluice can set it.`;
+      throw new GatewayError('sign_in_failed', message);
+    }
+    return createIdentityProvider(settings, { clientSecret: secret, fetch });
+  }
+
+  /**
+   * Stores the identity provider's statements about the person. Rejects with GatewayError `forbidden` for a person
+   * without a role.
+   */
+  async #welcome(identity: Identity, address: string | null): Promise<Person> {
+    const { store, nowMs } = this.#ports;
+    const stored: StoredPerson = {
+      ...identity,
+      id: personIdOf(identity.issuer, identity.subject),
+      signedInAt: nowMs(),
+    };
+    const person = this.#personOf(stored, this.#settings());
+    if (!hasRights(person)) throw controlError('forbidden', { code: 'no-role', name: person.name });
+    await store.keepPerson(stored);
+    await store.note({
+      ...{ at: nowMs(), personId: person.id, personName: person.name, tokenId: null, address },
+      ...{ action: 'sign-in', target: null, changes: [] },
+    });
+    return person;
+  }
+
+  async #recognizeAll(accessIds: readonly string[]): Promise<Map<string, Caller>> {
+    const found = await this.#ports.store.findByIds(accessIds);
+    const callers = found.flatMap((each) => this.#callerOf(each, null) ?? []);
+    return new Map(callers.map((caller) => [caller.accessId, caller]));
+  }
+
+  /** Null if access has ended. */
+  #callerOf({ access, person: stored }: FoundAccess, address: string | null): Caller | null {
+    const settings = this.#ports.settings();
+    if (!settings || access.expiresAt <= this.#ports.nowMs()) return null;
+    const person = this.#personOf(stored, settings);
+    // The person belongs to another identity provider than the current one, or has no role any more.
+    if (!isSameIssuer(stored.issuer, settings.issuer) || !hasRights(person)) return null;
+    return { person, scopes: access.scopes, accessId: access.id, address };
+  }
+
+  #personOf({ id, name, email, claimed }: StoredPerson, { roles }: PeopleSettings): Person {
+    return { id, name, email, ...rightsOf(claimed, roles) };
+  }
+
+  async #open(
+    person: Person,
+    { scopes, name, lastsMs }: Pick<Access, 'scopes' | 'name'> & { lastsMs: number },
+  ): Promise<Opened & { id: string }> {
+    const secret = `${scopes ? tokenPrefix : ''}${randomBytes(32).toString('base64url')}`;
+    const id = `${scopes ? 'tok' : 'ses'}_${randomBytes(8).toString('hex')}`;
+    const createdAt = this.#ports.nowMs();
+    const expiresAt = createdAt + lastsMs;
+    await this.#ports.store.open({
+      id,
+      hash: digestOf(secret),
+      personId: person.id,
+      scopes,
+      name,
+      createdAt,
+      expiresAt,
+    });
+    return { id, secret, expiresAt, person };
+  }
+
+  async #sweep(): Promise<void> {
+    const nowMs = this.#ports.nowMs();
+    try {
+      await this.#ports.store.sweep({ nowMs, auditSinceMs: nowMs - auditDays * dayMs });
+    } catch (error) {
+      this.#ports.log.warn({ error }, 'expired sessions could not be deleted');
+    }
+  }
+}
+
+/** Secrets have 256 random bits, so a plain hash is safe and a lookup by hash reveals nothing through its timing. */
+const digestOf = (secret: string) => hash('sha256', secret);

@@ -1,0 +1,133 @@
+/** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
+import { GatewayError } from '../../contract/errors.ts';
+import type { LimitReached } from '../../contract/limits.ts';
+import type { SharedCountsSettings, SharedCountsView } from '../../contract/replica-limits.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Limiter } from '../../limits/limiter.ts';
+import { LocalLimiter, type LocalLimiterPorts } from '../../limits/local-limiter.ts';
+import { createSerialQueue } from '../../serial-queue.ts';
+import { BudgetAudits } from './budget-audits.ts';
+import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
+import { ReplicaCounts } from './replica-counts.ts';
+import { readReplica, writeReplica } from './replica-file.ts';
+import { ReplicaLimiter } from './replica-limiter.ts';
+import { ReplicaMessages } from './replica-messages.ts';
+import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
+import { LinkError, ValkeyLink } from './valkey-link.ts';
+
+export interface ReplicaLimitsOptions {
+  /** null to keep nothing on disk, for tests. */
+  dataDir: string | null;
+  /** The name of the ledger that the replicas share; null if each has its own. */
+  commonLedger: string | null;
+  ledger: Pick<Ledger, 'flush' | 'health'>;
+  local: LocalLimiterPorts & { reached(notice: LimitReached): void };
+  settings(): SharedCountsSettings;
+  /** Default: the usual times; tests set shorter ones. */
+  timing?: Timing;
+  log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
+}
+
+export interface ReplicaLimits {
+  limiter: Limiter;
+  /** Messages between replicas. */
+  messages: Pick<ReplicaMessages, 'send' | 'serverMs' | 'onMessage'>;
+  readonly view: SharedCountsView;
+  /** Replaces the listener, which is called when the view has changed. */
+  onChange(listener: () => void): void;
+  /** Sends pending settlements, and signs this replica off. */
+  close(): Promise<void>;
+}
+
+/** A connection to Valkey. It must be closed if no limits are opened on it. */
+export interface ConnectedValkey {
+  link: ValkeyLink;
+  address: ValkeyAddress;
+}
+
+/**
+ * Rejects with a GatewayError that does not contain the password if the URL cannot be used or Valkey refuses the
+ * credentials. If Valkey cannot be reached, connecting is retried in the background.
+ */
+export async function connectValkey(url: string): Promise<ConnectedValkey> {
+  const address = readValkeyAddress(url);
+  const link = new ValkeyLink(address);
+  await openLink(link, address);
+  return { link, address };
+}
+
+/** Rejects with the system's error. */
+export async function openReplicaLimits(
+  { link, address }: ConnectedValkey,
+  options: ReplicaLimitsOptions,
+): Promise<ReplicaLimits> {
+  const { dataDir, commonLedger, local: localPorts, log, settings } = options;
+  let onChanged = () => {};
+  const replica = await readReplica(dataDir);
+  const inTurn = createSerialQueue();
+  const storeReplicas = (replicas: number) =>
+    inTurn(() => writeReplica(dataDir, { ...replica, replicas })).catch((error: unknown) =>
+      log.warn({ error }, 'the number of replicas cannot be kept'),
+    );
+  await storeReplicas(replica.replicas);
+  const connection = new CountsConnection({
+    link,
+    replica: replica.id,
+    address: address.shown,
+    lastReplicas: replica.replicas,
+    timing: options.timing ?? usualTiming,
+    log,
+    changed(view) {
+      if (view.problem === null) void storeReplicas(view.replicas);
+      onChanged();
+    },
+  });
+  // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
+  const local = new LocalLimiter({ ...localPorts, reached: null });
+  const { clocks, history, reached } = localPorts;
+  const ledgerName = commonLedger ?? replica.id;
+  const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
+  const counts = new ReplicaCounts({
+    connection,
+    ledger: ledgerName,
+    audits,
+    clocks,
+    account: ({ limited }) => local.account(limited),
+    reached,
+  });
+  const limiter = new ReplicaLimiter({ connection, counts, audits, local, clocks, settings });
+  await limiter.begin();
+  const messages = new ReplicaMessages({ link, connection, replica: replica.id, database: address.database, log });
+  return {
+    limiter,
+    messages,
+    get view() {
+      return connection.view;
+    },
+    onChange(listener) {
+      onChanged = listener;
+    },
+    async close() {
+      messages.close();
+      audits.close();
+      await connection.close();
+      await inTurn(async () => {});
+    },
+  };
+}
+
+async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
+  try {
+    await link.open();
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    const { problem, message } = error;
+    if (problem !== 'credential-refused' && problem !== 'not-permitted') return;
+    link.close();
+    const credential = user === undefined ? 'the password, or wants one' : `the user "${user}" or its password`;
+    throw new GatewayError(
+      'shared_counts_unavailable',
+      `Valkey at ${shown} refuses ${credential} (${message}). Check the address given to --shared, and the user's rights (ACL).`,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import type { Limited, LimitReached } from '../../contract/limits.ts';
+import type { Spent } from '../../ledger/usage-history.ts';
+import { percentOf } from '../../limits/budget-watch.ts';
+import type { Counted } from '../../limits/meters.ts';
+
+/**
+ * Reports the budgets that have reached 80 or 100 percent with the amount just added, which only one of all replicas
+ * adds.
+ */
+export function reportReached(
+  { scope, id, name, limits }: Limited,
+  counted: Pick<Counted, 'spent'>,
+  added: Spent,
+  onReached: (notice: LimitReached) => void,
+): void {
+  for (const budget of limits.budgets) {
+    const { period, spent } = counted.spent(budget.per);
+    const used = spent[budget.unit];
+    const percent = percentOf(used / budget.amount);
+    if (percent === 0 || percent <= percentOf((used - added[budget.unit]) / budget.amount)) continue;
+    const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
+    onReached({ scope, id, name, budget, percent, used, resetsAt });
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group,
+ * in one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can
+ * refuse are admitted without asking. Everything is counted locally as well, so that this replica can continue alone at
+ * any time.
+ */
+import type { RequestRecord } from '../../contract/ledger.ts';
+import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
+import type { SharedCountsSettings } from '../../contract/replica-limits.ts';
+import type { Amounts } from '../../ledger/usage-history.ts';
+import { type Clocks, type Estimate, free, type Settled } from '../../limits/account.ts';
+import type { JobOwner, Limiter, RateHeaders } from '../../limits/limiter.ts';
+import { type LocalLimiter, payersOf, settledBy } from '../../limits/local-limiter.ts';
+import { metersOf } from '../../limits/meters.ts';
+import { refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
+import { nothing } from '../../limits/spending.ts';
+import type { BudgetAudits } from './budget-audits.ts';
+import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';
+import type { CountedSubject } from './counted-subject.ts';
+import { CountedSubjects } from './counted-subjects.ts';
+import type { CountsConnection } from './counts-connection.ts';
+import { countsUnavailable, DegradedCounts, shareOf } from './degraded-counts.ts';
+import { PendingSettlements } from './pending-settlements.ts';
+import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
+import type { ReplyCounts } from './reply-counts.ts';
+
+interface ReplicaLimiterPorts {
+  connection: CountsConnection;
+  counts: ReplicaCounts;
+  audits: BudgetAudits;
+  /** This replica's own counts. */
+  local: LocalLimiter;
+  clocks: Clocks;
+  settings(): SharedCountsSettings;
+}
+
+interface Admitted {
+  subjects: readonly CountedSubject[];
+  estimate: Estimate;
+  /** By Valkey's clock; 0 if Valkey was not asked. */
+  atMs: number;
+}
+
+/** Meters are kept up to date for this long after they were last requested. */
+const shownMs = 15_000;
+const maxShown = 200;
+const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
+
+export class ReplicaLimiter implements Limiter {
+  readonly #ports: ReplicaLimiterPorts;
+  readonly #subjects = new CountedSubjects();
+  readonly #admitted = new Map<string, Admitted>();
+  /** Subjects whose meters were queried recently. */
+  readonly #shownSubjects = new Set<CountedSubject>();
+  readonly #pendingSettlements = new PendingSettlements();
+
+  constructor(ports: ReplicaLimiterPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when limits are counted together, or when it is known that they cannot be now. */
+  begin(): Promise<void> {
+    return this.#ports.connection.attend({ renew: () => this.#renew(), restore: () => this.#restore() });
+  }
+
+  admit(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders | Promise<RateHeaders> {
+    const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
+    if (!this.#ports.connection.isUp) return this.#admitAlone(id, subjects, estimate);
+    if (subjects.some((subject) => (estimate === free ? subject.canRefuseFree : subject.canRefuse)))
+      return this.#admitTogether(id, subjects, estimate);
+    this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
+    return {};
+  }
+
+  admitAtOnce(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
+    const { connection, counts, clocks } = this.#ports;
+    const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
+    if (!connection.isUp) return this.#admitAlone(id, subjects, estimate);
+    const limitedCounts = subjects.map((subject) => ({
+      limited: subject.limited,
+      counted: subject.lastReply ?? this.#ports.local.account(subject.limited),
+    }));
+    refuseIfExceeded(limitedCounts, estimate, clocks);
+    this.#noteAdmitted(id, { subjects, estimate, atMs: connection.serverMs() });
+    // If it fails, the lease is sent with a later heartbeat.
+    counts.ask(id, subjects, estimate, 'none').catch(() => {});
+    return headersOf(limitedCounts, clocks);
+  }
+
+  /** By what is known here; what other replicas have counted is asked for, and known at the next check. */
+  checkBudgets(limitedBy: readonly Limited[]): void {
+    const { local, connection, clocks } = this.#ports;
+    local.checkBudgets(limitedBy);
+    if (!connection.isUp) return;
+    const subjects = limitedBy
+      .map((limited) => this.#subjects.of(limited))
+      .filter(({ hasHardBudget }) => hasHardBudget);
+    if (subjects.length > 0) this.#refreshCounts(subjects).catch(() => {});
+    const nowMs = clocks.wallMs();
+    const isCurrent = (counted: ReplyCounts, { limits }: Limited) =>
+      limits.budgets.every(({ per }) => counted.spent(per).period.endMs > nowMs);
+    for (const { limited, lastReply: counted } of subjects)
+      if (counted && isCurrent(counted, limited)) refuseIfSpent([{ limited, counted }], clocks);
+  }
+
+  finished(record: RequestRecord): void {
+    this.#ports.local.finished(record);
+    const settled = settledBy(record);
+    const admitted = this.#admitted.get(record.id);
+    if (admitted) {
+      this.#admitted.delete(record.id);
+      for (const { leases } of admitted.subjects) leases.delete(record.id);
+      this.#settle(endedOf(record.id, admitted, settled));
+    }
+    // The request may have begun before its key or group had limits.
+    for (const payer of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const subject = this.#subjects.get(payer);
+      if (!subject?.hasBudgets || admitted?.subjects.some((each) => each.limited.scope === subject.limited.scope))
+        continue;
+      this.#settle(endedOf(record.id, { subjects: [subject], estimate: free, atMs: 0 }, settled));
+    }
+  }
+
+  hold(job: string, owner: JobOwner, most: Amounts): void {
+    const { local, counts, connection } = this.#ports;
+    local.hold(job, owner, most);
+    const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
+    for (const payer of payersOf(owner)) {
+      const subject = this.#subjects.hold(payer, ...lease);
+      // If it fails, it is sent with a later heartbeat.
+      if (subject?.hasBudgets && connection.isUp) counts.renew(subject, [lease]).catch(() => {});
+    }
+  }
+
+  release(job: string, owner: JobOwner): void {
+    this.#ports.local.release(job, owner);
+    for (const payer of payersOf(owner)) {
+      const subject = this.#subjects.release(payer, leaseName(job));
+      if (subject?.hasBudgets) this.#withdraw(leaseName(job), [subject]);
+    }
+  }
+
+  meters(limited: Limited): LimitMeter[] {
+    const { connection, clocks, local } = this.#ports;
+    const subject = this.#subjects.of(limited);
+    subject.shownAtMs = clocks.steadyMs();
+    this.#shownSubjects.add(subject);
+    const reply = connection.isUp ? subject.lastReply : null;
+    return metersOf(reply ?? local.account(limited), limited.limits, clocks);
+  }
+
+  async refresh(limitedBy: readonly Limited[]): Promise<void> {
+    if (!this.#ports.connection.isUp) return;
+    await this.#refreshCounts(limitedBy.map((limited) => this.#subjects.of(limited))).catch(() => {});
+  }
+
+  recall(limitedBy: Iterable<Limited>): Promise<void> {
+    return this.#ports.local.recall(limitedBy);
+  }
+
+  forget(scope: LimitScope, id: string): void {
+    const { local, connection, audits } = this.#ports;
+    local.forget(scope, id);
+    const subject = this.#subjects.remove({ scope, id });
+    if (subject) {
+      audits.forget(subject);
+      this.#shownSubjects.delete(subject);
+    }
+    if (subject && connection.isUp) connection.remove(subject.at(connection.serverMs()).keys).catch(() => {});
+  }
+
+  async #admitTogether(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<RateHeaders> {
+    const answer = await this.#ask(id, subjects, estimate).catch(() => null);
+    if (answer === null) return this.#admitUnanswered(id, subjects, estimate);
+    const { clocks } = this.#ports;
+    const limitedCounts = subjects.map(({ limited }, index) => limitedCountsOf(limited, answer.replies[index]));
+    if (answer.verdict === 'admitted') {
+      this.#noteAdmitted(id, { subjects, estimate, atMs: answer.serverMs });
+      return headersOf(limitedCounts, clocks);
+    }
+    const unknown = subjects.find(({ hasHardBudget }) => hasHardBudget);
+    if (answer.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
+    const [first] = answer.replies;
+    // Uses the time of the reply, because a moment later the limit may no longer be reached.
+    refuseIfExceeded(limitedCounts, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
+    throw new Error('unreachable: it was refused, but no limit is reached');
+  }
+
+  /** If Valkey does not know what was spent in this period, sends it the ledger's total and asks again. */
+  async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<Asked> {
+    const { counts, audits } = this.#ports;
+    const checks = estimate === free ? 'free' : 'all';
+    const answer = await counts.ask(id, subjects, estimate, checks);
+    if (answer.verdict !== 'unknown-spending') return answer;
+    await Promise.all(subjects.map((subject) => audits.now(subject)));
+    return counts.ask(id, subjects, estimate, checks);
+  }
+
+  /** Valkey may have admitted the request although its reply did not arrive. */
+  #admitUnanswered(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
+    try {
+      return this.#admitAlone(id, subjects, estimate);
+    } catch (refused) {
+      this.#withdraw(id, subjects);
+      throw refused;
+    }
+  }
+
+  #admitAlone(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
+    const { connection, clocks, settings, local } = this.#ports;
+    const { replicas } = connection.view;
+    const isClosed = estimate !== free && settings().hardBudgets === 'closed';
+    const limitedCounts = subjects.map((subject) => {
+      const { limited } = subject;
+      if (isClosed && subject.hasHardBudget) throw countsUnavailable(limited);
+      const limits = shareOf(limited.limits, replicas);
+      return {
+        limited: { ...limited, limits },
+        counted: new DegradedCounts(local.account(limited), subject, replicas),
+      };
+    });
+    refuseIfExceeded(limitedCounts, estimate, clocks);
+    this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
+    return headersOf(limitedCounts, clocks);
+  }
+
+  #noteAdmitted(id: string, admitted: Admitted): void {
+    const { subjects, estimate } = admitted;
+    const { local, counts } = this.#ports;
+    const limitedBy = subjects.map(({ limited }) => limited);
+    local.take(id, limitedBy, estimate);
+    this.#admitted.set(id, admitted);
+    const lease = counts.leaseOf(estimate.most, !estimate.isPart);
+    for (const subject of subjects) {
+      subject.isUsed = true;
+      if (subject.hasLeases) subject.leases.set(id, lease);
+    }
+  }
+
+  #settle(ended: Ended): void {
+    const { connection, counts } = this.#ports;
+    const settlement = counts.settlementOf(ended);
+    if (!connection.isUp) this.#pendingSettlements.add(settlement);
+    else counts.settle(settlement).catch(() => this.#pendingSettlements.add(settlement));
+  }
+
+  /** Ends a lease without any usage. */
+  #withdraw(id: string, subjects: readonly CountedSubject[]): void {
+    this.#settle(endedOf(id, { subjects, estimate: free, atMs: 0 }, withdrawn));
+  }
+
+  async #refreshCounts(subjects: readonly CountedSubject[]): Promise<void> {
+    await Promise.all(subjects.map((subject) => this.#ports.counts.ask('', [subject], free, 'none')));
+  }
+
+  async #renew(): Promise<void> {
+    const { clocks, audits } = this.#ports;
+    await this.#catchUp();
+    if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
+    const sinceMs = clocks.steadyMs() - shownMs;
+    for (const subject of this.#shownSubjects) if (subject.shownAtMs < sinceMs) this.#shownSubjects.delete(subject);
+    await this.#refreshCounts([...this.#shownSubjects].slice(0, maxShown));
+  }
+
+  async #restore(): Promise<void> {
+    await this.#catchUp();
+    this.#ports.audits.doubt(this.#usedBudgets(), 0);
+  }
+
+  #usedBudgets(): CountedSubject[] {
+    return [...this.#subjects.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
+  }
+
+  /** Renews leases first, because settlements end them. */
+  async #catchUp(): Promise<void> {
+    const { counts } = this.#ports;
+    const running = [...this.#admitted.values()].flatMap(({ subjects }) => subjects);
+    for (const subject of new Set([...running, ...this.#subjects.holding()])) {
+      if (subject.leases.size > 0) await counts.renew(subject);
+    }
+    await this.#pendingSettlements.send((settlement) => counts.settle(settlement));
+  }
+}
+
+function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Settled): Ended {
+  return { id, subjects, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
+}
+
+function limitedCountsOf(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
+  if (!counted) throw new Error('unreachable: a reply tells of all subjects');
+  return { limited, counted };
+}
+
+/** Encoded, because Valkey's replies are separated by spaces. */
+const leaseName = (job: string) => `job:${encodeURIComponent(job)}`;

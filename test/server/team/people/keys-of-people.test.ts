@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type {
+  CommandInput,
+  CommandInputMap,
+  CommandResults,
+  CommandType,
+} from '../../../../server/contract/commands.ts';
+import type { ControlEvent } from '../../../../server/contract/events.ts';
+import { maxReported } from '../../../../server/contract/find.ts';
+import type { Person, TokenScope } from '../../../../server/contract/people.ts';
+import { hasRights, personIdOf, rightsOf } from '../../../../server/team/people/rights.ts';
+import { hashOf } from '../../../support/gateway.ts';
+import { type ControlGateway, startControlGateway } from '../../control/control-gateway.ts';
+import { admin, manager, member, personOf, signedIn } from './planted-team.ts';
+
+let sluice: ControlGateway;
+beforeAll(async () => {
+  sluice = await startControlGateway({
+    config: { groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }], keys: [] },
+  });
+});
+afterAll(() => sluice.stop());
+
+const give = <T extends CommandType>(command: CommandInputMap[T], person: Person): Promise<CommandResults[T]> =>
+  sluice.gateway.execute(command as CommandInput, signedIn(person)) as Promise<CommandResults[T]>;
+const forbidden = { code: 'forbidden' };
+
+test('a key that a member makes is theirs, with an id that says nothing of other keys', async () => {
+  const { key, secret } = await give<'key.create'>({ type: 'key.create', group: 'ours', name: 'Laptop' }, member);
+  expect(key).toMatchObject({ owner: member.id, name: 'Laptop', id: expect.stringMatching(/^key-[0-9a-f]{12}$/) });
+  expect(await give<'key.reveal'>({ type: 'key.reveal', id: key.id }, member)).toEqual({ secret });
+  expect((await give<'key.rotate'>({ type: 'key.rotate', id: key.id }, member)).secret).not.toBe(secret);
+});
+
+test('a member cannot create a key without an owner, or one that captures', async () => {
+  for (const more of [{ own: false }, { capture: true }, { faults: true }]) {
+    await expect(give({ type: 'key.create', group: 'ours', ...more }, member)).rejects.toMatchObject(forbidden);
+  }
+});
+
+test('a manager creates keys without an owner, unless they choose otherwise', async () => {
+  const service = await give<'key.create'>({ type: 'key.create', group: 'ours' }, manager);
+  const own = await give<'key.create'>({ type: 'key.create', group: 'ours', own: true }, manager);
+  expect([service.key.owner, own.key.owner]).toEqual([null, manager.id]);
+  expect(await give({ type: 'key.reveal', id: service.key.id }, manager)).toEqual({ secret: service.secret });
+});
+
+test('a manager restricts and revokes the key of a member, but never learns its secret', async () => {
+  const { key } = await give<'key.create'>({ type: 'key.create', group: 'ours' }, member);
+  await expect(give({ type: 'key.reveal', id: key.id }, manager)).rejects.toMatchObject(forbidden);
+  await expect(give({ type: 'key.rotate', id: key.id }, manager)).rejects.toMatchObject(forbidden);
+  for (const [person, canReveal] of [
+    [member, true],
+    [manager, false],
+    [admin, true],
+  ] as const) {
+    const seen = await sluice.gateway.query({ type: 'keys' }, signedIn(person));
+    expect(seen.find(({ id }) => id === key.id)).toMatchObject({ canReveal });
+  }
+  await give({ type: 'key.update', id: key.id, changes: { enabled: false } }, manager);
+  // The owner cannot undo this.
+  const enabled = give({ type: 'key.update', id: key.id, changes: { enabled: true } }, member);
+  await expect(enabled).rejects.toMatchObject(forbidden);
+  await give({ type: 'key.update', id: key.id, changes: { name: 'Still mine' } }, member);
+  await give({ type: 'key.revoke', id: key.id }, manager);
+  expect(await sluice.configText()).not.toContain(key.id);
+});
+
+test('a person who has left a group may revoke the key there, but no longer sees its secret', async () => {
+  const { key } = await give<'key.create'>({ type: 'key.create', group: 'ours' }, member);
+  const left = { ...member, memberOf: [] };
+  await expect(give({ type: 'key.reveal', id: key.id }, left)).rejects.toMatchObject(forbidden);
+  await give({ type: 'key.revoke', id: key.id }, left);
+});
+
+test('an administrator moves a key and sees its secret', async () => {
+  const { key, secret } = await give<'key.create'>({ type: 'key.create', group: 'ours' }, member);
+  await give({ type: 'key.update', id: key.id, changes: { group: 'theirs' } }, admin);
+  expect(await give({ type: 'key.reveal', id: key.id }, admin)).toEqual({ secret });
+});
+
+test('no signed-in person gets an address that lets others in, or changes files of the machine', async () => {
+  await expect(give({ type: 'window.create-address' }, admin)).rejects.toMatchObject(forbidden);
+  const undo = give({ type: 'connect.undo', client: 'codex', fingerprint: 'any' }, admin);
+  await expect(undo).rejects.toMatchObject(forbidden);
+});
+
+test.each<[TokenScope[], string[]]>([
+  [['read'], ['query']],
+  [['keys'], ['key']],
+  [['write'], ['key', 'alias']],
+  [
+    ['read', 'write'],
+    ['query', 'key', 'alias'],
+  ],
+])('an API token with the scopes %j opens %j', async (scopes, opened) => {
+  const by = { ...signedIn(admin), scopes };
+  const tries = {
+    query: sluice.gateway.query({ type: 'keys' }, by),
+    key: sluice.gateway.execute({ type: 'key.create', group: 'ours' }, by),
+    alias: sluice.gateway.execute({ type: 'cassette.rewind' }, by),
+  };
+  const results = await Promise.allSettled(Object.values(tries));
+  expect(Object.keys(tries).filter((_, index) => results[index]?.status === 'fulfilled')).toEqual(opened);
+});
+
+test('rights add up over the groups of the identity provider', () => {
+  const rights = rightsOf(
+    ['leads', 'everyone', 'unmapped'],
+    [
+      { claim: 'admins', role: 'admin' },
+      { claim: 'leads', role: 'manager', groups: ['ours'] },
+      { claim: 'everyone', role: 'member', groups: ['ours', 'default'] },
+      { claim: 'leads', role: 'member', groups: ['default'] },
+    ],
+  );
+  expect(rights).toEqual({ isAdmin: false, manages: ['ours'], memberOf: ['ours', 'default'] });
+  expect([hasRights(rights), hasRights(rightsOf(['unmapped'], [{ claim: 'admins', role: 'admin' }]))]).toEqual([
+    ...[true, false],
+  ]);
+});
+
+test('a group of the mapping that does not exist gives nothing', async () => {
+  const visitor = personOf('visitor', { manages: ['gone'], memberOf: ['gone'] });
+  const created = give({ type: 'key.create', group: 'gone' }, visitor);
+  await expect(created).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a person is somebody else at another identity provider', () => {
+  expect(personIdOf('https://a.example', 'x')).toBe(personIdOf('https://a.example', 'x'));
+  expect(personIdOf('https://a.example', 'x')).not.toBe(personIdOf('https://b.example', 'x'));
+  expect(personIdOf('https://a.example', 'x')).toMatch(/^prs_[0-9a-f]{24}$/);
+});
+
+test('a member is notified of changes to their key and group, and finds them, however many others there are', async () => {
+  const others = Array.from({ length: maxReported + 100 }, (_, index) => ({
+    ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
+  }));
+  const otherGroups = Array.from({ length: maxReported + 100 }, (_, index) => ({ id: `g${index}` }));
+  const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };
+  const crowded = await startControlGateway({
+    config: { groups: [...otherGroups, { id: 'theirs' }, { id: 'ours' }], keys: [...others, own] },
+  });
+  const heard = new Promise<ControlEvent>((resolve) => {
+    const stop = crowded.gateway.onEvent(({ event }) => {
+      resolve(event);
+      queueMicrotask(() => stop());
+    }, signedIn(member));
+  });
+  expect(await heard).toMatchObject({
+    ...{ type: 'snapshot', keys: [{ id: 'own' }], keyCount: 1 },
+    ...{ groups: [{ id: 'ours', keyCount: 1 }], groupCount: 1 },
+  });
+  const found = (asked: object) => crowded.gateway.query({ type: 'find-keys', ...asked }, signedIn(member));
+  expect(await found({})).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ search: 'k1' })).toEqual({ found: [], total: 0 });
+  const foundGroups = (asked: object) => crowded.gateway.query({ type: 'find-groups', ...asked }, signedIn(member));
+  expect(await foundGroups({})).toMatchObject({ found: [{ id: 'ours' }], total: 1 });
+  expect(await foundGroups({ ids: ['ours', 'g1', 'theirs'] })).toMatchObject({ found: [{ id: 'ours' }], total: 1 });
+  expect(await foundGroups({ search: 'g1' })).toEqual({ found: [], total: 0 });
+  await crowded.stop();
+});

@@ -1,0 +1,105 @@
+/**
+ * The verbs `token`, `people` and `audit`, used with a gateway at which people sign in, and with the engine of the same
+ * machine.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acquireInstanceLock, type InstanceLock } from '../../../../server/data-folder/instance-lock.ts';
+import { runVerb } from '../../cli/run-cli.ts';
+import { type SignInGateway, startSignInGateway } from './signed-in.ts';
+
+let team: SignInGateway;
+let folder: string;
+let lock: InstanceLock;
+let tokens: Record<'ada' | 'mia', string>;
+beforeAll(async () => {
+  team = await startSignInGateway();
+  lock = await claimed(team);
+  folder = await mkdtemp(join(tmpdir(), 'sluice-tokens-'));
+  tokens = { ada: await tokenOf('ada'), mia: await tokenOf('mia') };
+});
+afterAll(async () => {
+  await team.stop();
+  await lock.release();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Claims the data folder, so that verbs on it find the running engine. */
+async function claimed({ sluice }: SignInGateway): Promise<InstanceLock> {
+  const held = await acquireInstanceLock(sluice.folder);
+  if ('holder' in held) throw new Error('the folder is in use');
+  const { hostname, port } = new URL(sluice.origin);
+  await held.update({ host: hostname, port: Number(port), instanceId: sluice.gateway.instanceId });
+  return held;
+}
+
+async function tokenOf(person: string): Promise<string> {
+  const command = { type: 'token.create', name: 'of the tests', scopes: ['read', 'keys', 'write'] };
+  const made = await team.call('/execute', { cookie: await team.signIn(person) }, command);
+  return (await made.json()).result.secret;
+}
+
+const runAs = (token: string, ...parameters: string[]) =>
+  runVerb([...parameters, '--data-dir', folder, '--gateway', team.sluice.origin], { env: { SLUICE_TOKEN: token } });
+const runOn = (...parameters: string[]) => runVerb([...parameters, '--data-dir', team.sluice.folder]);
+
+test('a token is printed once, does what its scopes say, and nothing once it is revoked', async () => {
+  const made = await runAs(tokens.mia, 'token', 'create', 'pipeline', '--scope', 'read', '--days', '2');
+  const secret = made.stdout.trim();
+  expect([made.code, secret]).toEqual([0, expect.stringMatching(/^slt_[\w-]{43}$/)]);
+  const listed = await runAs(secret, 'token', 'list');
+  expect(listed.stdout).toMatch(/tok_[0-9a-f]{16} +pipeline +mia of Acme +read +\d{4}-/);
+  expect(listed.stdout).not.toContain(secret);
+  expect((await runAs(secret, 'key', 'create', '--group', 'ours')).stderr).toContain('lacks the scope');
+  const [, id = ''] = /API token "(tok_\w+)" is valid until \d{4}-/.exec(made.stderr) ?? [];
+  expect((await runAs(tokens.mia, 'token', 'revoke', id, '--yes')).stdout).toBe(`API token "${id}" is revoked.\n`);
+  expect(await runAs(secret, 'token', 'list')).toMatchObject({ code: 1, stdout: '' });
+  expect((await runAs(tokens.mia, 'token', 'revoke', id, '--yes')).stderr).toContain(`There is no API token "${id}"`);
+});
+
+test('an administrator sees the tokens of all, a member their own, and the machine has none', async () => {
+  const namesFor = async (token: string) =>
+    JSON.parse((await runAs(token, 'token', 'list', '--json')).stdout).map(
+      ({ personId }: { personId: string }) => personId,
+    );
+  expect(new Set(await namesFor(tokens.mia)).size).toBe(1);
+  expect(new Set(await namesFor(tokens.ada)).size).toBe(2);
+  expect((await runOn('token', 'list')).stdout).toContain('ada of Acme');
+  expect((await runOn('token', 'create', 'x', '--scope', 'read')).stderr).toContain('belongs to a person');
+});
+
+test('the audit list tells who changed what, of one person, of the machine, and page by page', async () => {
+  await runAs(tokens.ada, 'group', 'put', 'ours', '--name', 'Our group');
+  await runOn('group', 'put', 'ours', '--name', 'Renamed');
+  const all = await runAs(tokens.ada, 'audit');
+  expect(all.stdout).toMatch(/ada of Acme +127\.0\.0\.1 +group\.put +ours +name\n/);
+  expect(all.stdout).toMatch(/mia of Acme +127\.0\.0\.1 +token\.create +pipeline\n/);
+  expect(all.stdout).toMatch(/admin token +group\.put +ours +name\n/);
+  const ofAda = (await runOn('audit', '--person', 'ADA@acme.example')).stdout;
+  expect(ofAda).toContain('group.put');
+  expect(ofAda).not.toMatch(/admin token|mia of Acme/);
+  expect((await runOn('audit', '--local')).stdout).not.toContain('of Acme');
+  const first = await runOn('audit', '--limit', '1');
+  const [, before = ''] = /Earlier ones: --before (\d+)/.exec(first.stderr) ?? [];
+  const [second] = JSON.parse((await runOn('audit', '--limit', '1', '--before', before, '--json')).stdout).entries;
+  expect(second).toMatchObject({
+    seq: Number(before) - 1,
+    changes: [{ fields: [{ name: 'name', after: '"Our group"' }] }],
+  });
+  expect((await runAs(tokens.mia, 'audit')).stderr).toContain('not allowed');
+  expect((await runOn('audit', '--person', 'nobody')).stderr).toContain('There is no person "nobody"');
+});
+
+test('an administrator lists people, and signs one out everywhere', async () => {
+  const cookie = await team.signIn('mo');
+  const listed = await runAs(tokens.ada, 'people', 'list');
+  expect(listed.stdout).toMatch(/mia of Acme +mia@acme\.example +member +ours +\d{4}-/);
+  expect(listed.stdout).toMatch(/mo of Acme +mo@acme\.example +manager +ours/);
+  expect((await runAs(tokens.ada, 'people', 'sign-out', 'mo@acme.example')).code).toBe(2);
+  const out = await runAs(tokens.ada, 'people', 'sign-out', 'mo@acme.example', '--yes');
+  expect(out.stdout).toContain('mo of Acme is signed out everywhere');
+  expect((await team.call('/query', { cookie }, { type: 'keys' })).status).toBe(401);
+  expect((await runAs(tokens.mia, 'people', 'list')).stderr).toContain('not allowed');
+});
