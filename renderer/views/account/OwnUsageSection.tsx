@@ -2,6 +2,7 @@ import { Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import section from '../../components/Section.module.css';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
@@ -13,7 +14,6 @@ import { TopTable } from '../overview/TopTable.tsx';
 import chart from '../overview/UsageSection.module.css';
 import type { CountedMetric } from '../overview/usage-figures.ts';
 import type { RangeName } from '../overview/usage-range.ts';
-import people from '../people/People.module.css';
 import { answersOf, loadOwnUsage, type UsageScope } from './own-usage.ts';
 
 const metrics: readonly CountedMetric[] = ['cost', 'requests', 'tokens', 'errors'];
@@ -86,7 +86,7 @@ export function OwnUsageSection() {
           <TopTable answers={answers} />
         </>
       )}
-      <p className={people.text}>{scope === 'own' ? names.hint : names.managedHint}</p>
+      <p className={section.text}>{scope === 'own' ? names.hint : names.managedHint}</p>
     </Section>
   );
 }

@@ -6,6 +6,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import section from '../../components/Section.module.css';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -48,7 +49,7 @@ export function PeopleSection() {
       {!people && !problem && <ListSkeleton rows={3} rowHeight={60} />}
       {people?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
       {people && people.length > 0 && found.length === 0 && (
-        <p className={classes.text}>{names.noneFound(search.trim())}</p>
+        <p className={section.text}>{names.noneFound(search.trim())}</p>
       )}
       <ul className={list.list}>
         {shown.map((person) => (
@@ -69,7 +70,7 @@ export function PeopleSection() {
           </Button>
         </div>
       )}
-      <p className={notice ? classes.text : classes.silent} role="status">
+      <p className={notice ? section.text : classes.silent} role="status">
         {notice}
       </p>
       <SignOutDialog person={leaving} onClose={() => setLeaving(null)} onDone={setNotice} />

@@ -6,12 +6,12 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import section from '../../components/Section.module.css';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { usePerson } from '../../state/use-rights.ts';
 import { CreateTokenDialog } from './CreateTokenDialog.tsx';
-import classes from './People.module.css';
 import { RevokeTokenDialog } from './RevokeTokenDialog.tsx';
 import { TokenRow } from './TokenRow.tsx';
 
@@ -37,7 +37,7 @@ export function TokensSection({ of }: { of: 'me' | 'all' }) {
       count={tokens && formats.number(tokens.length)}
       action={of === 'me' ? create : undefined}
     >
-      {of === 'me' && <p className={classes.text}>{names.hint}</p>}
+      {of === 'me' && <p className={section.text}>{names.hint}</p>}
       {problem && <CommandProblem problem={problem} />}
       {!tokens && !problem && <ListSkeleton rows={2} rowHeight={56} />}
       {tokens?.length === 0 && (

@@ -1,7 +1,7 @@
 /** Where the cause of a failed request can be fixed. Pure. */
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
-import type { SectionId } from '../settings/settings-sections.ts';
+import type { SectionId } from '../../state/section-ids.ts';
 
 interface FailureFix {
   kind: keyof Messages['requests']['fixes'];

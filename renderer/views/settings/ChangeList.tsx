@@ -1,6 +1,6 @@
 import type { ConfigChange } from '../../../server/contract/change-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import classes from './Settings.module.css';
+import classes from './ChangeList.module.css';
 
 const kindClasses: Record<ConfigChange['kind'], string | undefined> = {
   added: classes.added,

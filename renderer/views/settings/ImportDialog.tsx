@@ -8,7 +8,7 @@ import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { ChangeList } from './ChangeList.tsx';
-import classes from './Settings.module.css';
+import classes from './ImportDialog.module.css';
 
 export interface ImportPreview {
   fileName: string;

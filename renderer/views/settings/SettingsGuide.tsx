@@ -2,8 +2,9 @@ import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
+import { type SectionId, sectionOf } from '../../state/section-ids.ts';
 import classes from './SettingsGuide.module.css';
-import { type SectionId, sectionOf, sectionTitle } from './settings-sections.ts';
+import { sectionTitle } from './settings-sections.ts';
 
 interface SettingsGuideProps {
   /** The sections that are shown. */

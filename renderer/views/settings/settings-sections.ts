@@ -1,31 +1,9 @@
-/** The sections of the screen in their order, and the words by which the search finds them and their settings. */
+/** The titles of the sections of the screen, and the words by which the search finds them and their settings. */
 import type { Messages } from '../../messages/en.ts';
+import { type SectionId, sectionIds } from '../../state/section-ids.ts';
 import type { SearchableSection } from './search-settings.ts';
 import type { FieldName } from './settings-field.ts';
 import { fieldsOf, settingsParts } from './settings-fields.ts';
-
-export const sectionIds = [
-  'window',
-  'desktop',
-  'address',
-  'network',
-  'access',
-  'sessions',
-  'serving',
-  'records',
-  'prices',
-  'observability',
-  'team',
-  'transfer',
-  'about',
-] as const;
-
-export type SectionId = (typeof sectionIds)[number];
-
-/** Null if there is no such section. */
-export function sectionOf(name: string | null): SectionId | null {
-  return sectionIds.find((id) => id === name) ?? null;
-}
 
 export function sectionTitle(id: SectionId, { settings, team, prices }: Messages): string {
   switch (id) {
