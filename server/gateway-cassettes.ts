@@ -9,7 +9,7 @@ import type { CassetteControl } from './control/check-cassette.ts';
 import type { CassetteDeck, CassetteDecks } from './exchange/cassette-deck.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 
-export interface GatewayCassettes extends CassetteDecks, CassetteControl {
+interface GatewayCassettes extends CassetteDecks, CassetteControl {
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }

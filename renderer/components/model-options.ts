@@ -4,7 +4,7 @@ import { purposeOf } from '../../server/contract/model-use.ts';
 import type { Messages } from '../messages/en.ts';
 import type { ModelChoice } from '../state/use-model-choice.ts';
 
-export interface OptionGroup {
+interface OptionGroup {
   label: string;
   models: readonly ModelView[];
 }

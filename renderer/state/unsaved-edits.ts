@@ -2,7 +2,7 @@
  * Tracks unsaved edits. Code that would discard them asks here first. It then acts at once, or when the person has
  * agreed. Pure; independent of any form.
  */
-export interface UnsavedEdits {
+interface UnsavedEdits {
   /**
    * `isDirty` is called when needed. `scope`: that of the dialog around the form, or null. Returns the unsubscribe
    * function.

@@ -1,7 +1,7 @@
 /** Finds the first difference between two requests, to explain a miss to a person. */
 import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
 
-export interface Difference {
+interface Difference {
   /** Such as `messages[1].content`. */
   field: string;
   /** As shortened JSON; `nothing` if the field is missing. */

@@ -13,7 +13,7 @@ interface TimedText {
 }
 
 /** An event whose data is JSON. */
-export interface JsonEvent {
+interface JsonEvent {
   afterMs: number;
   event?: string;
   data: unknown;

@@ -2,7 +2,7 @@
 import { Argument, type Command, type Option } from 'commander';
 import type { Terminal } from './terminal.ts';
 
-export interface Candidate {
+interface Candidate {
   value: string;
   description: string;
 }
@@ -12,7 +12,7 @@ export interface Candidate {
  *
  * @param words without the program's name; the last one is incomplete and may be empty
  */
-export function candidates(program: Command, words: readonly string[]): Candidate[] {
+function candidates(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? '';
   const { command, option, isPastOptions } = locate(program, words.slice(0, -1));
   const offered = isPastOptions ? [] : (valuesOf(option) ?? next(command, typed));
@@ -63,7 +63,7 @@ function next(command: Command, typed: string): Candidate[] {
   return [...commands, ...choices];
 }
 
-export const completedShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const completedShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type CompletedShell = (typeof completedShells)[number];
 
 /** Each calls `sluice complete WORDS…`, which prints one candidate per line, followed by a tab and its description. */

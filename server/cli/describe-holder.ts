@@ -10,7 +10,7 @@ const limitMs = 1_000;
 const maxReplyBytes = 64 * 1024;
 const healthSchema = z.object({ status: z.literal('ok'), instance: z.string() });
 
-export interface DescribedHolder {
+interface DescribedHolder {
   isSluice: boolean;
   /** Example: `Sluice (process 4711, data folder /home/me/.local/share/sluice)`. */
   text: string;

@@ -28,7 +28,7 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
   });
 }
 
-export function shellOption(): Option {
+function shellOption(): Option {
   const defaultShell: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
   return new Option('--shell <name>', 'the shell that will read it; sh also for bash and zsh')
     .choices(shells)

@@ -6,7 +6,7 @@ import type { Environment } from '../environment.ts';
 import { createTransport } from '../transport/create-transport.ts';
 import { createFetch, type Fetch } from '../transport/fetch.ts';
 
-export interface Outbound {
+interface Outbound {
   fetch: Fetch;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface ToolAccess {
 }
 
 /** A variable without a value must be unset. */
-export type ToolEnvironment = ReadonlyMap<string, string | undefined>;
+type ToolEnvironment = ReadonlyMap<string, string | undefined>;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -14,7 +14,7 @@ import { type HomeFile, removeHomeFile, writeHomeFile } from './home-file.ts';
 import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-client-files.ts';
 import { showDiff } from './show-diff.ts';
 
-export interface ConnectPorts {
+interface ConnectPorts {
   /** Where records and backups are kept; null to keep them in memory. */
   dataFolder: string | null;
   env: Readonly<Record<string, string | undefined>>;
@@ -22,13 +22,13 @@ export interface ConnectPorts {
 }
 
 /** `secret` is called only if the client's file must contain it. */
-export interface WantedClient extends Omit<WantedConnection, 'secret'> {
+interface WantedClient extends Omit<WantedConnection, 'secret'> {
   client: string;
   keyId: string;
   secret(): Promise<string>;
 }
 
-export interface ConnectService {
+interface ConnectService {
   list(): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
   /**

@@ -20,7 +20,7 @@ export function connectedText(file: ClientFile, text: string | null, wanted: Wan
   });
 }
 
-export interface AppliedText {
+interface AppliedText {
   /** The text before Sluice's change; null if the file did not exist. */
   before: string | null;
   applied: string;

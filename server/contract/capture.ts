@@ -11,7 +11,7 @@ export const captureCauses = ['group', 'key', 'timed', 'header', 'shadow'] as co
 export type CaptureCause = (typeof captureCauses)[number];
 
 /** Why a body is missing or incomplete. */
-export const captureGaps = [
+const captureGaps = [
   /** Longer than `settings.capture.maxBytes`; its beginning is kept. */
   'too-long',
   /** It broke off; the part that arrived is kept. */
@@ -38,7 +38,7 @@ export const captureGaps = [
 export type CaptureGap = (typeof captureGaps)[number];
 
 /** Why nothing is kept for a request. */
-export const captureAbsences = [
+const captureAbsences = [
   /** Capture was off. */
   'off',
   /** The request is still running. */

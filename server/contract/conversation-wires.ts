@@ -4,6 +4,6 @@ export const conversationWires = ['openai-chat', 'openai-responses', 'anthropic-
 export type ConversationWire = (typeof conversationWires)[number];
 
 /** Wires by which providers are called. Bedrock's Converse API has no clients here. */
-export const upstreamWires = [...conversationWires, 'bedrock-converse'] as const;
+const upstreamWires = [...conversationWires, 'bedrock-converse'] as const;
 
 export type UpstreamWire = (typeof upstreamWires)[number];

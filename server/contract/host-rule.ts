@@ -31,7 +31,7 @@ export function parseHostRule(entry: string, { subdomains }: { subdomains: boole
 }
 
 /** In lower case, without brackets and without a final dot. */
-export function plainHost(host: string): string {
+function plainHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')

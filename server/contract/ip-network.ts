@@ -1,7 +1,7 @@
 /** IP addresses and networks as text. Pure, so that window and engine read them alike. */
 
 /** 4 bytes, or 16 for IPv6; an IPv4 address mapped to IPv6 (`::ffff:10.0.0.1`) is the IPv4 address. */
-export type Address = readonly number[];
+type Address = readonly number[];
 
 /** A network such as `10.0.0.0/8`; a single address is a network of its whole length. */
 export interface Network {

@@ -4,7 +4,7 @@
  */
 
 /** The `removed` entries from index `at` on are replaced by `entries`. */
-export interface Splice<Entry> {
+interface Splice<Entry> {
   at: number;
   removed: number;
   entries: readonly Entry[];

@@ -2,7 +2,7 @@
  * Guesses the use of a model from its name. Does not import zod, because the window imports it. Nothing may depend on a
  * correct guess.
  */
-export const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
+const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
 export type ModelUse = (typeof modelUses)[number];
 
 const signs: readonly (readonly [ModelUse | 'other', readonly string[]])[] = [

@@ -83,7 +83,7 @@ const webhookUrl = z
     }
   });
 
-export const webhookSchema = z.strictObject({
+const webhookSchema = z.strictObject({
   /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, such as those of chat services. */
   url: webhookUrl,
   /** The events to send; default: all. */

@@ -1,7 +1,7 @@
 /** Entries of `allowedOrigins`: origins as browsers write them in the header Origin, and patterns of them. Pure. */
 import { globOf } from './host-rule.ts';
 
-export type OriginRule = (origin: string) => boolean;
+type OriginRule = (origin: string) => boolean;
 
 const form = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@]+?)(?::(\d{1,5}|\*))?$/i;
 

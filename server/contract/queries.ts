@@ -35,7 +35,7 @@ import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
 
 /** Columns by which requests can be sorted, besides time. */
-export const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
+const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 
 const timeMs = z.number().int().nonnegative();
 
@@ -67,7 +67,7 @@ export const requestFilterSchema = z.strictObject({
 });
 
 /** All given conditions must hold. */
-export const sessionFilterSchema = z.strictObject({
+const sessionFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   groupId: z.string().optional(),
   /** The client's `user-agent`, as in `RequestRecord`. */

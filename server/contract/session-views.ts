@@ -48,7 +48,7 @@ export interface SessionView extends SessionSums {
  * model or provider was asked (`target`), it was asked too late (`pause`), or the beginning of the input changed
  * (`prefix`).
  */
-export type CacheLossCause = 'target' | 'pause' | 'prefix';
+type CacheLossCause = 'target' | 'pause' | 'prefix';
 
 export interface CacheLoss {
   cause: CacheLossCause;

@@ -1,5 +1,5 @@
 /** Median and range of several measurements of the same quantity. */
-export interface Spread {
+interface Spread {
   median: number;
   least: number;
   most: number;

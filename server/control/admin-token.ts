@@ -13,7 +13,7 @@ export const adminTokenFileName = 'admin.token';
 /** Maximum number of unused tickets; beyond it, the oldest are dropped. */
 const maxTickets = 100;
 /** Short, because printed addresses stay in terminals and journals. */
-export const ticketLifeMs = 10 * 60_000;
+const ticketLifeMs = 10 * 60_000;
 
 export interface AdminToken {
   matches(presented: string): boolean;

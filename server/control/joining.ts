@@ -2,7 +2,7 @@ import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import type { JoinPorts } from '../team/joining/join-service.ts';
 
 /** The commands for joining and leaving a team's gateway. */
-export interface Joining {
+interface Joining {
   begin(command: CommandMap['team.join']): Promise<CommandResults['team.join']>;
   finish(command: CommandMap['team.finish-join']): Promise<CommandResults['team.finish-join']>;
   leave(command: CommandMap['team.leave']): Promise<CommandResults['team.leave']>;

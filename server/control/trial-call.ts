@@ -67,7 +67,7 @@ const shapes: Record<UpstreamWire, TrialShape> = {
 };
 
 /** The price of a trial with a model in US dollars; null if unknown. */
-export type TrialPrice = (model: string) => number | null;
+type TrialPrice = (model: string) => number | null;
 
 /**
  * The model to call if the person named none: the cheapest conversation model that costs less than a cent; on a local

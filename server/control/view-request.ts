@@ -3,7 +3,7 @@ import { controlError } from '../contract/control-error.ts';
 import type { CapturedBody, RequestInFull } from '../contract/request-views.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 
-export type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture' | 'getShadow'>;
+type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture' | 'getShadow'>;
 
 /** Rejects with GatewayError `not_found`. */
 export async function viewRequest(ledger: RequestLedger, id: string): Promise<RequestInFull> {

@@ -21,7 +21,7 @@ export interface Statement {
   iterate(...values: SqlValue[]): Iterable<Row>;
 }
 
-export interface InsertStatement {
+interface InsertStatement {
   /** Inserts a row and returns its rowid. */
   insert(...values: SqlValue[]): number;
 }

@@ -27,7 +27,7 @@ export interface DemoServer {
   stop(): Promise<void>;
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Seconds from a video job's creation to its completion. */
   videoSeconds?: number;
   /** Milliseconds since the epoch. */

@@ -2,7 +2,7 @@
 import { notFound } from './demo-error.ts';
 import { newId } from './ids.ts';
 
-export interface VideoOrder {
+interface VideoOrder {
   prompt: string;
   /** A whole number, as text. */
   seconds: string;

@@ -72,7 +72,7 @@ function statusOf(reason: FailureReason, { status }: Progress): number | null {
 }
 
 /** The upstream may have made and billed what was asked for; the client, which cannot see it, must not simply ask again. */
-export function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'failureResponse'>>(
+function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'failureResponse'>>(
   lost: Part,
   target: Target,
   redacted: (text: string) => string = (text) => text,

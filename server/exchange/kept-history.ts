@@ -9,7 +9,7 @@ import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
 type Json = Record<string, unknown>;
 
 /** The two forms of a request that continues a stored response. */
-export interface WithHistory {
+interface WithHistory {
   /** Includes the earlier responses' reasoning as sealed by Sluice; for translation. */
   sealed: Buffer;
   /** Omits the reasoning and item ids, which a provider that serves Responses itself cannot read. */

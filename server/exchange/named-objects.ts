@@ -8,7 +8,7 @@ import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
 import { referencedObjects } from './referenced-objects.ts';
 import type { RequestBody } from './request-body.ts';
 
-export interface NamedObjects {
+interface NamedObjects {
   jobs: KnownJobs;
   sizeAt: SizeAt;
 }

@@ -53,7 +53,7 @@ export function enlargeEvent(bytes: Buffer, by: number): Buffer {
 }
 
 const usageNames = ['usage', 'usageMetadata'];
-export type UsageChange = 'omit' | 'zero' | 'double';
+type UsageChange = 'omit' | 'zero' | 'double';
 
 /** Usage is at the top level, or in the `message` or `response` of an event. */
 export function changeUsage(value: Json, change: UsageChange): boolean {

@@ -82,7 +82,7 @@ const early = [
   'silence',
   'html',
 ] as const satisfies readonly FaultName[];
-export type EarlyFault = FaultOf<(typeof early)[number]>;
+type EarlyFault = FaultOf<(typeof early)[number]>;
 export type ResponseFault = Exclude<Fault, EarlyFault>;
 
 const earlyNames = new Set<FaultName>(early);

@@ -3,7 +3,7 @@ import { type ErrorKind, GatewayError } from '../contract/errors.ts';
 import type { errorStatuses, FaultOf, InsteadFault } from './fault-kinds.ts';
 
 /** An error that a rule injected, and that no provider sent. */
-export class InjectedError extends GatewayError {
+class InjectedError extends GatewayError {
   readonly #kind: ErrorKind;
 
   constructor(kind: ErrorKind, message: string, retryAfterSeconds: number | undefined) {

@@ -51,7 +51,7 @@ export class StopAtByte implements Shape {
 const maxHeldBytes = 4 * 1024 * 1024;
 
 /** Holds an answer until its end and changes it as a whole. */
-export class HeldWhole implements Shape {
+class HeldWhole implements Shape {
   readonly #change: (whole: Buffer) => Step[];
   #chunks: Buffer[] = [];
   #heldBytes = 0;

@@ -35,7 +35,7 @@ export interface AnswerPorts {
   transport: Transport;
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   request: IncomingMessage;
   response: ServerResponse;
   location: RequestLocation;

@@ -19,7 +19,7 @@ const lingerMs = 2_000;
 const readableRestBytes = 256 * 1024;
 
 /** What was sent. */
-export interface SentError {
+interface SentError {
   status: number;
   headers: Record<string, string>;
   body: Buffer;

@@ -20,7 +20,7 @@ export interface BudgetSum {
 }
 
 /** Identifies a total: a key or group, and a kind of period. */
-export interface BudgetOwner {
+interface BudgetOwner {
   scope: LimitScope;
   id: string;
   per: Budget['per'];

@@ -70,7 +70,7 @@ const columns: Record<string, (row: RequestView) => Value> = {
 };
 
 /** `top_k (no-equal), tools[] (provider-tool, 3 times)`; empty where nothing was lost. */
-export function inWords(notes: readonly LossNote[]): string {
+function inWords(notes: readonly LossNote[]): string {
   return notes.map(({ code, field, times }) => `${field} (${code}${times > 1 ? `, ${times} times` : ''})`).join(', ');
 }
 

@@ -47,7 +47,7 @@ export async function findRequests(
   return requests;
 }
 
-export interface SortedRequests {
+interface SortedRequests {
   requests: RequestView[];
   /** How many of the newest matching requests were sorted; null: all. */
   sortedOf: number | null;

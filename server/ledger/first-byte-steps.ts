@@ -5,7 +5,7 @@ import type { FirstByteStep, FirstByteView } from '../contract/request-views.ts'
 /** Quantiles of a step are computed from its newest requests, so that the time of a query is bounded. */
 export const samplesPerStep = 400;
 
-export interface WeightedSample {
+interface WeightedSample {
   valueMs: number;
   /** Empty: none. */
   name: string;

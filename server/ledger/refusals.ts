@@ -32,7 +32,7 @@ export function createRefusals(options: RefusalsOptions): SqliteRefusals {
   return new SqliteRefusals(options);
 }
 
-export class SqliteRefusals implements Refusals {
+class SqliteRefusals implements Refusals {
   readonly #database: Database;
   readonly #writing: DelayedWrite;
   readonly #counts: RefusalCounts;

@@ -31,7 +31,7 @@ export interface RequestConditions {
 }
 
 /** Sequence numbers from `low` to `high`, exclusive. */
-export interface Range {
+interface Range {
   low: number;
   high: number;
 }

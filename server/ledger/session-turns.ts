@@ -9,7 +9,7 @@ export interface TurnRequest {
   step: RequestSession['step'];
 }
 
-export interface TurnPlace {
+interface TurnPlace {
   /** From 1. */
   turn: number;
   /** 0: the main one; others in order of their first request. */

@@ -11,7 +11,7 @@ import { requestsOf, sumsOf, turnsOf } from './session-sums.ts';
 import { placesOf } from './session-turns.ts';
 
 /** All given conditions must hold. */
-export interface SessionConditions {
+interface SessionConditions {
   keyId?: string;
   groupId?: string;
   client?: string;

@@ -20,7 +20,7 @@ export const quarterMs = 15 * 60_000;
 export const quartersPerDay = 96;
 
 /** `quarter`: since 1970. */
-export interface Cell extends Sums {
+interface Cell extends Sums {
   dimension: UsageDimension;
   quarter: number;
   name: string;

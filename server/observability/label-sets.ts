@@ -1,10 +1,10 @@
 /** The labels of a time series, besides closed sets such as an outcome. */
-export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
+type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
 
 /** Replaces names beyond the limit. */
-export const otherLabel = 'other';
+const otherLabel = 'other';
 /** Used if a request has no group, reached no provider, or names no model. */
-export const noLabel = 'none';
+const noLabel = 'none';
 
 /**
  * Bounds the number of time series, because clients choose the names of models. The first `limit` combinations of

@@ -16,7 +16,7 @@ import type { RequestTracer } from './request-tracing.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Webhook, Webhooks } from './webhooks.ts';
 
-export interface ObservabilityPorts {
+interface ObservabilityPorts {
   version: string;
   instanceId: string;
   transport: Transport;

@@ -26,7 +26,7 @@ export interface Telemetry {
   stop(): Promise<void>;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Includes the endpoint and the resolved values of secret headers. */
   settings: TelemetrySettings & { endpoint: string };
   version: string;

@@ -29,7 +29,7 @@ const idle = [
 ];
 
 /** The betas of a request, sorted by whether the cloud accepts them. */
-export interface SortedBetas {
+interface SortedBetas {
   accepted: readonly string[];
   /** The remaining betas with their fields. A beta and its field belong together: one without the other is refused. */
   unavailable: Unavailable;

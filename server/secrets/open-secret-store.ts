@@ -22,7 +22,7 @@ export interface SecretStoreOptions {
   startKeytar?: StartKeytar | undefined;
 }
 
-export interface OpenedSecretStore {
+interface OpenedSecretStore {
   store: SecretStore;
   /** Where secrets are stored if they are not in the keychain; printed by `serve` only. */
   choice: string | null;

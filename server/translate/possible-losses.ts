@@ -6,7 +6,7 @@ import { noteLosses } from './report-losses.ts';
 import { specimens } from './specimens.ts';
 import { translatorFor } from './translator.ts';
 
-export interface PossibleLosses {
+interface PossibleLosses {
   dropped: LossNote[];
   emulated: LossNote[];
 }

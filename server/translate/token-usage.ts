@@ -35,7 +35,7 @@ export class EventUsage {
 }
 
 /** The usage as the ledger has it, with each token counted once. */
-export function tokensOf(reported: Usage): TokenUsage {
+function tokensOf(reported: Usage): TokenUsage {
   const { usage } = plausibleUsage(reported, unbounded);
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   return {

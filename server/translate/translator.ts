@@ -23,7 +23,7 @@ import type { ClientTranslation, UpstreamTranslation } from './wire-translation.
 import { upstreamTranslations, wireTranslations } from './wire-translations.ts';
 
 /** A client's request, parsed. */
-export interface ParsedConversation {
+interface ParsedConversation {
   conversation: Conversation;
   /** Losses that occur with any upstream API. */
   losses: readonly Loss[];

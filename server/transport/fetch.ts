@@ -4,7 +4,7 @@
  */
 import type { ResponseHeaders, Transport, UpstreamCall } from './transport.ts';
 
-export interface FetchOptions {
+interface FetchOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string | null;

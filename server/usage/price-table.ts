@@ -21,7 +21,7 @@ export interface PriceTable {
 }
 
 /** US dollars per 1,000,000 tokens; `outputUsd` is null if the model has no output that is priced by tokens. */
-export interface TokenPrice {
+interface TokenPrice {
   inputUsd: number;
   outputUsd: number | null;
 }

@@ -4,7 +4,7 @@
  */
 import { pattern } from '../bounded-pattern.ts';
 
-export interface ReferredInput {
+interface ReferredInput {
   /** It refers to something whose size nobody can look up. */
   isOpen: boolean;
   /** Images by URL. */

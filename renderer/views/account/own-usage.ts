@@ -5,7 +5,7 @@ import type { UsageAnswers } from '../overview/load-usage.ts';
 import { type CountedMetric, leadersOf, sumOf } from '../overview/usage-figures.ts';
 import { gridOf, type RangeName, type TimeGrid } from '../overview/usage-range.ts';
 
-export interface OwnUsage {
+interface OwnUsage {
   range: RangeName;
   grid: TimeGrid;
   /** By model. */

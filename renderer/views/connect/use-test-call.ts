@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { type TestOutcome, testConnection } from './test-connection.ts';
 
-export interface TestCall {
+interface TestCall {
   /** There is a model, and the key's secret is known or can be revealed. */
   isPossible: boolean;
   isRunning: boolean;

@@ -5,7 +5,7 @@ import { type CassetteDraft, cassetteDraftOf, cassetteOf } from '../../component
 import { limitsOf } from '../../components/limit-draft.ts';
 
 /** A group as edited. All of it is sent at once, because `group.put` replaces the group. */
-export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough' | 'cassette'> & {
+type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough' | 'cassette'> & {
   name: string;
   passthrough: string | null;
   cassette: CassetteDraft;

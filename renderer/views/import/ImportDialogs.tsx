@@ -12,7 +12,7 @@ export type ImportState =
   | { kind: 'team-preset'; preset: PresetImport }
   | { kind: 'problem'; problem: ControlError };
 
-export interface ImportDialogsProps {
+interface ImportDialogsProps {
   opened: ImportState;
   onClose(): void;
 }

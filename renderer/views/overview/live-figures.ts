@@ -20,7 +20,7 @@ export function tokensPerSecond(requests: readonly LiveRequest[], atMs: number):
   return tokens / (nowMs / 1_000);
 }
 
-export interface Caller {
+interface Caller {
   keyId: string;
   /** Number of running requests. */
   running: number;

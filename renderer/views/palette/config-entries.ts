@@ -17,7 +17,7 @@ import type { ControlStore } from '../../state/control-store.ts';
 import { providerRows, switchCommand } from '../providers/provider-row.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
-export interface EntrySources {
+interface EntrySources {
   messages: Messages;
   views: ConfigViews;
   locks: Locks;

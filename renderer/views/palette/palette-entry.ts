@@ -20,7 +20,7 @@ export interface PaletteEntry {
   act: PaletteAct;
 }
 
-export type PaletteAct =
+type PaletteAct =
   /** Navigates after the palette has closed. */
   | { href: string }
   /** Runs at once, after the palette has closed. */

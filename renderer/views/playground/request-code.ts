@@ -2,7 +2,7 @@
 import type { Exchange } from './exchange.ts';
 
 export const codeLanguages = ['curl', 'python', 'node'] as const;
-export type CodeLanguage = (typeof codeLanguages)[number];
+type CodeLanguage = (typeof codeLanguages)[number];
 
 type Sent = Pick<Exchange, 'method' | 'path' | 'requestText'>;
 

@@ -5,7 +5,7 @@ import { at, textAt } from './json-path.ts';
 /** `told`: an event reported an error. `cut`: the stream ended without its final event. */
 export type StreamFault = { kind: 'told'; message: string } | { kind: 'cut' };
 
-export interface StreamWatch {
+interface StreamWatch {
   push(chunk: string): void;
   /** To be called at the end; null if the stream was complete. */
   fault(): StreamFault | null;

@@ -7,7 +7,7 @@ import { type Exchange, newExchange, type Outcome, type Reply, runExchange } fro
 type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
 
 /** The last exchange of a panel, kept when its screen is left. */
-export type ExchangeStore = SessionValue<Exchange | null>;
+type ExchangeStore = SessionValue<Exchange | null>;
 
 export const createExchangeStore = (): ExchangeStore => createSessionValue<Exchange | null>(null);
 

@@ -7,7 +7,7 @@ import { type ParsedSentRequest, parseSentRequest } from './parse-sent-request.t
 import type { SentChat } from './read-sent.ts';
 
 /** The outcome of opening a request; null if none was to be opened. */
-export type OpenedRequest =
+type OpenedRequest =
   | { id: string; state: 'opened' /** Null for the panel's own. */; api: string | null; omitted: readonly string[] }
   | { id: string; state: Exclude<ParsedSentRequest['kind'], 'chat'> }
   | null;

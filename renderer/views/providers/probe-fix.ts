@@ -1,7 +1,7 @@
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 
 /** What one click can do about a failed test. `credential`: the one to replace; null to add one. */
-export type ProbeFix = { kind: 'base-url'; baseUrl: string } | { kind: 'credential'; credential: string | null };
+type ProbeFix = { kind: 'base-url'; baseUrl: string } | { kind: 'credential'; credential: string | null };
 
 /** Null if there is nothing to do. */
 export function fixOf({ steps }: Pick<ProbeReport, 'steps'>): ProbeFix | null {

@@ -20,7 +20,7 @@ export const sorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 export type SortBy = (typeof sorts)[number];
 export const statusClasses = ['2xx', '4xx', '5xx'] as const;
 
-export interface Sort {
+interface Sort {
   by: SortBy;
   isAscending: boolean;
 }

@@ -6,7 +6,7 @@ import { useQuery } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { filterOf, outcomes, ranges, type ShownFilter, searchOf, statusClasses } from './request-filter.ts';
 
-export type ChoiceField =
+type ChoiceField =
   | 'range'
   | 'outcome'
   | 'model'
@@ -17,7 +17,7 @@ export type ChoiceField =
   | 'capability'
   | 'client';
 
-export interface FilterChoice {
+interface FilterChoice {
   field: ChoiceField;
   options: FilterOptions;
   /** Empty: anything. */

@@ -22,7 +22,7 @@ export function costIn({ costUsd }: Pick<SessionSums, 'costUsd'>, { messages, fo
   return costUsd === null ? messages.sessions.costUnknown : formats.dollars(costUsd);
 }
 
-export interface ToolUse extends ToolResult {
+interface ToolUse extends ToolResult {
   count: number;
 }
 

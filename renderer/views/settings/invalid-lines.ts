@@ -4,7 +4,7 @@ import { hasUserInfo, looksLikeSecretInHeader } from '../../../server/contract/s
 import { entryChecks } from '../../../server/contract/settings-entries.ts';
 import { webhookEvents } from '../../../server/contract/webhook-events.ts';
 
-export type CheckedName = keyof typeof checks;
+type CheckedName = keyof typeof checks;
 
 const reference = /^(?:env|file):.+$/;
 const headerLine = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*)$/;

@@ -38,7 +38,7 @@ type ClientKind = 'programs' | 'coding' | 'apps';
 export const clientKinds: readonly ClientKind[] = ['programs', 'coding', 'apps'];
 
 /** The endpoints that clients use for conversations, relative to the server's origin. */
-export type ClientEndpoint =
+type ClientEndpoint =
   | '/v1/chat/completions'
   | '/v1/responses'
   | '/v1/messages'

@@ -21,7 +21,7 @@ interface LookupOptions {
   response: ServerResponse;
 }
 
-export interface CacheLookupInput {
+interface CacheLookupInput {
   cache: AnswerCache;
   settings: CacheSettings;
   plan: CallPlan;

@@ -16,7 +16,7 @@ export interface LimitPorts {
 }
 
 /** A response that is about to begin within a session. */
-export interface ResponseCall {
+interface ResponseCall {
   /** Id of the response's own ledger row. */
   requestId: string;
   route: Route;

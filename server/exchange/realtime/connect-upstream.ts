@@ -28,13 +28,13 @@ import { secretsOf } from '../redact-credential.ts';
 import type { HandshakeAnswer } from './open-upstream.ts';
 import { UpstreamHandshake } from './upstream-handshake.ts';
 
-export interface UpstreamPorts {
+interface UpstreamPorts {
   transport: Transport;
   picker: Picker;
 }
 
 /** The session request, as sent to each target. */
-export interface SessionCall {
+interface SessionCall {
   route: Route;
   group: CompiledGroup;
   plan: CallPlan;

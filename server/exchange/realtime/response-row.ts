@@ -23,7 +23,7 @@ export interface RowOwner {
 }
 
 /** How a response ended. */
-export interface RowEnd {
+interface RowEnd {
   failure: FailureClass | null;
   errorCode: string | null;
   /** Message for a person. */

@@ -14,7 +14,7 @@ import { admitResponse, isPermanent, type LimitPorts } from './admit-response.ts
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 
-export interface SessionAccountingPorts extends LimitPorts {
+interface SessionAccountingPorts extends LimitPorts {
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   reportError(error: unknown): void;

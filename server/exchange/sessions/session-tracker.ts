@@ -22,7 +22,7 @@ import { notedText } from '../redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request whose session is to be found. */
-export interface SessionQuestion {
+interface SessionQuestion {
   requestId: string;
   /** Unix milliseconds. */
   startedAt: number;
@@ -46,7 +46,7 @@ interface Opening {
   messages: number;
 }
 
-export interface SessionTrackerPorts {
+interface SessionTrackerPorts {
   sessionStates: SessionSpendingPorts & {
     /** Ids of the sessions that were stopped before. */
     stopped(): readonly string[];

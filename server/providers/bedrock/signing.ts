@@ -2,7 +2,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { SignedRequest, Signing } from '../dialect.ts';
 
-export interface AwsKeys {
+interface AwsKeys {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;

@@ -31,7 +31,7 @@ interface Options {
   progress(requests: number): void;
 }
 
-export interface Imported {
+interface Imported {
   compared: Compared[];
   /** The number of secrets. */
   secrets: number;

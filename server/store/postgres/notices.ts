@@ -10,7 +10,7 @@ import { clientConfig } from './postgres.ts';
 import { settleWithin } from './within.ts';
 
 /** The subject that has changed. */
-export type Topic = 'config' | 'sessions' | 'people';
+type Topic = 'config' | 'sessions' | 'people';
 
 interface NoticesOptions {
   url: string;

@@ -14,7 +14,7 @@ export function partitionDay(timeMs: number, nowMs: number, mostDaysBack = defau
 }
 
 /** `requests_2026_11_23` */
-export function partitionOf(table: string, day: number): string {
+function partitionOf(table: string, day: number): string {
   return `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;
 }
 

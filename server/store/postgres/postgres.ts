@@ -7,7 +7,7 @@ import { settleWithin, withTimeout } from './within.ts';
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlValue | readonly SqlValue[];
 
-export interface Asked {
+interface Asked {
   rows: Row[];
   /** The number of rows returned, inserted, updated or deleted. */
   count: number;

@@ -6,7 +6,7 @@ import type { NameDimension } from '../../ledger/request-names.ts';
 import { matchedWords } from './matched-words.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
-export interface Selection {
+interface Selection {
   /** `WHERE …`. */
   sql: string;
   values: Parameter[];

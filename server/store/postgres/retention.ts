@@ -52,7 +52,7 @@ interface Partition {
  * users without blocking others. What does not finish in time is continued at the next sweep. `queries` must use a
  * single connection.
  */
-export async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
+async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
   const oldPartitions = (await partitionsOf(queries, table)).filter(
     ({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay,
   );

@@ -8,7 +8,7 @@ export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<v
 }
 
 /** How long a person waits for a server that does not answer. */
-export const queryTimeoutMs = 2_500;
+const queryTimeoutMs = 2_500;
 
 /** Rejects if the work has not settled within `queryTimeoutMs`; what comes of it later is given to `late`. */
 export async function withTimeout<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {

@@ -48,7 +48,7 @@ interface PeopleServicePorts {
 }
 
 /** A new session or token. `secret` is not available again. */
-export interface Opened {
+interface Opened {
   secret: string;
   expiresAt: number;
   person: Person;

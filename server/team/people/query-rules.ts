@@ -24,7 +24,7 @@ type Rule<T extends QueryType> =
 
 type Rules = { readonly [T in QueryType]: Rule<T> };
 
-export const queryRules: Rules = {
+const queryRules: Rules = {
   status: { isForAll: true, keep: visibleStatus },
   providers: 'admin',
   presets: 'everyone',

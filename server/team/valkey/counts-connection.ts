@@ -20,7 +20,7 @@ export const usualTiming: Timing = { beatMs: 3_000, tryAgainMs: 500, aliveMs: 10
 
 const replicasKey = 'sluice:{replicas}:alive';
 
-export interface ConnectionPorts {
+interface ConnectionPorts {
   link: ValkeyLink;
   /** This replica's id. */
   replica: string;

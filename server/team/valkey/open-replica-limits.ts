@@ -40,7 +40,7 @@ export interface ReplicaLimits {
 }
 
 /** A connection to Valkey. It must be closed if no limits are opened on it. */
-export interface ConnectedValkey {
+interface ConnectedValkey {
   link: ValkeyLink;
   address: ValkeyAddress;
 }

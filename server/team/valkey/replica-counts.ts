@@ -9,8 +9,8 @@ import { reportReached } from './reached-budgets.ts';
 import { ReplyCounts, ReplyNumbers, type ReplyTime } from './reply-counts.ts';
 
 /** Which limits are checked. `free`: all except budgets. */
-export type Checks = 'all' | 'free' | 'none';
-export type Verdict = 'admitted' | 'refused' | 'unknown-spending';
+type Checks = 'all' | 'free' | 'none';
+type Verdict = 'admitted' | 'refused' | 'unknown-spending';
 
 export interface Asked {
   verdict: Verdict;

@@ -7,7 +7,7 @@ import { writeFileDurably } from '../../files/durable-file.ts';
 const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
 
 /** The identity of a replica, kept over restarts. */
-export interface Replica {
+interface Replica {
   /** Identifies its data folder, and therefore its ledger. */
   id: string;
   /** The last known number of replicas, including this one. */

@@ -14,7 +14,7 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-export interface Message {
+interface Message {
   role: 'user' | 'assistant' | 'system';
   content: Json[];
 }

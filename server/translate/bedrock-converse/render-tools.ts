@@ -11,7 +11,7 @@ import type { ConverseFacts } from './model-facts.ts';
 
 type Json = Record<string, unknown>;
 
-export interface ToolUse {
+interface ToolUse {
   /** The value for `toolConfig`; absent if no tools are offered. */
   config?: Json;
   prompts: string[];

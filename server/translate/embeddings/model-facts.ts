@@ -10,7 +10,7 @@ export function mostPredictedTexts(model: string): number {
   return familyOf(textsByPredict, model.slice(model.lastIndexOf('/') + 1)) ?? usualTextsByPredict;
 }
 
-export interface BedrockEmbedder {
+interface BedrockEmbedder {
   form: 'titan' | 'cohere';
   mostTexts: number;
   /** The field for the length of the vectors; null if the length is fixed. */

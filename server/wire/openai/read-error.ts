@@ -124,7 +124,7 @@ export function statusOfError(error: UpstreamError): number {
 }
 
 /** Whether the error code blames the request itself. */
-export function isRequestsOwn(code: string): boolean {
+function isRequestsOwn(code: string): boolean {
   return requestCode.test(code) || policyCode.test(code);
 }
 

@@ -5,7 +5,7 @@ import { BarMarks, LineMarks } from './marks.tsx';
 import { labelInterval, ticksUpTo } from './scale.ts';
 import classes from './TimeChart.module.css';
 
-export interface TimeChartProps {
+interface TimeChartProps {
   /**
    * `bars`: amounts that add up, the first at the bottom. `lines`: values that do not add up, such as a rate or a time.
    */

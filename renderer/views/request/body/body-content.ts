@@ -40,6 +40,6 @@ export function jsonValueOf(content: BodyContent | null): unknown {
   return content?.kind === 'json' ? assembleChunkList(parseJson(content.text)?.value ?? null) : null;
 }
 
-export function headerOf(headers: Message['headers'], name: string): string | null {
+function headerOf(headers: Message['headers'], name: string): string | null {
   return headers?.find(([each]) => each.toLowerCase() === name)?.[1] ?? null;
 }

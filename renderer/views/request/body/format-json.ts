@@ -2,7 +2,7 @@
  * Indents JSON without parsing it. Numbers, escapes, duplicate members and truncated bodies stay as they are. Linear in
  * the length of the input. Pure.
  */
-export interface ShownText {
+interface ShownText {
   text: string;
   /** The number of strings, or lines, of which only the start is shown. */
   cutStrings: number;

@@ -1,7 +1,7 @@
 /** Parses JSON that may be truncated. Pure. */
 import { closeOfString } from './format-json.ts';
 
-export interface ParsedJson {
+interface ParsedJson {
   value: unknown;
   /** The text ends within the value; open brackets and strings were closed. */
   isCut: boolean;

@@ -14,7 +14,7 @@ export function readContent(content: unknown): ShownPart[] {
   );
 }
 
-export function readPart(part: Json): ShownPart[] {
+function readPart(part: Json): ShownPart[] {
   const type = textOf(part.type) || 'text';
   switch (type) {
     case 'text':

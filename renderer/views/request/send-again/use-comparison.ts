@@ -3,19 +3,19 @@ import { callPath, type PathCall } from '../../../gateway-api.ts';
 import type { KeyChoice } from '../../../state/use-key-choice.ts';
 import { answerOf, type SecondAnswer } from './use-second-answer.ts';
 
-export type ComparedAnswer = Extract<SecondAnswer, { state: 'here' }>;
+type ComparedAnswer = Extract<SecondAnswer, { state: 'here' }>;
 
 export interface ComparedModel {
   model: string;
   answers: readonly ComparedAnswer[];
 }
 
-export interface ComparedCall extends Omit<PathCall, 'secret' | 'signal'> {
+interface ComparedCall extends Omit<PathCall, 'secret' | 'signal'> {
   model: string;
 }
 
 /** State of a comparison; `failed` as for a single request. */
-export interface ComparisonRunner {
+interface ComparisonRunner {
   models: readonly ComparedModel[];
   isRunning: boolean;
   failed: Extract<SecondAnswer, { state: 'failed' }>['reason'] | null;

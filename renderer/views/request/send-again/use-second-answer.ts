@@ -9,7 +9,7 @@ export type SecondAnswer =
   | { state: 'here'; status: number; requestId: string | null; content: BodyContent | null }
   | { state: 'failed'; reason: 'keyless' | 'unreachable' | 'stopped' };
 
-export interface ResendRunner {
+interface ResendRunner {
   answer: SecondAnswer | null;
   run(call: Omit<PathCall, 'secret' | 'signal'>): Promise<void>;
   stop(): void;

@@ -1,7 +1,7 @@
 /** A price as edited in a form: the text of each amount, empty for none. Pure. */
 import { type PriceAmounts, type PriceField, priceFields } from '../../../../server/contract/price-views.ts';
 
-export type PriceDraft = Record<PriceField, string>;
+type PriceDraft = Record<PriceField, string>;
 
 export const fieldNames = Object.keys(priceFields) as PriceField[];
 
