@@ -26,6 +26,23 @@ export const removedFeatures: readonly RemovedFeature[] = [
     instead: 'to stop a run that costs too much, set settings.sessionBudget',
     fields: { 'settings.runawayGuard': true },
   },
+  {
+    name: 'export of datasets for fine-tuning',
+    instead:
+      'to keep whole conversations as JSON, record a cassette: sluice group put GROUP --cassette FOLDER --cassette-mode record',
+    words: ['log --export dataset'],
+    calls: ['dataset', '/control/dataset.jsonl'],
+  },
+  {
+    name: 'import of HTTP Archives',
+    instead: 'to make a cassette, record the program itself: sluice record --cassette FOLDER -- COMMAND',
+    words: ['cassette import'],
+  },
+  {
+    name: 'manual page',
+    instead: 'sluice COMMAND --help shows its text',
+    words: ['manual'],
+  },
 ];
 
 /** Says that a feature is gone, in one sentence. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removedFeatures } from '../../../server/contract/removed-features.ts';
 import { openWindowAccess } from '../../../server/control/window-access.ts';
 import { begun } from '../../support/begun.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
@@ -112,6 +113,24 @@ describe('the control plane lets in', () => {
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });
+
+test.each(removedFeatures.flatMap(({ calls = [], ...feature }) => calls.map((call) => ({ call, ...feature }))))(
+  'the removed call $call is answered with what to use instead',
+  async ({ call, name, instead }) => {
+    const headers = { cookie, origin: sluice.origin, 'sec-fetch-site': 'same-origin' };
+    const isRoute = call.startsWith('/control');
+    const answers = isRoute
+      ? [await send(call.slice('/control'.length), headers, { method: 'GET' })]
+      : [
+          await send('/query', headers, { body: JSON.stringify({ type: call }) }),
+          await send('/execute', headers, { body: JSON.stringify({ type: call }) }),
+        ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(isRoute ? 404 : 400);
+      expect(body.error?.message).toBe(`Sluice has no ${name} any more: ${instead}.`);
+    }
+  },
+);
 
 describe('the address of the window', () => {
   test('opens it once, by a cookie that scripts cannot read and other sites cannot use', async () => {
