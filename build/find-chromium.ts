@@ -10,7 +10,8 @@ const usualPlaces = [
 ];
 
 /** Finds this machine's Chromium or Chrome: `CHROMIUM` if set, otherwise the first on the PATH or in a usual place. */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
+export function findChromium(): string | null {
+  const { env } = process;
   if (env.CHROMIUM) return env.CHROMIUM;
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
   const onPath = programs.flatMap((name) => folders.map((folder) => join(folder, name)));

@@ -53,7 +53,7 @@ export interface GatewayPorts {
   team?: { managed: ManagedPresets; memory: TeamMemoryStore };
   /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
-  /** The APIs offered to clients; default: OpenAI's. */
+  /** The APIs offered to clients; default: all that Sluice knows. */
   apis?: readonly [Api, ...Api[]];
   /** Records all requests, or answers them instead of providers. Absent: the settings of groups and keys apply. */
   cassette?: CassetteDeck | undefined;

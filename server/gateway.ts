@@ -34,7 +34,6 @@ import { LoopWatch } from './loop-watch.ts';
 import { descriptorLimit } from './machine-shortage.ts';
 import type { Observability } from './observability/observability.ts';
 import { hostAndPort } from './routing/compile.ts';
-import type { Snapshot } from './routing/snapshot.ts';
 import type { Caller } from './team/people/caller.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
@@ -42,7 +41,6 @@ import { Registry, servedApis } from './wire/registry.ts';
 export interface Gateway {
   /** Random at each start; `/healthz` returns it. */
   readonly instanceId: string;
-  snapshot(): Snapshot;
   /** Starts listening. Rejects with the system's error if the port is taken. */
   start(): Promise<{ host: string; port: number }>;
   /** Prepares the end: `/readyz` answers 503, and each response closes its connection; requests are still served. */
@@ -123,7 +121,6 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   let stopping: Promise<void> | undefined;
   return {
     instanceId,
-    snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
     exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),

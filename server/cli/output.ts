@@ -58,8 +58,8 @@ export function yesNo(value: boolean): string {
 }
 
 /** Local time without zone: `2026-11-20 13:39:05`. */
-export function localTime(time: number | string | null, never = 'never'): string {
-  if (time === null) return never;
+export function localTime(time: number | string | null): string {
+  if (time === null) return 'never';
   const date = new Date(time);
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19).replace('T', ' ');

@@ -29,7 +29,6 @@ export const priceFields = {
 } as const;
 
 export type PriceField = keyof typeof priceFields;
-export type PriceUnit = (typeof priceFields)[PriceField];
 
 /** By `PriceField`; names unknown to this version are kept. */
 export type PriceAmounts = Readonly<Record<string, number>>;

@@ -184,7 +184,6 @@ class LoadedConfig implements LiveConfig {
   #compile(before?: Snapshot): Snapshot {
     const { used, secrets, demo } = this.#parts;
     return compileSnapshot({
-      revision: used.revision,
       config: used.config,
       publicOrigin: this.#ports.publicOrigin,
       secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),

@@ -15,9 +15,7 @@ import { createRoutes, findRoute } from './routes.ts';
 export { demoModelFor, demoModels } from './models.ts';
 
 export interface DemoServer {
-  /** `http://127.0.0.1:PORT` */
-  origin: string;
-  /** The origin followed by `/v1`. */
+  /** `http://127.0.0.1:PORT/v1` */
   baseUrl: string;
   /** The bearer token it requires; random at every start. */
   secret: string;
@@ -45,8 +43,7 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   // Long enough that the gateway's pooled connections survive the pauses between a person's requests.
   server.keepAliveTimeout = 120_000;
   const port = await listen(server);
-  const origin = `http://127.0.0.1:${port}`;
-  return { origin, baseUrl: `${origin}/v1`, secret, end: () => end(server), stop: () => stop(server) };
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, secret, end: () => end(server), stop: () => stop(server) };
 }
 
 interface Exchange {

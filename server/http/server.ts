@@ -36,8 +36,6 @@ interface ListenOptions {
 export interface ListeningServer {
   host: string;
   port: number;
-  /** The number of running requests. */
-  readonly active: number;
   readonly isDraining: boolean;
   /**
    * From now on each response ends its connection, so that clients and load balancers connect elsewhere. Idle connections stay:
@@ -104,9 +102,6 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   return {
     host,
     port: typeof address === 'object' && address ? address.port : port,
-    get active() {
-      return running.size;
-    },
     get isDraining() {
       return isDraining;
     },

@@ -7,7 +7,6 @@ import { say } from '../contract/coded.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
 import { findingTexts } from '../contract/probe-texts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { listModels } from './list-models.ts';
 import { createModelCache } from './model-cache.ts';
 import { type KnownModels, ModelWatch } from './model-watch.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
@@ -29,8 +28,6 @@ interface DiscoveryState {
   error: string | null;
   /** The same error as a finding; also null before the first attempt. */
   finding: ProbeFinding | null;
-  /** The number of known models. */
-  count: number;
 }
 
 export interface Discovery {
@@ -40,10 +37,9 @@ export interface Discovery {
   /** Sets the providers. Those with a changed address or credential are queried at once. */
   watch(providers: readonly Upstream[]): void;
   /**
-   * Queries the provider now. Never rejects; a failure is in the state. Does not change providers with a configured
-   * list of models.
+   * Queries the provider now, unless it is off or has a configured list of models. Never rejects; a failure is in the state.
    */
-  refresh(provider: Upstream): Promise<DiscoveryState>;
+  refresh(provider: Upstream): Promise<void>;
   /** Stops, and resolves once the cache is on disk. */
   close(): Promise<void>;
 }
@@ -95,17 +91,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
         if (!before || connectionOf(before.upstream) !== connectionOf(upstream)) begin(upstream, before);
       }
     },
-    async refresh(provider) {
-      if (provider.unusable !== null)
-        return { ...stateOf(watches.get(provider.id)), error: provider.unusable, finding: null };
-      const watch = watches.get(provider.id);
-      if (watch) {
-        await watch.ask();
-        return stateOf(watch);
-      }
-      const result = await listModels(provider, transport);
-      if ('finding' in result) return { fetchedAt: null, ...problemViewOf(result.finding), count: 0 };
-      return { fetchedAt: now(), ...problemViewOf(null), count: result.models.size };
+    async refresh({ id, unusable }) {
+      if (unusable === null) await watches.get(id)?.ask();
     },
     async close() {
       for (const watch of watches.values()) watch.stop();
@@ -118,15 +105,12 @@ const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const knownModels: KnownModels | null = watch?.known ?? null;
+  const finding = watch?.finding ?? null;
   return {
     fetchedAt: knownModels?.fetchedAt ?? null,
-    ...problemViewOf(watch?.finding ?? null),
-    count: knownModels?.models.size ?? 0,
+    error: finding && say(findingTexts, finding),
+    finding,
   };
-}
-
-function problemViewOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
-  return { error: finding && say(findingTexts, finding), finding };
 }
 
 function baseUrlOf({ endpoint }: Upstream): string {

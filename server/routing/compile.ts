@@ -13,7 +13,6 @@ import { compileSourceRules } from './source-rules.ts';
 
 export interface CompileInput {
   config: Config;
-  revision: number;
   /** Secret values by name (`provider/…`, `key/…`). */
   secrets: ReadonlyMap<string, string>;
   /** Discovered models by provider id; absent for providers not asked yet. */
@@ -38,7 +37,6 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   const compiled = new Map<string, CompiledGroup>();
   const routings: KnownRoutings = new Map();
   return {
-    revision: input.revision,
     settings: config.settings,
     source: compileSourceRules(config.settings, input.publicOrigin ?? null),
     ...compileKeys({ configured: config.keys, groups: config.groups, secrets: input.secrets }, input.before),

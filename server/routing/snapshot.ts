@@ -123,7 +123,6 @@ export interface Member {
 }
 
 export interface Snapshot {
-  revision: number;
   settings: Settings;
   /** From which hosts and web pages requests are accepted. */
   source: SourceRules;

@@ -16,7 +16,6 @@ export function snapshotOf(config: Omit<ConfigInput, 'version'>, options: Snapsh
 /** The snapshot of a configuration that the schema has parsed. */
 export function compiledFrom(config: Config, options: SnapshotOptions = {}): Snapshot {
   return compileSnapshot({
-    revision: 1,
     discovered: new Map(),
     demo: null,
     ownAddresses: new Set(),

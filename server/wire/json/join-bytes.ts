@@ -4,7 +4,7 @@ import { nextTurn } from '../../loop-turns.ts';
 const atOnceBytes = 4 * 1024 * 1024;
 
 /** Concatenates the pieces. Long ones are copied in slices, with a turn of the event loop between them. */
-export async function joinBytes(pieces: readonly Buffer[], copied?: (piece: Buffer) => void): Promise<Buffer> {
+export async function joinBytes(pieces: readonly Buffer[]): Promise<Buffer> {
   const size = pieces.reduce((sum, { length }) => sum + length, 0);
   const whole = Buffer.allocUnsafe(size);
   let at = 0;
@@ -18,7 +18,6 @@ export async function joinBytes(pieces: readonly Buffer[], copied?: (piece: Buff
       if (restBytes === 0) await nextTurn();
       restBytes ||= atOnceBytes;
     }
-    copied?.(piece);
   }
   return whole;
 }

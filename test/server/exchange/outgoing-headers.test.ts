@@ -16,7 +16,6 @@ const config = configSchema.parse({
 });
 const snapshot = compileSnapshot({
   config,
-  revision: 1,
   secrets: new Map([['provider/main/c1', 'upstream-secret']]),
   discovered: new Map(),
   demo: null,

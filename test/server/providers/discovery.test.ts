@@ -89,7 +89,7 @@ describe('watch', () => {
     expect(discovery.models().has('main')).toBe(false);
     await pass(0);
     expect(names(discovery)).toEqual(['a', 'b']);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, count: 2 });
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null });
     expect(upstream.seen).toHaveLength(1);
     expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer s1' } });
   });
@@ -164,7 +164,8 @@ describe('watch', () => {
     }
     upstream.answer((_request, response) => json(response, { data: [] }));
     await pass(480_000 * 1.1);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, count: 0 });
+    expect(names(discovery)).toEqual([]);
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null });
   });
 
   test.each([
@@ -179,7 +180,6 @@ describe('watch', () => {
       fetchedAt: null,
       error: 'the response is not a list of models',
       finding: { code: 'not-a-list' },
-      count: 0,
     });
   });
 });
@@ -189,25 +189,20 @@ describe('refresh', () => {
     const discovery = start();
     const asked = provider();
     discovery.watch([asked]);
-    const states = await Promise.all([discovery.refresh(asked), discovery.refresh(asked)]);
-    expect(states.map(({ count }) => count)).toEqual([2, 2]);
+    await Promise.all([discovery.refresh(asked), discovery.refresh(asked)]);
+    expect(names(discovery)).toEqual(['a', 'b']);
     expect(upstream.seen).toHaveLength(1);
   });
 
-  test('of a provider that is off asks nothing and says why', async () => {
-    const off = provider({ enabled: false });
-    expect((await start().refresh(off)).error).toBe('it is switched off');
-    expect(upstream.seen).toHaveLength(0);
-  });
-
-  test('of a provider with listed models counts what it has and changes nothing', async () => {
+  test.each([
+    ['is off', { enabled: false }],
+    ['has listed models', { models: ['x'] }],
+  ])('of a provider that %s asks nothing', async (_what, changes) => {
     const discovery = start();
-    expect(await discovery.refresh(provider({ models: ['x'] }))).toEqual({
-      fetchedAt: clock,
-      error: null,
-      finding: null,
-      count: 2,
-    });
+    const given = provider(changes);
+    discovery.watch([given]);
+    await discovery.refresh(given);
+    expect(upstream.seen).toHaveLength(0);
     expect(discovery.models().size).toBe(0);
   });
 });

@@ -13,7 +13,6 @@ function explainWhole(input: Partial<ConfigInput>, model: string, secret?: strin
   const keySecrets = secret === undefined ? [] : [['key/k', secret] as const];
   const snapshot = compileSnapshot({
     config,
-    revision: 1,
     secrets: new Map(keySecrets),
     discovered: new Map(),
     demo: null,
