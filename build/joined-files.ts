@@ -8,7 +8,7 @@ import type { Rolldown } from 'vite';
 const roots = {
   program: 'server/cli/program.ts',
   control: 'server/cli/remote-control.ts',
-  engine: 'server/open-engine.ts',
+  engine: 'server/engine/open-engine.ts',
   desktop: 'electron/main.ts',
 };
 

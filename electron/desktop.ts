@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
-import type { Environment } from '../server/environment.ts';
+import type { Environment } from '../server/engine/environment.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
 import { watchEngine } from './engine-watch.ts';
 import { createEventRelay, type EventRelay } from './event-relay.ts';

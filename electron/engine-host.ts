@@ -3,8 +3,8 @@
  * window, which subscribe to its state.
  */
 import { claimFolder } from '../server/data-folder/claim-folder.ts';
-import type { Gateway } from '../server/gateway.ts';
-import { type Engine, type EngineOptions, openEngine } from '../server/open-engine.ts';
+import type { Gateway } from '../server/engine/gateway.ts';
+import { type Engine, type EngineOptions, openEngine } from '../server/engine/open-engine.ts';
 import { type StartProblem, startProblemOf, stopProblemOf } from './start-problem.ts';
 
 export type EngineState =

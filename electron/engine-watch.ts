@@ -4,8 +4,8 @@ import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
-import type { Gateway } from '../server/gateway.ts';
-import { after } from '../server/timers.ts';
+import type { Gateway } from '../server/engine/gateway.ts';
+import { after } from '../server/ground/timers.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { TrayProvider, TrayStatus } from './tray-menu.ts';
 

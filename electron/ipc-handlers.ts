@@ -1,7 +1,7 @@
 /** The window's IPC calls. `ipc.ts` has checked sender and arguments before these run. */
 import { GatewayError } from '../server/contract/errors.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
-import type { Gateway } from '../server/gateway.ts';
+import type { Gateway } from '../server/engine/gateway.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { EventRelay } from './event-relay.ts';
 import type { IpcHandlers } from './ipc.ts';

@@ -1,7 +1,7 @@
 /** Updates: checks in the background, downloads what is available, and installs it only when the user asks. */
 import type { AppUpdater, CancellationToken } from 'electron-updater';
 import type { UpdateView } from '../server/contract/ipc.ts';
-import { after, every } from '../server/timers.ts';
+import { after, every } from '../server/ground/timers.ts';
 
 export interface Updater {
   readonly view: UpdateView;

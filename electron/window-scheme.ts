@@ -7,7 +7,7 @@ import { extname, join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Protocol, protocol } from 'electron';
 import { pageHeaders } from '../server/contract/page-headers.ts';
-import type { Gateway } from '../server/gateway.ts';
+import type { Gateway } from '../server/engine/gateway.ts';
 import { forwardToEngine } from './forward-to-engine.ts';
 
 const scheme = 'sluice-window';

@@ -42,7 +42,7 @@ test('a file that replaces a module, sets the clock or measures its process shar
   expect(own).toEqual(
     expect.arrayContaining([
       'test/server/gateway/patience.test.ts',
-      'test/server/awake-clock.test.ts',
+      'test/server/ground/awake-clock.test.ts',
       'test/server/gateway/hang-up.test.ts',
     ]),
   );

@@ -1,5 +1,5 @@
-import { maxMatchedLength } from '../bounded-pattern.ts';
-import { mergeRanges } from '../exchange/find-secrets.ts';
+import { mergeRanges } from '../exchange/redact/find-secrets.ts';
+import { maxMatchedLength } from '../ground/bounded-pattern.ts';
 
 /** The overlap of two windows. A longer match at their border may be found only in part. */
 const overlap = 1_024;

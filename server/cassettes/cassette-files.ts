@@ -2,8 +2,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { temporaryInfix, writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { temporaryInfix, writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { formatExchange } from './layout.ts';
 import { type CassetteSettings, defaultSettings, settingsSchema } from './settings.ts';

@@ -1,9 +1,9 @@
 /** Records the exchanges of a gateway in a cassette, or answers its requests from the recordings. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette-deck.ts';
-import type { Pace, StoredAnswer } from '../exchange/stored-answer.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
+import type { Pace, StoredAnswer } from '../exchange/answer/stored-answer.ts';
+import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { comparedBody } from './canonical.ts';
 import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';

@@ -1,6 +1,7 @@
 /** Server-sent events in the form in which a cassette stores them. */
-import type { StoredPiece } from '../exchange/stored-answer.ts';
-import { LineEnds } from '../wire/sse-lines.ts';
+
+import { LineEnds } from '../apis/core/streams/sse-lines.ts';
+import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import { redactAcross } from './redact-across.ts';

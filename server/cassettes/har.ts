@@ -1,5 +1,5 @@
 /** Recordings as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read. */
-import { version } from '../version.ts';
+import { version } from '../ground/version.ts';
 import type { RecordedExchange, RequestBody } from './format.ts';
 import { unpackAnswer } from './response-part.ts';
 

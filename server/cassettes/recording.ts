@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
-import type { CassetteRequest, Recording } from '../exchange/cassette-deck.ts';
-import { encodingOf } from '../exchange/encodings.ts';
-import type { Headers } from '../exchange/response-tap.ts';
-import type { StoredPiece } from '../exchange/stored-answer.ts';
+import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
+import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
+import { encodingOf } from '../exchange/readers/encodings.ts';
+import type { Headers } from '../exchange/record/response-tap.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import type { Redactor } from './redactor.ts';
 import { packBody, packHead } from './response-part.ts';

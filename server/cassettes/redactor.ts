@@ -1,8 +1,8 @@
 /** Removes secrets before storing: known secrets, texts in the form of a key, and the patterns of `cassette.json`. */
 import { secretShape } from '../contract/secret-shape.ts';
-import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/find-secrets.ts';
-import { redactBytes } from '../exchange/redact-credential.ts';
-import { redactHeaders, redactUrl } from '../exchange/redact-headers.ts';
+import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/redact/find-secrets.ts';
+import { redactBytes } from '../exchange/redact/redact-credential.ts';
+import { redactHeaders, redactUrl } from '../exchange/redact/redact-headers.ts';
 import { findAll, replaceRanges, type TextRange } from './bounded-search.ts';
 import { type LinearPattern, SlowPattern } from './linear-pattern.ts';
 

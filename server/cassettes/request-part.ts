@@ -3,8 +3,8 @@
  * transport needs.
  */
 import { createHash } from 'node:crypto';
-import { pattern } from '../bounded-pattern.ts';
-import type { CassetteRequest } from '../exchange/cassette-deck.ts';
+import type { CassetteRequest } from '../exchange/cassette/cassette-deck.ts';
+import { pattern } from '../ground/bounded-pattern.ts';
 import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';

@@ -1,6 +1,7 @@
 /** The response of an exchange in the form that is stored. The same bytes can be produced from it. */
-import { pattern } from '../bounded-pattern.ts';
-import type { StoredAnswer, StoredPiece } from '../exchange/stored-answer.ts';
+
+import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
+import { pattern } from '../ground/bounded-pattern.ts';
 import { packEvents, unpackEvent } from './events.ts';
 import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseJson } from './parse-json.ts';

@@ -6,7 +6,7 @@
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { every } from '../timers.ts';
+import { every } from '../ground/timers.ts';
 
 /** Total size of both semi-spaces. */
 const maxBytes = 32 * 1024 * 1024;

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { table } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 export function addCacheVerbs(program: Command, { on }: Verbs): void {

@@ -1,9 +1,9 @@
 /** `sluice capture`: switches the capture of headers and bodies for a group, for a key, or for some minutes. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { localTime } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 interface Scope {

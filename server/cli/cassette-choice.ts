@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type CassetteMode, cassetteModes, type KeyCassette } from '../contract/cassette.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 
 export interface CassetteFlags {
   cassette?: string;

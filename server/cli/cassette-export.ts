@@ -3,9 +3,9 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../contract/counted.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
-import { CliError } from './exit-codes.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { createOutput } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addCassetteExport(cassette: Command, terminal: Terminal): void {

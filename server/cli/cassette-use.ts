@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CassetteView } from '../contract/cassette.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { table } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {

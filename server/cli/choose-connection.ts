@@ -1,6 +1,6 @@
 import type { KeyView } from '../contract/access-views.ts';
 import type { Control } from './control.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 
 /** The key with this id; without an id, the first usable key that can be shown again. Rejects with a CliError. */
 export async function chooseKey(control: Control, id: string | undefined): Promise<KeyView> {

@@ -6,8 +6,8 @@ import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
 import { spreadOf } from '../contract/spread.ts';
 import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { table } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import { type Call, type Replied, sendCall } from './send-call.ts';
 import type { Verbs } from './verb.ts';
 

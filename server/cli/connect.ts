@@ -8,8 +8,8 @@ import type { ConnectPreview } from '../contract/connect-views.ts';
 import { askYesNo } from './ask.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { table } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { askModel } from './test-call.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 

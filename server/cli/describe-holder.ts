@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { z } from 'zod';
 import { reachableHost } from '../contract/address.ts';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 import { findDataFolder } from './find-data-folder.ts';
 import { findPortHolder, type PortHolder } from './port-holder.ts';
 

@@ -1,6 +1,6 @@
 /** `serve --detach`: starts `serve` as a process that continues without the terminal. */
 import { spawn } from 'node:child_process';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../database/failures.ts';
-import { redactText } from '../log.ts';
-import { isMachineShortage } from '../machine-shortage.ts';
-import type { Engine } from '../open-engine.ts';
-import { after } from '../timers.ts';
-import { exitCodes } from './exit-codes.ts';
+import type { Engine } from '../engine/open-engine.ts';
+import { redactText } from '../ground/files/log.ts';
+import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { after } from '../ground/timers.ts';
+import { messageOf } from '../store/rules/failures.ts';
+import { exitCodes } from './programs/exit-codes.ts';
 
 /** Durations of the program's end, in milliseconds. */
 export interface Ending {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { originOf } from '../contract/address.ts';
 import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
-import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
+import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
 import type { Verbs } from './verb.ts';
 
 interface EnvOptions {

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { GatewayError } from '../contract/errors.ts';
 import type { JoinState } from '../contract/join-views.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { askToConfirm } from './login.ts';
 import { offerPreset } from './offer-preset.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface JoinOptions {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { counted } from '../contract/counted.ts';
 import type { RequestView } from '../contract/request-views.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment } from '../engine/environment.ts';
 import { type JudgeCase, judgeCases, noFault, resultOf, wasAnswered } from '../faults/judge-cases.ts';
 import type { ListeningControl } from './control.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { type Judgement, judgeHead, judgeLine, judgeSummary } from './judge-report.ts';
 import { openListening } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
 

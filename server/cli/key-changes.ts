@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
 import { type Expiry, expiryDate, expiryHelp, parseExpiry, parseSpan } from './moment.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {

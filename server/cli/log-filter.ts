@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestFilterInput } from '../contract/queries.ts';
 import type { Control } from './control.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { parsePast } from './moment.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { LoggedRequest } from './request-rows.ts';
 
 export interface FilterOptions {

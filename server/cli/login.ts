@@ -2,11 +2,11 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { controlError } from '../contract/control-error.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment } from '../engine/environment.ts';
 import type { DeviceSignIn, LetIn } from '../team/joining/team-gateway.ts';
 import type { Fetch } from '../transport/fetch.ts';
-import { CliError } from './exit-codes.ts';
 import { createOutput, localTime, type Output } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 interface LoginFlags {

@@ -1,9 +1,9 @@
 /** `sluice migrate`: copies the data folder into the database that a team shares. */
 import { type Command, Option } from 'commander';
 import { claimFolder } from '../data-folder/claim-folder.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { type Environment, readEnvironment } from '../engine/environment.ts';
 import { createOutput, type Output } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 interface MigrateFlags {

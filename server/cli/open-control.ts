@@ -1,9 +1,9 @@
 import { reachableOrigin } from '../contract/address.ts';
 import { type ClaimedFolder, claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
-import type { Engine, EngineOptions } from '../open-engine.ts';
+import type { Engine, EngineOptions } from '../engine/open-engine.ts';
 import type { Control, ListeningControl } from './control.ts';
-import { CliError } from './exit-codes.ts';
+import { CliError } from './programs/exit-codes.ts';
 
 /** The control plane of a data folder: that of the Sluice running on it, or of an engine opened for this command. */
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
@@ -36,7 +36,7 @@ async function openRemote(dataDir: string, holder: InstanceInfo): Promise<Listen
 }
 
 async function openHere(claim: ClaimedFolder, options: EngineOptions): Promise<Engine> {
-  const { openEngine } = await import('../open-engine.ts');
+  const { openEngine } = await import('../engine/open-engine.ts');
   return openEngine(claim, options);
 }
 

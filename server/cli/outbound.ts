@@ -2,7 +2,7 @@
  * Outbound calls of the command line itself, using the proxies of the environment. Imported only by commands that make
  * such calls.
  */
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../engine/environment.ts';
 import { createTransport } from '../transport/create-transport.ts';
 import { createFetch, type Fetch } from '../transport/fetch.ts';
 

@@ -4,8 +4,8 @@ import type { Person } from '../contract/people.ts';
 import type { AuditEntry, PersonView } from '../contract/people-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { localTime, table } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 interface AuditOptions {

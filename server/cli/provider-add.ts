@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { askYesNo } from './ask.ts';
 import { describeTest } from './describe-test.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
 import {
   type CredentialOptions,

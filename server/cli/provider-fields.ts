@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { collectList } from './verb.ts';
 
 export interface ProviderFieldOptions {

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeTest } from './describe-test.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { localTime, table } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderAddVerbs, unusableHint } from './provider-add.ts';
 import type { Verbs } from './verb.ts';
 

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { readTextFile } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Reads a file, or stdin for `-`. Rejects with a GatewayError if it cannot be read. */

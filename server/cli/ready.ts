@@ -1,6 +1,6 @@
 /** The output of `serve` once it is ready: JSON for scripts, or text. */
 import type { Config } from '../contract/config.ts';
-import { wantsDemo } from '../control/demo-provider.ts';
+import { wantsDemo } from '../control/live/demo-provider.ts';
 
 export interface Ready {
   baseUrl: string;

@@ -1,6 +1,6 @@
 /** Starts a program with a key. A key that was created for the program is revoked when the program ends. */
 import { basename } from 'node:path';
-import { every } from '../timers.ts';
+import { every } from '../ground/timers.ts';
 import type { Control, ListeningControl } from './control.ts';
 import { clientOrigin } from './env.ts';
 import type { Output } from './output.ts';

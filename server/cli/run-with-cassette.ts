@@ -9,12 +9,12 @@ import { OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { configVersion } from '../contract/migrate-config.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { type Environment, readEnvironment } from '../engine/environment.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { describeSummary } from './cassette-summary.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type AroundRun, type RunChoices, runProgram } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,10 +2,10 @@
  * `sluice run`: starts a program that finds Sluice in its environment, with its own key that is revoked when it ends.
  */
 import type { Command } from 'commander';
-import { readEnvironment } from '../environment.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { readEnvironment } from '../engine/environment.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type AroundRun, type RunChoices, runProgram } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
-import { CliError } from './exit-codes.ts';
 import { parsePast } from './moment.ts';
 import { table } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface ListOptions {

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import type { SettingsChanges } from '../contract/commands.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type Settings, settingsSchema } from '../contract/settings.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { table } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 export function addSettingsVerbs(program: Command, verbs: Verbs): void {

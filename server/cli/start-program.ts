@@ -3,14 +3,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
-import { systemErrorCode } from '../files/file-problem.ts';
-import { after } from '../timers.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { after } from '../ground/timers.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { RunFile } from './programs/program-context.ts';
+import { toolEnvironment, withTool } from './programs/tool-environment.ts';
 import type { Terminal } from './terminal.ts';
-import { toolEnvironment, withTool } from './tool-environment.ts';
 
 interface ProgramStart {
   origin: string;

@@ -5,14 +5,14 @@ import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
-import { readEnvironment } from '../environment.ts';
-import { systemErrorCode } from '../files/file-problem.ts';
+import { readEnvironment } from '../engine/environment.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeFaults } from './describe-faults.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput, localTime, type Output } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 

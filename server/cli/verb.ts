@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type Environment, readEnvironment } from '../environment.ts';
+import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Control } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface VerbContext {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { CliError } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
 interface WindowFlags {

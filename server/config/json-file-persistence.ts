@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '../files/durable-file.ts';
-import { systemErrorCode } from '../files/file-problem.ts';
+import { syncFolder } from '../ground/files/durable-file.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 

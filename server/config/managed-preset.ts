@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { readTeamPreset } from './read-team-preset.ts';
 
 export interface ManagedPreset {

@@ -5,7 +5,7 @@ import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
 import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { isObject } from '../contract/is-object.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { parseJson } from './parse-json.ts';
 
 const memorySchema = z.strictObject({

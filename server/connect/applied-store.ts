@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { writeFileDurably } from '../files/durable-file.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
 
 const appliedFileSchema = z.object({
   path: z.string(),

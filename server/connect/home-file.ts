@@ -2,8 +2,8 @@
 import { chmod, lstat, mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 
 export interface HomeFile {
   /** Its path with symbolic links resolved. */

@@ -94,7 +94,7 @@ export const settingsSchema = z.strictObject({
   systemCa: z.boolean().default(true),
   /** Hosts reached without a proxy, in addition to NO_PROXY and in its format. */
   noProxy: z.array(z.string().min(1)).default([]),
-  /** Price overrides in US dollars, by model name or `provider/model`; see `server/usage/prices.json` for the units. */
+  /** Price overrides in US dollars, by model name or `provider/model`; see `server/models/prices.json` for the units. */
   prices: z.record(z.string(), z.record(z.string(), z.number().nonnegative())).default({}),
   /** Prometheus metrics at `/metrics`. */
   metrics: metricsSetting.default('off'),

@@ -5,8 +5,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { isUnwritable, systemErrorCode } from '../files/file-problem.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { isUnwritable, systemErrorCode } from '../ground/files/file-problem.ts';
 
 export const adminTokenFileName = 'admin.token';
 

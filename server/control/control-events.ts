@@ -5,12 +5,12 @@ import type { ControlEvent } from '../contract/events.ts';
 import { maxReported } from '../contract/find.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
+import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createEventHub } from './event-hub.ts';
 import { createHealthEvents } from './health-events.ts';
-import type { ConfigInForce, LiveConfig } from './live-config.ts';
-import { keyCounts, type Views } from './views.ts';
+import type { ConfigInForce, LiveConfig } from './live/live-config.ts';
+import { keyCounts, type Views } from './views/views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
 import { watchValue } from './watch-value.ts';
 

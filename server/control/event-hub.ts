@@ -1,6 +1,6 @@
 /** Distributes events to listeners, numbered and in order. Without listeners, `emit` costs one comparison. */
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 
 export type EventListener = (message: EventMessage) => void;
 

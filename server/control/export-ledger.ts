@@ -1,8 +1,8 @@
 import type { Within } from '../contract/people.ts';
 import { requestFilterSchema } from '../contract/queries.ts';
-import { type ExportFormat, exportRequests } from '../ledger/export.ts';
-import type { LedgerQueries, RequestFilter } from '../ledger/queries.ts';
-import { parseInput } from './parse-input.ts';
+import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
+import type { LedgerQueries, RequestFilter } from '../store/sqlite/queries.ts';
+import { parseInput } from './entries/parse-input.ts';
 
 interface ExportQuestion {
   parameters: Readonly<Record<string, unknown>>;

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import { noManagedPresets } from '../config/managed-preset.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
-import { every } from '../timers.ts';
+import { every } from '../ground/timers.ts';
+import type { TeamPorts, TeamPresets } from './changes/team-presets.ts';
 import type { ControlPlane } from './control-plane.ts';
-import type { TeamPorts, TeamPresets } from './team-presets.ts';
 
 /** How often the policy file is checked. */
 const checkEveryMs = 60_000;

@@ -1,5 +1,5 @@
 /** Delay after a change of state, to combine several changes. */
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 
 const stateMs = 300;
 /** Delay after new measurements, which arrive with each request. */

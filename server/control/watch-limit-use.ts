@@ -1,6 +1,6 @@
 import type { ControlEvent } from '../contract/events.ts';
-import { every } from '../timers.ts';
-import type { Views } from './views.ts';
+import { every } from '../ground/timers.ts';
+import type { Views } from './views/views.ts';
 
 type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
 

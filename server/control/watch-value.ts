@@ -1,4 +1,4 @@
-import { every } from '../timers.ts';
+import { every } from '../ground/timers.ts';
 
 interface Watched<Value> {
   everyMs: number;

@@ -1,7 +1,7 @@
 /** Access to the control plane over HTTP: the admin token, and browsers signed in with it. */
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { type AdminToken, openAdminToken } from './admin-token.ts';
 import { openWindowSessions, type WindowSessions } from './window-sessions.ts';
 

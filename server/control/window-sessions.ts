@@ -5,7 +5,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { writeFileDurably } from '../files/durable-file.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
 
 const dayMs = 86_400_000;
 /** A session expires after this time without use. */

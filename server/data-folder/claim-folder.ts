@@ -1,4 +1,4 @@
-import { every } from '../timers.ts';
+import { every } from '../ground/timers.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
 import { acquireFallbackLock, findFallbackHolder } from './fallback-lock.ts';
 import {

@@ -5,8 +5,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
-import { temporaryInfix } from '../files/durable-file.ts';
-import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
+import { temporaryInfix } from '../ground/files/durable-file.ts';
+import { describeFileProblem, isUnwritable } from '../ground/files/file-problem.ts';
 
 export interface DataFolder {
   path: string;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, isUnwritable, systemErrorCode } from '../files/file-problem.ts';
+import { describeFileProblem, isUnwritable, systemErrorCode } from '../ground/files/file-problem.ts';
 import { answersAsInstance } from './instance-probe.ts';
 
 const instanceInfoSchema = z.object({

@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { z } from 'zod';
 import { reachableHost } from '../contract/address.ts';
-import { systemErrorCode } from '../files/file-problem.ts';
-import { after } from '../timers.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { after } from '../ground/timers.ts';
 
 const limitMs = 1_500;
 const maxReplyBytes = 64 * 1024;

@@ -1,5 +1,5 @@
 /** Changes the JSON of one event, or of a whole answer, of any API. */
-import { pattern } from '../bounded-pattern.ts';
+import { pattern } from '../ground/bounded-pattern.ts';
 
 type Json = Record<string, unknown>;
 

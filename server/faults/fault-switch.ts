@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { faultHeader, type TimedFaultsView } from '../contract/faults.ts';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 import type { FaultSequence } from './fault-sequence.ts';
 
 export type FaultScope = Pick<TimedFaultsView, 'kind' | 'id'>;

@@ -1,6 +1,6 @@
 /** Faults of a stream: at a certain event, between events, or in their content. */
-import type { EventGate, Framing } from '../wire/framing.ts';
-import type { StreamFormat, StreamWatch } from '../wire/stream-format.ts';
+import type { EventGate, Framing } from '../apis/core/framing.ts';
+import type { StreamFormat, StreamWatch } from '../apis/core/stream-format.ts';
 import {
   changeUsage,
   editJson,

@@ -1,5 +1,5 @@
 /** Combines the effects of all faults on one response. */
-import type { StreamFormat } from '../wire/stream-format.ts';
+import type { StreamFormat } from '../apis/core/stream-format.ts';
 import { endsAnswer, type ResponseFault } from './fault-kinds.ts';
 import { LateBytes, StopAtByte, shapeWhole, stopOf } from './shape-bytes.ts';
 import { shapeEvents } from './shape-events.ts';

@@ -3,19 +3,19 @@
  * (`answer-received.ts`), and reports errors in the client's API.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { deckFor } from '../exchange/cassette-deck.ts';
+import { deckFor } from '../exchange/cassette/cassette-deck.ts';
 import { Exchange, type ExchangePorts, type OwnAnswer } from '../exchange/exchange.ts';
-import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { checkHops } from '../exchange/outgoing-headers.ts';
-import { checkQuery } from '../exchange/outgoing-request.ts';
-import { checkPassthrough } from '../exchange/plan-passthrough.ts';
-import type { RequestBody } from '../exchange/request-body.ts';
-import type { UsageQuestion } from '../ledger/usage-questions.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
+import { checkQuery } from '../exchange/outgoing/outgoing-request.ts';
+import { checkPassthrough } from '../exchange/plan/plan-passthrough.ts';
+import { RequestTrace } from '../exchange/record/exchange-trace.ts';
+import type { RequestBody } from '../exchange/request/request-body.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
-import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
+import type { UsageQuestion } from '../store/rules/usage-questions.ts';
 import type { Admission, Permit } from './admission.ts';
 import { type AnswerPorts, answerReceived } from './answer-received.ts';
 import { ClientGone } from './body/read-body.ts';

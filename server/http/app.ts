@@ -11,10 +11,10 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { servedApis } from '../apis/registry.ts';
 import { pageHeaders } from '../contract/page-headers.ts';
-import { createRequestId } from '../exchange/exchange-trace.ts';
+import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { servedApis } from '../wire/registry.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';
 import type { ControlRoutes } from './control-routes.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';

@@ -6,7 +6,7 @@
  * one that is larger than the whole limit, or turns out longer than known, can be finished.
  */
 import type { ServerResponse } from 'node:http';
-import type { HeapShare, ParsedSize } from '../exchange/heap-share.ts';
+import type { HeapShare, ParsedSize } from '../exchange/request/heap-share.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';

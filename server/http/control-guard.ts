@@ -1,8 +1,8 @@
 /** Access to the control plane: by the admin token, or by the session of a window opened with it. */
 import type { IncomingMessage } from 'node:http';
+import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { WindowAccess } from '../control/window-access.ts';
-import { bearerSecret } from '../wire/client-credentials.ts';
 
 /**
  * Returns the secret of the request's session, or null if it has the admin token. Throws GatewayError `control_refused` or

@@ -1,11 +1,11 @@
 /** Checks of Host, Origin and key. Pure; they throw a GatewayError. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isDecodable } from '../apis/core/requests/segments.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { SourceRules } from '../routing/source-rules.ts';
-import { isDecodable } from '../wire/segments.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;

@@ -2,10 +2,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import type { Api } from '../apis/core/api.ts';
+import type { RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { faultHeader } from '../contract/faults.ts';
-import type { RequestTrace } from '../exchange/exchange-trace.ts';
 import { FaultInjector } from '../exchange/faults/fault-injector.ts';
+import type { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import {
   type Fault,
   type InsteadFault,
@@ -18,8 +20,6 @@ import type { FaultSwitch } from '../faults/fault-switch.ts';
 import { errorOf } from '../faults/injected-error.ts';
 import { FaultTextError, parseFaults } from '../faults/parse-rule.ts';
 import type { Member } from '../routing/snapshot.ts';
-import type { Api } from '../wire/api.ts';
-import type { RouteMatch } from '../wire/registry.ts';
 import { errorHeaders } from './send-error.ts';
 
 interface FaultyCall {

@@ -6,10 +6,10 @@ import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { OwnAnswer } from '../exchange/exchange.ts';
-import type { UsageQuestion } from '../ledger/usage-questions.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
+import type { UsageQuestion } from '../store/rules/usage-questions.ts';
 import { sendJson } from './send-json.ts';
 
 interface KeyUsagePorts {

@@ -1,9 +1,9 @@
 /** `GET /metrics` for Prometheus, while the setting `metrics` is on. */
 import type { RequestHandler } from 'express';
+import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
 import { isSameSecret } from '../control/admin-token.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import type { Observability } from '../observability/observability.ts';
-import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkControlAccess } from './control-guard.ts';
 
 interface MetricsRoutePorts {

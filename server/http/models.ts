@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import type { ModelsFormat } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { OwnAnswer } from '../exchange/exchange.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import type { ModelsFormat } from '../wire/api.ts';
 import { sendJson } from './send-json.ts';
 
 interface ModelsRequest {

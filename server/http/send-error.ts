@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Api } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { messageOf } from '../database/failures.ts';
-import { isMachineShortage } from '../machine-shortage.ts';
+import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { after } from '../ground/timers.ts';
 import { machineOverloaded } from '../routing/failure-response.ts';
-import { after } from '../timers.ts';
-import type { Api } from '../wire/api.ts';
+import { messageOf } from '../store/rules/failures.ts';
 
 interface ErrorAnswer {
   error: GatewayError;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { systemErrorCode } from '../files/file-problem.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
 
 /**
  * Sends text as it is made. Rejects if a piece cannot be made, and breaks the response off; resolves if the client

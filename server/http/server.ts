@@ -1,14 +1,14 @@
 /** The listening server: timeouts and limits of connections, and graceful shutdown. */
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { batchWrites } from '../batched-writes.ts';
+import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { createRequestId } from '../exchange/exchange-trace.ts';
-import { nextTurn } from '../loop-turns.ts';
-import { descriptorLimit } from '../machine-shortage.ts';
-import { Slots } from '../slots.ts';
-import { after } from '../timers.ts';
-import { servedApis } from '../wire/registry.ts';
+import { createRequestId } from '../exchange/record/exchange-trace.ts';
+import { batchWrites } from '../ground/batched-writes.ts';
+import { nextTurn } from '../ground/loop-turns.ts';
+import { descriptorLimit } from '../ground/machine-shortage.ts';
+import { Slots } from '../ground/slots.ts';
+import { after } from '../ground/timers.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
 import { cutOff } from './cut-off.ts';

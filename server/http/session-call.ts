@@ -3,16 +3,18 @@
  * request, then relays between client and upstream. Only sequences the steps.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SessionFormat } from '../apis/core/session-format.ts';
+import { framingOf } from '../apis/core/streams/sse-framing.ts';
+import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { deckFor } from '../exchange/cassette-deck.ts';
-import { checkModelName } from '../exchange/check-model-name.ts';
-import { clientHeaders } from '../exchange/client-headers.ts';
-import { ClientResponse } from '../exchange/client-response.ts';
-import { hasLimitHeaders } from '../exchange/enforce-limits.ts';
-import { RequestTrace } from '../exchange/exchange-trace.ts';
+import { clientHeaders } from '../exchange/answer/client-headers.ts';
+import { ClientResponse } from '../exchange/answer/client-response.ts';
+import { deckFor } from '../exchange/cassette/cassette-deck.ts';
 
-import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
-import { outgoingQuery } from '../exchange/outgoing-request.ts';
+import { checkHops, passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
+import { outgoingQuery } from '../exchange/outgoing/outgoing-request.ts';
+import { checkModelName } from '../exchange/plan/check-model-name.ts';
+import { hasLimitHeaders } from '../exchange/plan/enforce-limits.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
 import { admitSession } from '../exchange/realtime/admit-response.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
@@ -21,14 +23,12 @@ import { planSession, queryOf, referencedCall, type SessionPlan } from '../excha
 import { SessionAccounting } from '../exchange/realtime/session-accounting.ts';
 import { SessionEnd } from '../exchange/realtime/session-end.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
-import { secretsOf } from '../exchange/redact-credential.ts';
-import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import { RequestTrace } from '../exchange/record/exchange-trace.ts';
+import { secretsOf } from '../exchange/redact/redact-credential.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
-import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
-import type { SessionFormat } from '../wire/session-format.ts';
-import { framingOf } from '../wire/sse-framing.ts';
+import { type KnownJobs, noJobs } from '../store/ports/job-store.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
 import { ClientGone } from './body/read-body.ts';

@@ -1,8 +1,8 @@
 /** A queue of requests waiting for a scarce resource, limited in length and time by `settings.admission`. */
 import type { ServerResponse } from 'node:http';
-import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import { AwakeTimer } from '../ground/awake-clock.ts';
 import { ClientGone } from './body/read-body.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
 

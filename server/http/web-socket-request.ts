@@ -1,8 +1,8 @@
 /** Recognises WebSocket requests (RFC 6455, 4.1), and builds the errors for those that cannot be served. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { pattern } from '../bounded-pattern.ts';
+import type { Registry, RequestLocation } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Registry, RequestLocation } from '../wire/registry.ts';
+import { pattern } from '../ground/bounded-pattern.ts';
 
 export function asksForWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';

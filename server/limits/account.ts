@@ -1,8 +1,8 @@
 /** The usage of a key, or of all keys of a group: in the last minute, at present, and in budget periods. */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
-import type { BudgetSum, BudgetSums } from '../ledger/budget-sums.ts';
-import type { Amounts, PastRequest, Spent, UsageHistory } from '../ledger/usage-history.ts';
+import type { BudgetSum, BudgetSums } from '../store/sqlite/budget-sums.ts';
+import type { Amounts, PastRequest, Spent, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
 import { nothing, Spending } from './spending.ts';

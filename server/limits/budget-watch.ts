@@ -1,6 +1,6 @@
 import type { Budget } from '../contract/config.ts';
 import type { Limited, LimitReached } from '../contract/limits.ts';
-import type { Amounts } from '../ledger/usage-history.ts';
+import type { Amounts } from '../store/sqlite/usage-history.ts';
 import type { Account } from './account.ts';
 
 /** A budget of an account in one period. */

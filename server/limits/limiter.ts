@@ -7,8 +7,8 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
-import type { Amounts } from '../ledger/usage-history.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { Amounts } from '../store/sqlite/usage-history.ts';
 import type { Estimate } from './account.ts';
 
 /** Headers of a response by name. */

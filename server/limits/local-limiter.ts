@@ -5,9 +5,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
-import type { BudgetSums } from '../ledger/budget-sums.ts';
-import { isUnpriced } from '../ledger/usage-cells.ts';
-import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
+import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
+import { isUnpriced } from '../store/sqlite/usage-cells.ts';
+import type { Amounts, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';

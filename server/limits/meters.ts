@@ -1,7 +1,7 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
 import type { Budget, Limits } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
-import type { Spent } from '../ledger/usage-history.ts';
+import type { Spent } from '../store/sqlite/usage-history.ts';
 import type { Clocks, Estimate } from './account.ts';
 import type { Period } from './period.ts';
 

@@ -9,9 +9,9 @@
  * A ledger that answers asynchronously is shared with other replicas, so it is read again every few seconds.
  */
 import type { Budget } from '../contract/config.ts';
-import type { BudgetSum } from '../ledger/budget-sums.ts';
-import type { Spent } from '../ledger/usage-history.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { BudgetSum } from '../store/sqlite/budget-sums.ts';
+import type { Spent } from '../store/sqlite/usage-history.ts';
 import { type Period, periodOf } from './period.ts';
 
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };

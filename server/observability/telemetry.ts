@@ -10,7 +10,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { TelemetrySettings } from '../contract/observability.ts';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
 import { OtlpExporter, type OtlpTarget } from './otlp-exporter.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
-import { createSerialQueue } from '../serial-queue.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { createSerialQueue } from '../ground/serial-queue.ts';
 import type { KnownModels } from './model-watch.ts';
 
 const cachedSchema = z.object({

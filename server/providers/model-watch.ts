@@ -1,5 +1,5 @@
 import type { ProbeFinding } from '../contract/probe.ts';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 import type { Transport } from '../transport/transport.ts';
 import { listModels } from './list-models.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';

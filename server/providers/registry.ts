@@ -1,11 +1,11 @@
+import { anthropic } from '../apis/anthropic/provider/dialect.ts';
+import { bedrock } from '../apis/bedrock/provider/bedrock.ts';
+import type { Dialect } from '../apis/core/dialects/dialect.ts';
+import { gemini } from '../apis/gemini/provider/dialect.ts';
+import { vertex } from '../apis/gemini/vertex/vertex.ts';
+import { azure } from '../apis/openai/provider/azure.ts';
+import { openai } from '../apis/openai/provider/dialect.ts';
 import type { DialectId } from '../contract/config.ts';
-import { anthropic } from './anthropic/anthropic.ts';
-import { azure } from './azure/azure.ts';
-import { bedrock } from './bedrock/bedrock.ts';
-import type { Dialect } from './dialect.ts';
-import { gemini } from './gemini/gemini.ts';
-import { openai } from './openai/openai.ts';
-import { vertex } from './vertex/vertex.ts';
 
 export const dialects: Record<DialectId, Dialect> = {
   openai,

@@ -1,6 +1,6 @@
+import type { Dialect, Endpoint, Signing } from '../apis/core/dialects/dialect.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import type { Dialect, Endpoint, Signing } from './dialect.ts';
 
 export interface UpstreamCredential {
   id: string;

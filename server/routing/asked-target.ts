@@ -1,6 +1,7 @@
 /** What one request has learnt about a target that it asked. */
+
+import type { Failure } from '../apis/core/failure.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import type { Failure } from '../wire/failure.ts';
 import type { Target } from './snapshot.ts';
 
 /** Attempts at a target with the same credential while another target is left. */

@@ -3,10 +3,11 @@
  * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
  * passed in.
  */
+
+import { endsAllAttempts, type Failure } from '../apis/core/failure.ts';
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import { endsAllAttempts, type Failure } from '../wire/failure.ts';
 import { type AskedTarget, isAccounts, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';

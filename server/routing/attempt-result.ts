@@ -1,9 +1,10 @@
 /** The result of an attempt. */
+
+import type { Failure } from '../apis/core/failure.ts';
+import type { UpstreamError } from '../apis/core/upstream-error.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
-import type { Failure } from '../wire/failure.ts';
-import type { UpstreamError } from '../wire/upstream-error.ts';
 
 /** A complete upstream response that was not sent to the client. */
 export interface UpstreamAnswer {

@@ -1,6 +1,7 @@
 /** Classifies failures that are not HTTP errors: no connection, silence, damaged responses. */
+
+import type { Failure } from '../apis/core/failure.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { Failure } from '../wire/failure.ts';
 
 export function classifyTransport(error: TransportError): Failure {
   if (error.fault === 'shortage') return { class: 'shortage', retryable: false, retryAfterMs: null };

@@ -3,10 +3,10 @@
  * again. Pure.
  */
 import { hash } from 'node:crypto';
+import { trimSecret } from '../apis/core/requests/client-credentials.ts';
 import type { GroupConfig, KeyConfig } from '../contract/config.ts';
 import { spliceBetween } from '../contract/list-splice.ts';
 import { keySecretName } from '../secrets/secret-store.ts';
-import { trimSecret } from '../wire/client-credentials.ts';
 import { compileLimits } from './compile-limits.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledKey, Snapshot } from './snapshot.ts';

@@ -2,10 +2,11 @@
  * The attempt loop: runs a request's attempts one after the other, or a second one in parallel with a slow one (hedging,
  * trials). `AttemptPlan` decides which comes next; an attempt itself delivers its response and returns only its result.
  */
-import { AwakeTimer } from '../awake-clock.ts';
+
+import type { Failure } from '../apis/core/failure.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
-import type { Failure } from '../wire/failure.ts';
+import { AwakeTimer } from '../ground/awake-clock.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, FailureResponse } from './attempt-result.ts';
 import { moreUseful } from './failure-response.ts';

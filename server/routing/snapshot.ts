@@ -2,6 +2,8 @@
  * The compiled, immutable configuration. A request uses one snapshot from beginning to end. Listing and routing use the same
  * compiled group, so a key lists exactly the models that it may use.
  */
+
+import type { ListedModel } from '../apis/core/api.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
@@ -10,7 +12,6 @@ import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
-import type { ListedModel } from '../wire/api.ts';
 import type { TargetTimeouts } from './compile-timeouts.ts';
 import type { SourceRules } from './source-rules.ts';
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 
 /** Key length of AES-256. */
 export const keyBytes = 32;

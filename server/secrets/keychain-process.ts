@@ -4,7 +4,7 @@
  * ends when idle, to save memory. The desktop starts it differently, because its binary cannot run as Node.
  */
 import { fork } from 'node:child_process';
-import { after } from '../timers.ts';
+import { after } from '../ground/timers.ts';
 
 /** The functions of keytar in use. */
 type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
-import { writeFileDurably } from '../files/durable-file.ts';
-import { describeFileProblem } from '../files/file-problem.ts';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { encryptedFileName, openEncryptedFile } from './encrypted-file.ts';
 import { openKeychain } from './keychain.ts';
 import type { StartKeytar } from './keychain-process.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import type { SecretStore } from './secret-store.ts';
 
 interface SecretSources {

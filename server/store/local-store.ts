@@ -1,14 +1,14 @@
 /** Opens the store in the data folder: three SQLite files, owned by one process. */
 import { join } from 'node:path';
-import { type Database, openDatabase, type Replaced } from '../database/database.ts';
-import { budgetMigrations } from '../database/schema.ts';
-import { createSweepClock } from '../database/sweep-clock.ts';
-import { createJobStore } from '../jobs/sqlite-job-store.ts';
-import { keptResponseMigrations } from '../kept-responses/kept-response-rows.ts';
-import { SqliteResponseStore } from '../kept-responses/sqlite-response-store.ts';
-import { createLedger } from '../ledger/ledger.ts';
-import { setAsideName } from '../ledger/set-aside-rows.ts';
-import { createReasoningStore } from '../reasoning/sqlite-reasoning-store.ts';
+import { type Database, openDatabase, type Replaced } from './sqlite/database.ts';
+import { createJobStore } from './sqlite/job-store.ts';
+import { keptResponseMigrations } from './sqlite/kept-response-rows.ts';
+import { createLedger } from './sqlite/ledger.ts';
+import { createReasoningStore } from './sqlite/reasoning-store.ts';
+import { SqliteResponseStore } from './sqlite/response-store.ts';
+import { budgetMigrations } from './sqlite/schema.ts';
+import { setAsideName } from './sqlite/set-aside-rows.ts';
+import { createSweepClock } from './sqlite/sweep-clock.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /** Does not throw if a file cannot be opened. Operations on that file fail until it can be. */

@@ -3,11 +3,11 @@
  * disk, and by PostgreSQL for replicas. The configuration has its own port (`config/config-store.ts`).
  */
 import type { Settings } from '../contract/settings.ts';
-import type { JobStore } from '../jobs/job-store.ts';
-import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
-import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { JobStore } from './ports/job-store.ts';
+import type { ReasoningStore } from './ports/reasoning-store.ts';
+import type { ResponseStore } from './ports/response-store.ts';
+import type { Ledger } from './sqlite/ledger.ts';
 
 export interface StoreOptions {
   /** null to keep everything in memory, for tests. */

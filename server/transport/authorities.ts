@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import tls, { type SecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
-import { describeFileProblem } from '../files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
 
 interface AuthoritySettings {
   /** Include the operating system's list. */

@@ -6,9 +6,9 @@
 import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { AwakeTimer, awakeMs } from '../awake-clock.ts';
-import { batchWrites } from '../batched-writes.ts';
-import { isMachineShortage } from '../machine-shortage.ts';
+import { AwakeTimer, awakeMs } from '../ground/awake-clock.ts';
+import { batchWrites } from '../ground/batched-writes.ts';
+import { isMachineShortage } from '../ground/machine-shortage.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 

@@ -3,8 +3,8 @@
  * either, so it polls, which costs a tenth of a millisecond every ten seconds.
  */
 import { networkInterfaces } from 'node:os';
-import { isMachineShortage } from '../machine-shortage.ts';
-import { every } from '../timers.ts';
+import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { every } from '../ground/timers.ts';
 
 interface NetworkWatchPorts {
   changed(): void;

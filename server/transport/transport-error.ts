@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { isMachineShortage } from '../machine-shortage.ts';
+import { isMachineShortage } from '../ground/machine-shortage.ts';
 
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { AwakeTimer } from '../awake-clock.ts';
+import { AwakeTimer } from '../ground/awake-clock.ts';
 import { joinPieces } from './join-pieces.ts';
 import type { PhaseLimits, ResponseHandler, ResponseHeaders, UpstreamCall } from './transport.ts';
 import { TransportError, toTransportError } from './transport-error.ts';

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database/database.ts';
-import { createLedger } from '../../server/ledger/ledger.ts';
-import { finishedRow } from '../server/ledger/records.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { createLedger } from '../../server/store/sqlite/ledger.ts';
+import { finishedRow } from '../server/store/sqlite/records.ts';
 import { model } from './payloads.ts';
 
 const batch = 5_000;

@@ -8,9 +8,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database/database.ts';
-import { createLedger } from '../../server/ledger/ledger.ts';
-import { finishedRow, startedRow } from '../server/ledger/records.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { createLedger } from '../../server/store/sqlite/ledger.ts';
+import { finishedRow, startedRow } from '../server/store/sqlite/records.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const keys = Number(process.argv[3] ?? 10_000);

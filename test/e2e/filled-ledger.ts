@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database/database.ts';
-import { createLedger } from '../../server/ledger/ledger.ts';
-import { finishedRow, silent } from '../server/ledger/records.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { createLedger } from '../../server/store/sqlite/ledger.ts';
+import { finishedRow, silent } from '../server/store/sqlite/records.ts';
 
 const count = 600;
 const spanMs = 20 * 3_600_000;

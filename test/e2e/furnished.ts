@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database/database.ts';
-import { createLedger } from '../../server/ledger/ledger.ts';
-import { finishedRow, silent } from '../server/ledger/records.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { createLedger } from '../../server/store/sqlite/ledger.ts';
+import { finishedRow, silent } from '../server/store/sqlite/records.ts';
 import { attemptRecord } from '../support/attempt-record.ts';
 import { hashOf } from '../support/gateway.ts';
 

@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
 import { builtWindow } from '../support/program.ts';
 import { type PageLook, takePage } from './window-page.ts';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database/database.ts';
-import { createLedger } from '../../server/ledger/ledger.ts';
 import { openLocalStore } from '../../server/store/local-store.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
 import {
   capturedExchange,
@@ -14,7 +14,7 @@ import {
   sessionMark,
   silent,
   startedRow,
-} from '../server/ledger/records.ts';
+} from '../server/store/sqlite/records.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../server/database/database.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 

@@ -1,7 +1,7 @@
 import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { hashOf } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { accessibilityFaults } from './accessibility.ts';

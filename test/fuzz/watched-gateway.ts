@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect } from 'vitest';
-import { openDatabase } from '../../server/database/database.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { memoryInUse } from '../support/memory-in-use.ts';
 

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../server/cli/program.ts';
-import { readEnvironment } from '../../server/environment.ts';
+import { readEnvironment } from '../../server/engine/environment.ts';
 import { checkout } from '../support/program.ts';
 
 const read = (name: string) => readFileSync(join(checkout, 'build/deploy', name), 'utf8');

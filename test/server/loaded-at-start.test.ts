@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const modules = importedAtOnce(['server/open-engine.ts', 'server/cli/serve.ts']);
+const modules = importedAtOnce(['server/engine/open-engine.ts', 'server/cli/serve.ts']);
 
 /** The files that every gateway loads of an optional feature, to check whether it is on. */
 const asking: Record<string, readonly string[]> = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TeamPreset } from '../../server/contract/team-preset.ts';
 import { claimFolder } from '../../server/data-folder/claim-folder.ts';
-import { type Engine, openEngine } from '../../server/open-engine.ts';
+import { type Engine, openEngine } from '../../server/engine/open-engine.ts';
 import { gatherEvents, refusalOf } from './control/control-gateway.ts';
 import { acmePreset } from './control/team-preset-file.ts';
 

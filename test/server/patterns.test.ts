@@ -1,6 +1,6 @@
 /** Finds all regular expressions in the engine's sources, and checks that none is slow on untrusted input. */
 import { expect, test } from 'vitest';
-import { maxMatchedLength, pattern } from '../../server/bounded-pattern.ts';
+import { maxMatchedLength, pattern } from '../../server/ground/bounded-pattern.ts';
 import { cpuMsOf, leastWorkOf } from '../support/cpu-work.ts';
 import { findPatterns } from '../support/engine-patterns.ts';
 import { pumpsOf } from '../support/pattern-pumps.ts';
@@ -12,12 +12,12 @@ const meetsStrangers = /^(?:exchange|http|routing|translate|usage|wire)\//;
 
 /** Files in these folders whose patterns only see short texts, or must see the whole text. */
 const bounded: Record<string, string> = {
-  'exchange/content-redirect.ts': 'a header of an upstream, bounded by undici; all of it has to be seen',
-  'exchange/find-secrets.ts': 'headers, addresses and names; all of each has to be seen',
-  'exchange/outgoing-headers.ts': 'names of headers, which Node bounds',
+  'exchange/attempts/content-redirect.ts': 'a header of an upstream, bounded by undici; all of it has to be seen',
+  'exchange/redact/find-secrets.ts': 'headers, addresses and names; all of each has to be seen',
+  'exchange/outgoing/outgoing-headers.ts': 'names of headers, which Node bounds',
   'exchange/readers/event-shape.ts': 'an event of at most 4 kB',
-  'exchange/redact-credential.ts': 'a credential of the configuration',
-  'exchange/redact-headers.ts': 'headers; all of each has to be seen',
+  'exchange/redact/redact-credential.ts': 'a credential of the configuration',
+  'exchange/redact/redact-headers.ts': 'headers; all of each has to be seen',
   'http/app.ts': 'a URL, which Node bounds with the headers',
   'http/body/form-guard.ts': 'the headers of a part, which are bounded; all of them have to be seen',
   'http/body/header-parameters.ts': 'headers of a client, or of a part, which are bounded',
@@ -26,14 +26,14 @@ const bounded: Record<string, string> = {
   'http/connection-limit.ts': 'what the system says of this process',
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
-  'translate/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
-  'wire/client-credentials.ts': 'names of at most 100 characters',
-  'wire/deciding-fields.ts': 'a name of at most 200 characters',
-  'wire/estimate-tokens.ts': 'single characters',
-  'wire/openai/usage/worst-usage.ts': 'at most 16 characters',
-  'wire/openai/usage/usage.ts': 'a content type, or 40 bytes',
-  'usage/price-table.ts': 'names of models, which are bounded',
-  'wire/openai/usage/reported-usage.ts': 'at most 64 bytes',
+  'apis/neutral/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
+  'apis/core/requests/client-credentials.ts': 'names of at most 100 characters',
+  'apis/core/requests/deciding-fields.ts': 'a name of at most 200 characters',
+  'apis/core/usage/estimate-tokens.ts': 'single characters',
+  'apis/openai/usage/worst-usage.ts': 'at most 16 characters',
+  'apis/openai/usage/usage.ts': 'a content type, or 40 bytes',
+  'models/price-table.ts': 'names of models, which are bounded',
+  'apis/openai/usage/reported-usage.ts': 'at most 64 bytes',
 };
 
 /** Linear patterns take four times as long for four times the length, and quadratic ones sixteen times. */
@@ -50,7 +50,7 @@ const quickMs = 0.5;
 
 test('all are found', () => {
   expect(found.length).toBeGreaterThan(100);
-  expect(found.some(({ file, isBounded }) => file === 'wire/openai/read-error.ts' && isBounded)).toBe(true);
+  expect(found.some(({ file, isBounded }) => file === 'apis/openai/wire/read-error.ts' && isBounded)).toBe(true);
   expect(made.sort()).toEqual([
     'cassettes/translate-pattern.ts',
     'cassettes/translate-pattern.ts',

@@ -1,24 +1,45 @@
 /**
  * The most expensive input that clients and upstreams could send to each parser and classifier for requests and
- * answers. Each file that handles such bytes is named with the case that covers it, or in the list of those that
- * inspect none (`test/architecture.test.ts` checks that).
+ * answers. Each file that handles such bytes is named, by something it exports, with the case that covers it, or in the
+ * list of those that inspect none (`test/architecture.test.ts` checks that).
  */
 import { tmpdir } from 'node:os';
+import { readErrorBody } from '../../server/apis/core/errors/error-body.ts';
+import { mayGoOn, readJson } from '../../server/apis/core/errors/read-whole.ts';
+import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
+import { isReadAlike } from '../../server/apis/core/requests/segments.ts';
+import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
+import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
+import { errorIn } from '../../server/apis/core/upstream-error.ts';
+import { countValues } from '../../server/apis/json/count-values.ts';
+import { JsonNames } from '../../server/apis/json/json-names.ts';
+import { peekJson } from '../../server/apis/json/json-peek.ts';
+import { realtimeSession } from '../../server/apis/openai/realtime-events.ts';
+import { ChatSplice } from '../../server/apis/openai/rescue/chat-splice.ts';
+import { ChatText } from '../../server/apis/openai/rescue/chat-text.ts';
+import { continuedBody } from '../../server/apis/openai/rescue/continued-body.ts';
+import { ResponseSplice } from '../../server/apis/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
+import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
+import { estimatePrompt } from '../../server/apis/openai/usage/estimate-prompt.ts';
+import { readableBytes } from '../../server/apis/openai/usage/readable-bytes.ts';
+import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
+import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/apis/openai/wire/read-error.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
-import { findSecrets } from '../../server/exchange/find-secrets.ts';
-import { jobWatcher } from '../../server/exchange/job-watcher.ts';
-import { objectWatcher } from '../../server/exchange/object-watcher.ts';
-import { outgoingQuery } from '../../server/exchange/outgoing-request.ts';
+import { jobWatcher } from '../../server/exchange/jobs/job-watcher.ts';
+import { objectWatcher } from '../../server/exchange/jobs/object-watcher.ts';
+import { outgoingQuery } from '../../server/exchange/outgoing/outgoing-request.ts';
+import { sourceVideoOf } from '../../server/exchange/plan/source-video.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { RequestFacts, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
+import { SplicedEventsReader } from '../../server/exchange/readers/spliced-events-reader.ts';
 import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
-import { notedText, redactBytes, redactText } from '../../server/exchange/redact-credential.ts';
-import { redactHeaders } from '../../server/exchange/redact-headers.ts';
-import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
-import { ResponseExcerpt } from '../../server/exchange/response-excerpt.ts';
+import { ResponseExcerpt } from '../../server/exchange/record/response-excerpt.ts';
+import { findSecrets } from '../../server/exchange/redact/find-secrets.ts';
+import { notedText, redactBytes, redactText } from '../../server/exchange/redact/redact-credential.ts';
+import { redactHeaders } from '../../server/exchange/redact/redact-headers.ts';
 import { SessionTracker } from '../../server/exchange/sessions/session-tracker.ts';
-import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
 import { JsonBody } from '../../server/http/body/json-body.ts';
@@ -28,42 +49,21 @@ import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
-import { conversationOf } from '../../server/wire/conversation-id.ts';
-import { readErrorBody } from '../../server/wire/error-body.ts';
-import { countValues } from '../../server/wire/json/count-values.ts';
-import { JsonNames } from '../../server/wire/json/json-names.ts';
-import { peekJson } from '../../server/wire/json/json-peek.ts';
-import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
-import { realtimeSession } from '../../server/wire/openai/realtime-events.ts';
-import { ChatSplice } from '../../server/wire/openai/rescue/chat-splice.ts';
-import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
-import { continuedBody } from '../../server/wire/openai/rescue/continued-body.ts';
-import { ResponseSplice } from '../../server/wire/openai/rescue/response-splice.ts';
-import { ResponseText } from '../../server/wire/openai/rescue/response-text.ts';
-import { estimateAnswer } from '../../server/wire/openai/usage/estimate-answer.ts';
-import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
-import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
-import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
-import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
-import { isReadAlike } from '../../server/wire/segments.ts';
-import { toolResultsOf } from '../../server/wire/tool-results.ts';
-import { turnStepOf } from '../../server/wire/turn-step.ts';
-import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
+import { worstMessages } from './apis/anthropic/worst-messages.ts';
+import { worstConverse } from './apis/bedrock/worst-converse.ts';
+import { worstGemini } from './apis/gemini/worst-gemini.ts';
+import { type StreamName, streams } from './apis/openai/streams.ts';
+import { worstPairs } from './apis/translation/worst-pairs.ts';
+import { worstTranslations } from './apis/translation/worst-translations.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
 import { worstShadows } from './exchange/worst-shadows.ts';
 import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
-import { worstPairs } from './translate/worst-pairs.ts';
-import { worstTranslations } from './translate/worst-translations.ts';
-import { worstMessages } from './wire/anthropic/worst-messages.ts';
-import { worstConverse } from './wire/bedrock/worst-converse.ts';
-import { worstGemini } from './wire/gemini/worst-gemini.ts';
-import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
-  /** The files that the case covers, relative to `server/`. */
-  files: string[];
+  /** An exported name of each file that the case covers. */
+  readers: string[];
   /** The most bytes that it receives in one turn of the event loop. */
   atOnceBytes: number;
   inputs: Record<string, WorstInput>;
@@ -219,26 +219,26 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstFaults,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
-    files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),
+    readers: ['peekJson', 'JsonScan', 'hasLongRun', 'JsonNames'],
     inputs: documents,
     run: (bytes) => peekJson(bytes, names),
   },
   "a request's body": {
     atOnceBytes: 256 * kilobyte,
-    files: [
-      'http/body/json-body.ts',
-      'wire/conversation-id.ts',
-      'wire/tool-results.ts',
-      'wire/json/short-text.ts',
-      'wire/json/last-element.ts',
-      'exchange/sessions/session-tracker.ts',
-      'wire/openai/chat.ts',
-      'wire/json/json-splice.ts',
-      'wire/json/json-elements.ts',
-      'wire/json/join-bytes.ts',
-      'wire/openai/usage/readable-bytes.ts',
-      'wire/openai/usage/usage.ts',
-      'exchange/source-video.ts',
+    readers: [
+      'readJsonBody',
+      'openingDigest',
+      'toolResultsOf',
+      'shortText',
+      'lastElement',
+      'SessionTracker',
+      'completions',
+      'usageEdits',
+      'beginningOfList',
+      'joinBytes',
+      'readableBytes',
+      'openaiUsage',
+      'sourceVideoOf',
     ],
     inputs: {
       'a long video': ['{"model":"x","video":{', '"a":1,', '"id":"b"}}'],
@@ -291,7 +291,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a body that is passed on': {
     atOnceBytes: 64 * kilobyte,
-    files: ['http/body/referenced-ids.ts'],
+    readers: ['referencedIds'],
     inputs: {
       ...documents,
       'many ids': ['{"file_ids":[', '"a",', '"b"]}'],
@@ -301,7 +301,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'an answer that may tell of a new object': {
     atOnceBytes: 256 * kilobyte,
-    files: ['exchange/object-watcher.ts'],
+    readers: ['objectWatcher'],
     inputs: {
       ...documents,
       braces: ['{"a":"', '}', ''],
@@ -324,13 +324,13 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the rest of an answer that is asked for': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/openai/rescue/continued-body.ts'],
+    readers: ['continuedBody'],
     inputs: { messages: ['{"messages":[', '{},', '{}]}'], ...documents },
     run: (bytes) => continuedBody(bytes, 'so far', { message: {}, request: { a: 1 } }),
   },
   'a whole answer': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
+    readers: ['isJsonString', 'parseObject', 'sseFraming'],
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
@@ -341,13 +341,13 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a whole answer as it comes': {
     atOnceBytes: 256 * kilobyte,
-    files: ['exchange/readers/whole-reader.ts'],
+    readers: ['WholeReader'],
     inputs: { ...replies, blanks: ['', ' ', ''] },
     run: (bytes) => read(bytes, new WholeReader(asked(chat), head), 100),
   },
   'an error': {
     atOnceBytes: 1024 * kilobyte,
-    files: ['wire/error-body.ts', 'exchange/readers/error-reader.ts', 'exchange/client-response.ts'],
+    readers: ['readErrorBody', 'ErrorReader', 'ClientResponse'],
     inputs: replies,
     run: (bytes) => {
       const error = errorIn(readErrorBody(bytes));
@@ -360,11 +360,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'an event of a session': {
     atOnceBytes: 1024 * kilobyte,
-    files: [
-      'wire/openai/realtime-events.ts',
-      'exchange/realtime/session-accounting.ts',
-      'exchange/realtime/session-relay.ts',
-    ],
+    readers: ['realtimeSession', 'SessionAccounting', 'SessionRelay'],
     inputs: {
       types: ['{"type":"response.done","response":{"output":[', '"response.created",', '1]}}'],
       'the beginnings of types': ['{"type":"response.done","output":[', '"response.d",', '1]}'],
@@ -378,7 +374,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
-    files: ['exchange/attempt.ts', 'wire/openai/read-error.ts', 'wire/json/find-member.ts'],
+    readers: ['Attempt', 'errorCodeIn', 'findMember'],
     inputs: {
       errors: ['', '"error"', ''],
       codes: ['"error"', '"code"', ''],
@@ -388,19 +384,19 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream': {
     atOnceBytes: 64 * kilobyte,
-    files: [
-      'exchange/readers/events-reader.ts',
-      'exchange/readers/event-shape.ts',
-      'exchange/readers/dropped-events.ts',
-      'wire/stream-text.ts',
-      'wire/openai/rescue/chat-text.ts',
-      'wire/openai/rescue/text-bytes.ts',
-      'wire/sse-gate.ts',
-      'wire/sse-lines.ts',
-      'wire/sse-event.ts',
-      'wire/rest-of-stream.ts',
-      'wire/openai/usage-stripper.ts',
-      'wire/json/json-ends.ts',
+    readers: [
+      'EventsReader',
+      'EventShape',
+      'DroppedEvents',
+      'takeAll',
+      'ChatText',
+      'TextBytes',
+      'SseGate',
+      'LineEnds',
+      'readEvent',
+      'kindOfRest',
+      'withoutUsage',
+      'endOfString',
     ],
     inputs: events,
     run: (bytes) => {
@@ -410,13 +406,13 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream of a response': {
     atOnceBytes: 64 * kilobyte,
-    files: ['wire/openai/rescue/response-text.ts'],
+    readers: ['ResponseText'],
     inputs: { ...events, deltas: [spoken('a'), spoken('a'), ''], items: ['', 'data: {"output_index":1}\n\n', ''] },
     run: (bytes) => follow(bytes, 'responses', 16_384),
   },
   'a stream that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/rescue/spliced-events-reader.ts', 'wire/openai/rescue/chat-splice.ts', 'wire/text-match.ts'],
+    readers: ['SplicedEventsReader', 'ChatSplice', 'TextMatch'],
     inputs: { ...events, 'the same in single letters': ['', chunk('{"content":"a"}'), ''] },
     run: (bytes) => {
       const soFar = { ...chatSoFar, text: 'a'.repeat(bytes.length) };
@@ -425,7 +421,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a response that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['wire/openai/rescue/response-splice.ts'],
+    readers: ['ResponseSplice'],
     inputs: {
       'the same in single letters': [
         'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}\n\n',
@@ -437,7 +433,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the id of a new job': {
     atOnceBytes: 256 * kilobyte,
-    files: ['exchange/job-watcher.ts'],
+    readers: ['jobWatcher'],
     inputs: {
       'a response again and again': ['', '"response":{', ''],
       'an id without value': ['"response":{', '"id"', ''],
@@ -463,13 +459,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the usage at the end of a reply': {
     atOnceBytes: 256 * kilobyte,
-    files: [
-      'exchange/response-excerpt.ts',
-      'wire/openai/usage/estimate-answer.ts',
-      'wire/json/find-members.ts',
-      'wire/openai/usage/reported-usage.ts',
-      'wire/reported-usage.ts',
-    ],
+    readers: ['ResponseExcerpt', 'estimateAnswer', 'membersOfBeginning', 'readReportedUsage', 'countsAt'],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
       'usage of nothing': ['', '"usage":{},', ''],
@@ -492,7 +482,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   "a prompt's tokens": {
     atOnceBytes: 64 * 1024 * kilobyte,
-    files: ['wire/openai/usage/estimate-prompt.ts', 'wire/estimate-tokens.ts'],
+    readers: ['estimatePrompt', 'estimateTokens'],
     inputs: {
       ...documents,
       messages: ['{"messages":[', '{},', '{}]}'],
@@ -503,7 +493,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the parameters of a header': {
     atOnceBytes: 16 * kilobyte,
-    files: ['http/body/header-parameters.ts'],
+    readers: ['headerParameters'],
     inputs: {
       blanks: ['a;', ' ', 'x'],
       escapes: ['a; b="', '\\"', ''],
@@ -514,7 +504,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the parts of an upload': {
     atOnceBytes: 256 * kilobyte,
-    files: ['http/body/form-guard.ts', 'http/body/part-delimiters.ts'],
+    readers: ['FormGuard', 'DelimiterScan'],
     inputs: {
       parts: ['--b', '\r\n\r\n\r\n--b', '--\r\n'],
       'beginnings of delimiters': ['--b\r\n\r\n', '\r\n--', '\r\n--b--'],
@@ -540,7 +530,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'what must not be shown': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/redact-credential.ts', 'exchange/find-secrets.ts', 'exchange/read-escape.ts', 'wire/segments.ts'],
+    readers: ['redactBytes', 'findSecrets', 'readEscape', 'decodeSegment'],
     inputs: {
       'nearly the secret': ['', 'aaaaaaaaaaaaaaab', ''],
       tokens: ['', '-eyJ', ''],
@@ -564,19 +554,19 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the memory that a body will take': {
     atOnceBytes: 1024 * kilobyte,
-    files: ['wire/json/count-values.ts'],
+    readers: ['countValues'],
     inputs: documents,
     run: countValues,
   },
   'a list of models': {
     atOnceBytes: 256 * kilobyte,
-    files: ['providers/parse-model-list.ts'],
+    readers: ['parseModelList'],
     inputs: { names: ['{"data":[', '{"id":"a"},', '{}]}'], nothing: ['[', '{},', '{}]'], ...documents },
     run: (bytes) => parseModelList(bytes, 'x'),
   },
   'a name that is nearly one': {
     atOnceBytes: 256 * kilobyte,
-    files: [],
+    readers: [],
     inputs: { 'long names': ['', `${'a'.repeat(250)}\n`, ''] },
     run: (bytes) => nearestName('b'.repeat(250), bytes.toString().split('\n')),
   },
@@ -592,78 +582,78 @@ function sourceOf(body: JsonBody): string | null {
 }
 
 /**
- * These files store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in
+ * The files that export these store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in
  * pieces.
  */
 export const lookAtNone = [
-  'providers/dialect.ts',
+  'onePage',
   // They read the user's configuration and the results of Google's library.
-  'providers/bedrock/signing.ts',
-  'providers/vertex/credential.ts',
-  'providers/vertex/google-token.ts',
+  'readAwsKeys',
+  'googleSigning',
+  'fetchGoogleToken',
   // It reads a cookie of at most 2,000 characters.
-  'http/sign-in-routes.ts',
-  'exchange/answer-delivery.ts',
-  'exchange/attempt-failures.ts',
-  'exchange/attempt-notes.ts',
-  'exchange/attempt-timers.ts',
-  'exchange/cache/answer-tap.ts',
-  'exchange/capture/exchange-capture.ts',
-  'exchange/capture/message-capture.ts',
-  'exchange/capture/response-capture.ts',
-  'exchange/client-writes.ts',
+  'createSignInRoutes',
+  'AnswerDelivery',
+  'failureOf',
+  'AttemptNotes',
+  'AttemptTimers',
+  'AnswerTap',
+  'ExchangeCapture',
+  'BodyStart',
+  'ResponseCapture',
+  'writePiece',
   // zlib decompresses outside the event loop, up to a limit.
-  'exchange/encodings.ts',
-  'exchange/exchange-trace.ts',
+  'encodingOf',
+  'RequestTrace',
   // It handles the output of the shapes in `faults/`.
-  'exchange/faults/fault-injector.ts',
+  'FaultInjector',
   // It passes the text of a header to `faults/parse-rule.ts`.
-  'http/inject-faults.ts',
-  // The client's body was read before, and `translate/json-text.ts` reads it again.
-  'exchange/hosted-request.ts',
-  'exchange/prepare-request.ts',
-  'exchange/contained-attempt.ts',
-  'exchange/incoming-response.ts',
-  'exchange/readers/download-reader.ts',
-  'exchange/readers/held-beginning.ts',
-  'exchange/readers/pass-reader.ts',
-  'exchange/readers/response-reader.ts',
-  'exchange/realtime/accept-client.ts',
-  'exchange/realtime/close-codes.ts',
-  'exchange/realtime/connect-upstream.ts',
-  'exchange/realtime/open-upstream.ts',
-  'exchange/response-observer.ts',
-  'exchange/response-tap.ts',
+  'chooseFaults',
+  // The client's body was read before, and `apis/neutral/json-text.ts` reads it again.
+  'inEnvelope',
+  'RequestPreparation',
+  'ContainedAttempt',
+  'IncomingResponse',
+  'DownloadReader',
+  'HeldBeginning',
+  'PassReader',
+  'nothingYet',
+  'acceptClient',
+  'closeFrameOf',
+  'UpstreamSearch',
+  'openUpstream',
+  'ResponseObserver',
+  'joinTaps',
   // `same-answer.ts` reads the captured answers.
-  'exchange/shadow/shadow-request.ts',
-  'exchange/stored-answer.ts',
-  'exchange/stream-decoder.ts',
-  'exchange/video-list.ts',
-  'http/body/body-reader.ts',
-  'http/body/multipart.ts',
-  'http/body/upload-intake.ts',
-  'http/body/passthrough-body.ts',
-  'http/body/read-body.ts',
-  'http/body/receive-body.ts',
-  'http/body/spool.ts',
-  'http/body/streamed-body.ts',
-  'http/control-event-streams.ts',
-  'http/send-error.ts',
-  'http/server.ts',
-  'http/session-upgrades.ts',
-  'http/upgraded-connection.ts',
-  'providers/model-cache.ts',
-  'providers/probe.ts',
-  'routing/any-key.ts',
-  'routing/compile-keys.ts',
-  'routing/key-secret.ts',
-  'transport/fetch.ts',
-  'transport/read-response.ts',
-  'transport/transport.ts',
-  'transport/undici-call.ts',
-  'transport/tunnel.ts',
-  'wire/framing.ts',
-  'wire/session-format.ts',
-  'wire/stream-format.ts',
-  'wire/wire.ts',
+  'ShadowRequest',
+  'sendStored',
+  'StreamDecoder',
+  'listVideos',
+  'BodyReader',
+  'receiveMultipart',
+  'UploadIntake',
+  'receivePassthroughBody',
+  'readBody',
+  'receiveBody',
+  'Spool',
+  'StreamedBody',
+  'createEventStreams',
+  'toGatewayError',
+  'listen',
+  'createSessionUpgrades',
+  'UpgradedConnection',
+  'createModelCache',
+  'probeProvider',
+  'anyKeyOf',
+  'compileKeys',
+  'keyChecksumHolds',
+  'createFetch',
+  'readResponse',
+  'PhaseLimits',
+  'UndiciCall',
+  'proxyAuthorization',
+  'EventFilter',
+  'SessionFormat',
+  'EventMeaning',
+  'maxTextBytes',
 ];

@@ -1,7 +1,7 @@
 /**
  * One provider per API. All give the same answers, each in the format of its API, and refuse what such services refuse.
  */
-import type { Json } from '../server/translate/translating.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import * as anthropic from './strict-anthropic.ts';
 import { bedrockKey } from './strict-bedrock.ts';
 import * as chat from './strict-chat.ts';

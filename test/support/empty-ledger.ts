@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../server/database/database.ts';
+import { openDatabase } from '../../server/store/sqlite/database.ts';
 
 let bytes: Buffer | undefined;
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { configSchema } from '../../server/contract/config.ts';
 import { openLocalStore } from '../../server/store/local-store.ts';
-import { silent, temporaryFolder } from '../server/ledger/records.ts';
 import { noon } from '../server/store/contract/ledger/used-ledger.ts';
+import { silent, temporaryFolder } from '../server/store/sqlite/records.ts';
 import { fullRow } from './hostile-rows.ts';
 
 const log = { ...silent, error() {} };

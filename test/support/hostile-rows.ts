@@ -1,7 +1,7 @@
 /** Rows with values that no database takes as they are, in any column and at any depth of their JSON. */
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import type { BegunRow } from '../../server/ledger/rows.ts';
-import { finishedRow, rescuedRow, sessionMark, shadowed, startedRow } from '../server/ledger/records.ts';
+import type { BegunRow } from '../../server/store/rules/rows.ts';
+import { finishedRow, rescuedRow, sessionMark, shadowed, startedRow } from '../server/store/sqlite/records.ts';
 import { pick, randomNumbers } from './random-numbers.ts';
 
 const longText = 'k'.repeat(1024 * 1024);

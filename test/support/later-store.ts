@@ -1,7 +1,7 @@
 /** The SQLite store, but asynchronous in all places where a database server would be. */
 import { setImmediate } from 'node:timers/promises';
-import type { KnownJobs } from '../../server/jobs/job-store.ts';
 import { openLocalStore } from '../../server/store/local-store.ts';
+import type { KnownJobs } from '../../server/store/ports/job-store.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
 
 async function later<T>(value: T | Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { openDatabase } from '../../server/store/postgres/open-database.ts';
 import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
-import { silent } from '../server/ledger/records.ts';
+import { silent } from '../server/store/sqlite/records.ts';
 
 /** The store of one replica with its own connections, which are closed with it. */
 export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {

@@ -1,6 +1,6 @@
 /** One of several gateways that share a database. */
 import type { ConfigInput } from '../../server/contract/config.ts';
-import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { openSharedStore, type SharedStore } from '../../server/store/postgres/open-shared.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 

@@ -1,5 +1,5 @@
-import { openai } from '../../server/wire/openai/api.ts';
-import { Registry, type RouteMatch } from '../../server/wire/registry.ts';
+import { openai } from '../../server/apis/openai/api.ts';
+import { Registry, type RouteMatch } from '../../server/apis/registry.ts';
 
 const registry = new Registry([openai]);
 

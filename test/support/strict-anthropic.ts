@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { complaintsOf } from '../server/translate/strict-upstreams.ts';
-import type { Json } from '../server/translate/translating.ts';
+import { complaintsOf } from '../server/apis/translation/strict-upstreams.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { eventStream, json, type Script, type SeenRequest } from './upstream.ts';
 
 const messageFields = new Set([

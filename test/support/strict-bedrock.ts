@@ -4,8 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
-import { complaintsOf } from '../server/translate/strict-upstreams.ts';
-import type { Json } from '../server/translate/translating.ts';
+import { complaintsOf } from '../server/apis/translation/strict-upstreams.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { bodyOf, inBlocks, message, streamOf } from './strict-anthropic.ts';
 import { json, type Script, type SeenRequest } from './upstream.ts';
 

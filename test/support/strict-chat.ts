@@ -1,7 +1,7 @@
 /** An upstream that only implements OpenAI's chat API, and refuses what such services refuse. */
 import type { ServerResponse } from 'node:http';
-import { complaintsOf } from '../server/translate/strict-upstreams.ts';
-import type { Json } from '../server/translate/translating.ts';
+import { complaintsOf } from '../server/apis/translation/strict-upstreams.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { eventStream, json, type Script, type SeenRequest } from './upstream.ts';
 
 /** From the chat references of the providers. Other fields are refused, as by Groq and Mistral. */

@@ -3,8 +3,8 @@
  * Bedrock API reference, "Converse", "ConverseStream"; AWS, "Event stream encoding".
  */
 import type { ServerResponse } from 'node:http';
-import { complaintsOf } from '../server/translate/strict-upstreams.ts';
-import type { Json } from '../server/translate/translating.ts';
+import { complaintsOf } from '../server/apis/translation/strict-upstreams.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { bodyOf } from './strict-anthropic.ts';
 import { bedrockKey, eventFrame, sendException, sendFrames } from './strict-bedrock.ts';
 import { json, type Script } from './upstream.ts';

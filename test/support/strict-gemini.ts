@@ -1,7 +1,7 @@
 /** An upstream that only implements Gemini's API, and refuses what Google's API refuses. */
 import type { ServerResponse } from 'node:http';
-import { complaintsOf } from '../server/translate/strict-upstreams.ts';
-import type { Json } from '../server/translate/translating.ts';
+import { complaintsOf } from '../server/apis/translation/strict-upstreams.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { bodyOf } from './strict-chat.ts';
 import { json, type Script, type SeenRequest } from './upstream.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Json } from '../server/translate/translating.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { anthropicKey } from './strict-anthropic.ts';
 import { bedrockKey, eventFrame } from './strict-bedrock.ts';
 import { geminiKey } from './strict-gemini.ts';

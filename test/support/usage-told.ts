@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { Usage } from '../../server/contract/ledger.ts';
-import type { Json } from '../server/translate/translating.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from './gateway.ts';
 import type { ScriptedUpstream } from './upstream.ts';
 import { type Said, startUsageUpstream, type UsageUpstream, usageUpstreams } from './usage-upstreams.ts';

@@ -3,7 +3,7 @@
  * the usage object that a test wants, at the place where the API reports it.
  */
 import type { ServerResponse } from 'node:http';
-import type { Json } from '../server/translate/translating.ts';
+import type { Json } from '../server/apis/translation/translating.ts';
 import { event as claudeEvent } from './strict-anthropic.ts';
 import { bedrockKey, eventFrame, frame } from './strict-bedrock.ts';
 import { type ScriptedUpstream, sendPieces, startUpstream } from './upstream.ts';

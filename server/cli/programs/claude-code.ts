@@ -8,11 +8,11 @@ import { join, resolve } from 'node:path';
 import type { Settings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { withAdded } from '../../connect/merge-settings.ts';
-import { CliError, exitCodes } from '../exit-codes.ts';
-import { claudeModelVariables, claudeSwitches, withoutProxy } from '../tool-environment.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, withoutOption } from './program-options.ts';
 import { outranked, readManaged, readSettings, sectionOf } from './settings-files.ts';
+import { claudeModelVariables, claudeSwitches, withoutProxy } from './tool-environment.ts';
 
 const program = 'Claude Code';
 

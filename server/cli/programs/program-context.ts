@@ -1,5 +1,5 @@
 /** What the preparation of a program starts from, and what it results in. */
-import type { ToolAccess, Variables } from '../tool-environment.ts';
+import type { ToolAccess, Variables } from './tool-environment.ts';
 
 export interface ProgramContext {
   access: ToolAccess;

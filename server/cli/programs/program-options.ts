@@ -1,5 +1,5 @@
 /** Finds options among a program's arguments. */
-import { CliError, exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
 
 interface FoundOption {
   /** As it is written: `--config`. */

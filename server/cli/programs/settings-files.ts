@@ -1,7 +1,7 @@
 /** Reads settings files of programs, and refuses those that outrank a run. */
 import type { ConfigFormat, Settings } from '../../connect/config-format.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { CliError } from '../exit-codes.ts';
+import { CliError } from './exit-codes.ts';
 import type { ProgramContext } from './program-context.ts';
 
 type Reader = Pick<ProgramContext, 'readFile'>;

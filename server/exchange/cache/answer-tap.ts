@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Headers, ResponseTap } from '../response-tap.ts';
+import type { Headers, ResponseTap } from '../record/response-tap.ts';
 
 /** Longer answers are not kept. */
 const maxAnswerBytes = 32 * 1024 * 1024;

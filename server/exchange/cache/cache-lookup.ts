@@ -1,14 +1,14 @@
 /** One request and the response cache of its group: from the look-up until the request's own answer is stored. */
 import type { ServerResponse } from 'node:http';
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import type { CacheNote, RequestRecord } from '../../contract/ledger.ts';
-import { framingOf } from '../../wire/sse-framing.ts';
-import { isEventStream } from '../client-headers.ts';
-import type { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
-import type { CallPlan } from '../plan.ts';
+import { isEventStream } from '../answer/client-headers.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
 import { AnswerTap } from './answer-tap.ts';
 import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
 import { requestKey } from './request-key.ts';

@@ -1,11 +1,11 @@
 /** Which requests the response cache answers. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseObject } from '../../apis/json/parse-object.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { parseObject } from '../../wire/json/parse-object.ts';
-import type { RouteMatch } from '../../wire/registry.ts';
-import type { RequestBody } from '../request-body.ts';
-import { runsNothingAtProvider } from '../runs-nothing-at-provider.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import { runsNothingAtProvider } from '../request/runs-nothing-at-provider.ts';
 
 export const cacheHeader = 'x-sluice-cache';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { OutgoingCall } from '../outgoing-call.ts';
-import type { CallPlan } from '../plan.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
 
 /**
  * Equal for requests that every provider must answer alike: operation, requested model, targets, forwarded headers, and

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CachedAnswer } from '../../cache/group-cache.ts';
-import type { ClientResponse } from '../client-response.ts';
-import { sendStored } from '../stored-answer.ts';
+import type { ClientResponse } from '../answer/client-response.ts';
+import { sendStored } from '../answer/stored-answer.ts';
 import { lossHeaderNames } from './answer-tap.ts';
 import { cacheHeader } from './may-be-cached.ts';
 

@@ -1,10 +1,10 @@
+import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
 import type { CapturedAttempt, CapturedRequest, CaptureGap } from '../../contract/capture.ts';
 import type { AttemptRecord } from '../../contract/ledger.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
-import { isCredentialName } from '../../wire/client-credentials.ts';
-import { overlapBytes } from '../redact-credential.ts';
-import { redactUrl } from '../redact-headers.ts';
-import type { Sendable } from '../request-body.ts';
+import { overlapBytes } from '../redact/redact-credential.ts';
+import { redactUrl } from '../redact/redact-headers.ts';
+import type { Sendable } from '../request/request-body.ts';
 import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 

@@ -4,11 +4,11 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { CapturedExchange, CapturedRequest, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
-import type { RequestTrace } from '../exchange-trace.ts';
-import { overlapBytes } from '../redact-credential.ts';
-import { redactUrl } from '../redact-headers.ts';
-import type { RequestBody } from '../request-body.ts';
-import type { Headers } from '../response-tap.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { Headers } from '../record/response-tap.ts';
+import { overlapBytes } from '../redact/redact-credential.ts';
+import { redactUrl } from '../redact/redact-headers.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
 import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';

@@ -1,7 +1,7 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
-import { overlapBytes, redactBytes } from '../redact-credential.ts';
-import { redactHeaders } from '../redact-headers.ts';
-import type { Headers } from '../response-tap.ts';
+import type { Headers } from '../record/response-tap.ts';
+import { overlapBytes, redactBytes } from '../redact/redact-credential.ts';
+import { redactHeaders } from '../redact/redact-headers.ts';
 
 /** Bounds and secrets for everything that is kept of one exchange. */
 export interface CaptureRules {

@@ -3,12 +3,12 @@
  * delays.
  */
 import type { ServerResponse } from 'node:http';
+import type { Route } from '../../apis/core/route.ts';
 import { faultHeader } from '../../contract/faults.ts';
 import type { FaultName, ResponseFault } from '../../faults/fault-kinds.ts';
 import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
-import { after } from '../../timers.ts';
-import type { Route } from '../../wire/route.ts';
+import { after } from '../../ground/timers.ts';
 
 interface FaultInjectorOptions {
   faults: readonly ResponseFault[];

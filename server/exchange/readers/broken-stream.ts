@@ -1,8 +1,8 @@
+import type { StreamWatch } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import type { StreamWatch } from '../../wire/stream-format.ts';
-import type { StreamText } from '../../wire/stream-text.ts';
 import { damagedBy, type Step } from './response-reader.ts';
 
 /** The error for a response that breaks after it has begun. */

@@ -1,6 +1,6 @@
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { Download } from '../rescue/download.ts';
 import { brokenBy } from './broken-stream.ts';
+import type { Download } from './download.ts';
 import { brokenTransport, type ResponseReader, type Steps } from './response-reader.ts';
 
 /** Passes a file, or the rest of one, as it arrives. If it breaks off, another attempt may fetch the rest. */

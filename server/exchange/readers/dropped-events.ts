@@ -1,5 +1,5 @@
+import type { Framing } from '../../apis/core/framing.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import type { Framing } from '../../wire/framing.ts';
 
 /** A stream with more events that clients could not parse is treated as broken. */
 const maxDroppedEvents = 1_000;

@@ -1,8 +1,8 @@
+import type { StreamFormat } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
+import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import type { ErrorFormat } from '../../apis/core/wire.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { StreamFormat } from '../../wire/stream-format.ts';
-import type { StreamText } from '../../wire/stream-text.ts';
-import type { UpstreamError } from '../../wire/upstream-error.ts';
-import type { ErrorFormat } from '../../wire/wire.ts';
 import type { FailureReason } from './response-reader.ts';
 
 /** An error event of a stream. */

@@ -1,9 +1,9 @@
+import { readErrorBody } from '../../apis/core/errors/error-body.ts';
+import type { Failure } from '../../apis/core/failure.ts';
+import { errorIn, type UpstreamError } from '../../apis/core/upstream-error.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { readErrorBody } from '../../wire/error-body.ts';
-import type { Failure } from '../../wire/failure.ts';
-import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
-import { decompress, encodingOf } from '../encodings.ts';
+import { decompress, encodingOf } from './encodings.ts';
 import {
   damagedBy,
   failWith,

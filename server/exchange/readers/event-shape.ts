@@ -3,8 +3,9 @@
  * event with those places left open. An event with the same bytes around them and valid JSON in them is equivalent to the
  * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
-import { ComparedBytes } from '../../compared-bytes.ts';
-import { endOfDigits, endOfString } from '../../wire/json/json-ends.ts';
+
+import { endOfDigits, endOfString } from '../../apis/json/json-ends.ts';
+import { ComparedBytes } from '../../ground/compared-bytes.ts';
 
 /**
  * Members that affect nothing but the content: strings, whose inside is the first group, the sequence number, and Gemini's counts

@@ -3,12 +3,13 @@
  * an ordinary failure. After that the bytes pass as they arrive, but only as whole events, without events that no client
  * could parse, and with an end that is distinguishable from a break.
  */
+
+import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { StreamEvent } from '../../apis/core/sse-event.ts';
+import type { StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { EventGate, Framing } from '../../wire/framing.ts';
-import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-format.ts';
 import {
   brokenBy,
   brokenStep,

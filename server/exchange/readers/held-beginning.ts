@@ -1,5 +1,5 @@
-import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamText } from '../../wire/stream-text.ts';
+import type { StreamEvent } from '../../apis/core/sse-event.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
 
 /** Limit for bytes before the first content; beyond it the stream is no longer held. */
 const maxBytesBeforeContent = 256 * 1024;

@@ -2,12 +2,13 @@
  * A reader takes the bytes of one upstream response and returns steps: what the bytes mean for the attempt. It has no
  * attempt, socket or timer, and calls no one; only `attempt.ts` acts on its steps.
  */
+
+import type { Failure } from '../../apis/core/failure.ts';
+import type { Route } from '../../apis/core/route.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { Failure } from '../../wire/failure.ts';
-import type { Route } from '../../wire/route.ts';
 
 /** What a reader needs to know about the request. */
 export interface RequestFacts {

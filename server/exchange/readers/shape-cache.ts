@@ -1,6 +1,6 @@
-import type { ComparedBytes } from '../../compared-bytes.ts';
-import type { StreamWatch } from '../../wire/stream-format.ts';
-import type { StreamText } from '../../wire/stream-text.ts';
+import type { StreamWatch } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
+import type { ComparedBytes } from '../../ground/compared-bytes.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
 
 /** Parallel choices have different shapes. */

@@ -2,12 +2,7 @@
  * Reads a response that is not a stream. It is held until complete, so that another target can replace one that is cut,
  * stalls or is damaged. A response that is too long for that passes as it arrives, as soon as that is known.
  */
-import { pattern } from '../../bounded-pattern.ts';
-import { endlessFailure } from '../../routing/classify-failure.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { TransportError } from '../../transport/transport-error.ts';
-import { joinBytes } from '../../wire/json/join-bytes.ts';
-import { parseObject } from '../../wire/json/parse-object.ts';
+
 import {
   formatOf,
   isJsonString,
@@ -17,12 +12,18 @@ import {
   readMedia,
   readText,
   saysJson,
-} from '../../wire/read-whole.ts';
-import { framingOf } from '../../wire/sse-framing.ts';
-import type { UpstreamError } from '../../wire/upstream-error.ts';
-import type { Verdict } from '../../wire/wire.ts';
-import { decompress, type Encoding, encodingOf } from '../encodings.ts';
+} from '../../apis/core/errors/read-whole.ts';
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import type { Verdict } from '../../apis/core/wire.ts';
+import { joinBytes } from '../../apis/json/join-bytes.ts';
+import { parseObject } from '../../apis/json/parse-object.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
+import { endlessFailure } from '../../routing/classify-failure.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy } from './broken-stream.ts';
+import { decompress, type Encoding, encodingOf } from './encodings.ts';
 import {
   brokenTransport,
   damagedBy,

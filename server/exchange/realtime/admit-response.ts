@@ -1,14 +1,15 @@
 /** Applies limits to realtime sessions: the session counts as one request, and each response as a part of it. */
+
+import type { Route } from '../../apis/core/route.ts';
+import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Reserved } from '../../contract/ledger.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Target } from '../../routing/snapshot.ts';
-import type { PriceTable } from '../../usage/price-table.ts';
-import type { Route } from '../../wire/route.ts';
-import type { MeasuredRequest } from '../../wire/wire.ts';
-import { amountsOf, costOf, hasHardBudget, subjectsOf, worstUsageAt } from '../enforce-limits.ts';
+import { amountsOf, costOf, hasHardBudget, subjectsOf, worstUsageAt } from '../plan/enforce-limits.ts';
 
 export interface LimitPorts {
   limiter: Limiter;

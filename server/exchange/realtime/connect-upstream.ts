@@ -3,8 +3,11 @@
  * WebSocket. The session then stays with that upstream, because no other one has the conversation.
  */
 import type { WebSocket } from 'ws';
-import { awakeMs } from '../../awake-clock.ts';
+import { readErrorBody } from '../../apis/core/errors/error-body.ts';
+import type { Route } from '../../apis/core/route.ts';
+import { errorIn } from '../../apis/core/upstream-error.ts';
 import type { Policy } from '../../contract/policy.ts';
+import { awakeMs } from '../../ground/awake-clock.ts';
 import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
 import { redirectFailure } from '../../routing/classify-failure.ts';
@@ -15,16 +18,13 @@ import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts'
 import type { CompiledGroup } from '../../routing/snapshot.ts';
 import type { ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { toTransportError } from '../../transport/transport-error.ts';
-import { readErrorBody } from '../../wire/error-body.ts';
-import type { Route } from '../../wire/route.ts';
-import { errorIn } from '../../wire/upstream-error.ts';
-import { failureOf } from '../attempt-failures.ts';
-import { AttemptNotes } from '../attempt-notes.ts';
-import type { AttemptTrace, RequestTrace } from '../exchange-trace.ts';
-import { outgoingHeaders } from '../outgoing-headers.ts';
-import type { CallPlan } from '../plan.ts';
+import { failureOf } from '../answer/attempt-failures.ts';
+import { outgoingHeaders } from '../outgoing/outgoing-headers.ts';
+import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
-import { secretsOf } from '../redact-credential.ts';
+import { AttemptNotes } from '../record/attempt-notes.ts';
+import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
+import { secretsOf } from '../redact/redact-credential.ts';
 import type { HandshakeAnswer } from './open-upstream.ts';
 import { UpstreamHandshake } from './upstream-handshake.ts';
 

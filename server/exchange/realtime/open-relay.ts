@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
+import type { SessionFormat } from '../../apis/core/session-format.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { SessionFormat } from '../../wire/session-format.ts';
-import { createRequestId } from '../exchange-trace.ts';
+import { createRequestId } from '../record/exchange-trace.ts';
 import type { OpenSession } from './connect-upstream.ts';
 import { type MessageWatch, SessionRelay } from './session-relay.ts';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { AwakeTimer } from '../../awake-clock.ts';
+import { AwakeTimer } from '../../ground/awake-clock.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
 import { socketOptions } from './socket-options.ts';

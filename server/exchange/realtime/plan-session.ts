@@ -1,13 +1,14 @@
 /** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
+
+import type { SessionFormat } from '../../apis/core/session-format.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { KnownJobs } from '../../jobs/job-store.ts';
+import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
-import type { PriceTable } from '../../usage/price-table.ts';
-import type { RouteMatch } from '../../wire/registry.ts';
-import type { SessionFormat } from '../../wire/session-format.ts';
-import { type CallPlan, planCall } from '../plan.ts';
-import { checkPassthrough, planPassthrough } from '../plan-passthrough.ts';
-import { pricedTargets } from '../priced-targets.ts';
+import type { KnownJobs } from '../../store/ports/job-store.ts';
+import { type CallPlan, planCall } from '../plan/plan.ts';
+import { checkPassthrough, planPassthrough } from '../plan/plan-passthrough.ts';
+import { pricedTargets } from '../plan/priced-targets.ts';
 import { noBody } from './admit-response.ts';
 
 interface SessionRequest {

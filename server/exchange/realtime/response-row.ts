@@ -1,11 +1,11 @@
 /** Tracks one running response of a realtime session and produces its ledger row. */
 import type { IncomingMessage } from 'node:http';
+import type { Route } from '../../apis/core/route.ts';
 import type { FailureClass, RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
-import type { Route } from '../../wire/route.ts';
-import { AttemptNotes } from '../attempt-notes.ts';
-import { type AttemptTrace, RequestTrace } from '../exchange-trace.ts';
+import { AttemptNotes } from '../record/attempt-notes.ts';
+import { type AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 
 /** Data shared by all rows of a session. */
 export interface RowOwner {

@@ -4,12 +4,12 @@
  * session that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 
+import type { EventUsage, ServerEvent, SessionFormat } from '../../apis/core/session-format.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { Member } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
-import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
-import { hasHardDollarBudget, subjectsOf } from '../enforce-limits.ts';
+import { hasHardDollarBudget, subjectsOf } from '../plan/enforce-limits.ts';
 import { admitResponse, isPermanent, type LimitPorts } from './admit-response.ts';
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';

@@ -2,8 +2,9 @@
  * Ends an open session when its key may no longer be used or its budget is spent, even if nothing is sent in it: when
  * the configuration changes, and when the key expires.
  */
+
+import { after } from '../../ground/timers.ts';
 import type { CompiledKey } from '../../routing/snapshot.ts';
-import { after } from '../../timers.ts';
 import type { Refusal } from './session-relay.ts';
 
 interface SessionEndOptions {

@@ -5,7 +5,7 @@
 import { WebSocket } from 'ws';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
-import { after } from '../../timers.ts';
+import { after } from '../../ground/timers.ts';
 import {
   type CloseFrame,
   closedAbnormally,

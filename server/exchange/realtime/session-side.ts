@@ -1,6 +1,6 @@
 /** One side of a session, client or upstream. */
 import { WebSocket } from 'ws';
-import { every } from '../../timers.ts';
+import { every } from '../../ground/timers.ts';
 
 const pingEveryMs = 30_000;
 /**

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Route } from '../../apis/core/route.ts';
+import { isWireName } from '../../apis/translation/wire-translations.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { Route } from '../../wire/route.ts';
-import type { RequestTrace } from '../exchange-trace.ts';
-import type { RequestBody } from '../request-body.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import type { SessionTracker } from './session-tracker.ts';
 
 interface Arrived {

@@ -5,8 +5,8 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { LruMap } from '../../lru-map.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { LruMap } from '../../ground/lru-map.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {

@@ -7,18 +7,23 @@
  * resumes only with its second request.
  */
 import { hash } from 'node:crypto';
+import type { HeaderFields } from '../../apis/core/headers.ts';
+import {
+  type ClientSession,
+  cacheKeyIn,
+  conversationIn,
+  sessionInHeaders,
+} from '../../apis/core/requests/client-session.ts';
+import { openingDigest } from '../../apis/core/requests/conversation-id.ts';
+import { toolResultsOf } from '../../apis/core/requests/tool-results.ts';
+import { turnStepOf } from '../../apis/core/requests/turn-step.ts';
+import type { RequestFormat, RequestView } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { LruMap } from '../../lru-map.ts';
-import { type ClientSession, cacheKeyIn, conversationIn, sessionInHeaders } from '../../wire/client-session.ts';
-import { openingDigest } from '../../wire/conversation-id.ts';
-import type { HeaderFields } from '../../wire/headers.ts';
-import { toolResultsOf } from '../../wire/tool-results.ts';
-import { turnStepOf } from '../../wire/turn-step.ts';
-import type { RequestFormat, RequestView } from '../../wire/wire.ts';
-import type { SessionMark } from '../exchange-trace.ts';
-import { notedText } from '../redact-credential.ts';
+import { LruMap } from '../../ground/lru-map.ts';
+import type { SessionMark } from '../record/exchange-trace.ts';
+import { notedText } from '../redact/redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request whose session is to be found. */

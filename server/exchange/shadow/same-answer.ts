@@ -1,8 +1,8 @@
 /** Whether two answers in the same API are equivalent: equal text or JSON, and the same tool calls. */
 import { isDeepStrictEqual } from 'node:util';
+import type { WireName } from '../../apis/neutral/neutral.ts';
+import { type ReadAnswer, readAnswer } from '../../apis/translation/read-answer.ts';
 import type { CapturedExchange } from '../../contract/capture.ts';
-import type { WireName } from '../../translate/neutral.ts';
-import { type ReadAnswer, readAnswer } from '../../translate/read-answer.ts';
 
 /** Longer ones take too long to parse on the event loop. */
 const maxComparedBytes = 1024 * 1024;

@@ -1,8 +1,8 @@
+import { parseJson, writeJson } from '../../apis/neutral/json-text.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { parseJson, writeJson } from '../../translate/json-text.ts';
-import type { RequestBody } from '../request-body.ts';
-import { runsNothingAtProvider } from '../runs-nothing-at-provider.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import { runsNothingAtProvider } from '../request/runs-nothing-at-provider.ts';
 
 /** Longer bodies take too long to copy and to parse on the event loop. */
 export const maxShadowedBytes = 1024 * 1024;

@@ -1,24 +1,24 @@
 /** One shadow: the request of a client, sent once more to another target, with a record of its own. */
 import type { IncomingMessage } from 'node:http';
+import { isWireName } from '../../apis/translation/wire-translations.ts';
 import type { CapturedExchange } from '../../contract/capture.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ShadowedRequest } from '../../contract/shadow.ts';
 import type { Limiter } from '../../limits/limiter.ts';
+import type { PriceTable } from '../../models/price-table.ts';
 import { onlyTarget } from '../../routing/only-target.ts';
 import type { CompiledGroup, CompiledShadow } from '../../routing/snapshot.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { PriceTable } from '../../usage/price-table.ts';
-import { accountFor } from '../accounting.ts';
+import { UpstreamAttempts } from '../attempts/upstream-attempts.ts';
+import type { UpstreamAttemptsPorts } from '../attempts/upstream-attempts-options.ts';
 import { ExchangeCapture } from '../capture/exchange-capture.ts';
-import { amountsOf } from '../enforce-limits.ts';
-import { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
-import type { CallPlan } from '../plan.ts';
-import type { RequestBody } from '../request-body.ts';
-import { UpstreamAttempts } from '../upstream-attempts.ts';
-import type { UpstreamAttemptsPorts } from '../upstream-attempts-options.ts';
+import { amountsOf } from '../plan/enforce-limits.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import { accountFor } from '../record/accounting.ts';
+import { RequestTrace } from '../record/exchange-trace.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import { nullResponse } from './null-response.ts';
 import { isSameAnswer } from './same-answer.ts';
 

@@ -2,19 +2,20 @@
  * Runs shadow requests: decides which ended requests of a group are repeated at another target. No client waits for a
  * shadow: it begins when the client has its answer, and its cost counts only towards the group's limit for shadows.
  */
+
+import type { Route } from '../../apis/core/route.ts';
+import { isWireName } from '../../apis/translation/wire-translations.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { ShadowReport, ShadowSkip } from '../../contract/shadow.ts';
-import type { CaptureSwitch } from '../../ledger/capture-switch.ts';
 import { anyKeyOf } from '../../routing/any-key.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledShadow, Snapshot, Target } from '../../routing/snapshot.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { Route } from '../../wire/route.ts';
-import { costOf, worstUsageAt } from '../enforce-limits.ts';
-import type { RequestTrace } from '../exchange-trace.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
-import type { CallPlan } from '../plan.ts';
-import type { RequestBody } from '../request-body.ts';
+import type { CaptureSwitch } from '../../store/rules/capture-switch.ts';
+import { costOf, worstUsageAt } from '../plan/enforce-limits.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import { isServedBy } from '../translation/choose-translation.ts';
 import { shadowBody } from './shadow-body.ts';
 import { type Shadowed, ShadowRequest, type ShadowRequestPorts } from './shadow-request.ts';

@@ -1,7 +1,7 @@
+import { isPurchase } from '../../apis/core/route.ts';
 import type { ShadowSkip } from '../../contract/shadow.ts';
-import { isPurchase } from '../../wire/route.ts';
-import type { RequestTrace } from '../exchange-trace.ts';
-import type { RequestBody } from '../request-body.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import { maxShadowedBytes } from './shadow-body.ts';
 
 /** Why an ended request gets no shadow, judged without parsing its body; null if it may get one. */

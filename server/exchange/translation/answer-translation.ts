@@ -1,26 +1,27 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
+
+import type { Api } from '../../apis/core/api.ts';
+import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { Route } from '../../apis/core/route.ts';
+import type { Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { countValues } from '../../apis/json/count-values.ts';
+import type { ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
+import { writeJson } from '../../apis/neutral/json-text.ts';
+import type { Loss } from '../../apis/neutral/losses.ts';
+import type { TranslatedCount } from '../../apis/translation/count-translator.ts';
+import type { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
+import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
+import { lossHeaders } from '../../apis/translation/report-losses.ts';
+import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
+import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
+import type { Translator } from '../../apis/translation/translator.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
-import type { ResponseIdentity } from '../../translate/answer-context.ts';
-import type { TranslatedCount } from '../../translate/count-translator.ts';
-import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
-import { writeJson } from '../../translate/json-text.ts';
-import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
-import type { Loss } from '../../translate/losses.ts';
-import { lossHeaders } from '../../translate/report-losses.ts';
-import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import { type AnswerInputs, TranslatedRequest } from '../../translate/translated-request.ts';
-import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { Api } from '../../wire/api.ts';
-import type { EventGate, Framing } from '../../wire/framing.ts';
-import { countValues } from '../../wire/json/count-values.ts';
-import type { Route } from '../../wire/route.ts';
-import { framingOf } from '../../wire/sse-framing.ts';
-import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
-import type { ParsedSize } from '../heap-share.ts';
 import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
+import type { ParsedSize } from '../request/heap-share.ts';
 import { TextFastPath } from './text-fast-path.ts';
 
 export interface AnswerOptions {

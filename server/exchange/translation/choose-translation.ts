@@ -1,22 +1,22 @@
 /** Decides how to translate a request for a target that does not serve the client's wire. */
 
-import type { ConversationWire } from '../../contract/conversation-wires.ts';
-import { dialects } from '../../providers/registry.ts';
-import type { Target } from '../../routing/snapshot.ts';
-import { type CountingWire, CountTranslator, isCountingWire } from '../../translate/count-translator.ts';
+import type { Route } from '../../apis/core/route.ts';
+import type { MeasuredRequest } from '../../apis/core/wire.ts';
+import type { Registry } from '../../apis/registry.ts';
+import { type CountingWire, CountTranslator, isCountingWire } from '../../apis/translation/count-translator.ts';
 import {
   type EmbeddingsTranslator,
   type EmbeddingsWireName,
   embeddingsTranslatorFor,
   isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
-} from '../../translate/embeddings/embeddings-translator.ts';
-import { type Translator, translatorBetween } from '../../translate/translator.ts';
-import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { Registry } from '../../wire/registry.ts';
-import type { Route } from '../../wire/route.ts';
-import type { MeasuredRequest } from '../../wire/wire.ts';
+} from '../../apis/translation/embeddings-translator.ts';
+import { type Translator, translatorBetween } from '../../apis/translation/translator.ts';
+import { isAskedWhole, upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
+import { isWireName } from '../../apis/translation/wire-translations.ts';
+import type { ConversationWire } from '../../contract/conversation-wires.ts';
+import { dialects } from '../../providers/registry.ts';
+import type { Target } from '../../routing/snapshot.ts';
 
 const allDialects = Object.values(dialects);
 

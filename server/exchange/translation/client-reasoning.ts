@@ -1,14 +1,15 @@
 /** Restores stored reasoning that the client's API cannot carry, and stores the reasoning of new answers. */
-import { isObject } from '../../contract/is-object.ts';
-import type { ReasoningStore } from '../../reasoning/reasoning-store.ts';
+
+import type { Conversation, Origin } from '../../apis/neutral/neutral.ts';
+import { bindingOrigin } from '../../apis/neutral/requests/reasoning-origin.ts';
 import {
   callsWithoutReasoning,
   type KeptReasoning,
   type KeptSeal,
   withKeptReasoning,
-} from '../../translate/kept-reasoning.ts';
-import type { Conversation, Origin } from '../../translate/neutral.ts';
-import { bindingOrigin } from '../../translate/reasoning-origin.ts';
+} from '../../apis/translation/kept-reasoning.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { ReasoningStore } from '../../store/ports/reasoning-store.ts';
 
 export class ClientReasoning {
   readonly #store: ReasoningStore;

@@ -2,19 +2,19 @@
  * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for each
  * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
-import { pattern } from '../../bounded-pattern.ts';
-import { newKeptId } from '../../kept-responses/kept-response.ts';
-import type { ResponseStore } from '../../kept-responses/response-store.ts';
-import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
-import type { Target } from '../../routing/snapshot.ts';
-import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
-import type { Loss } from '../../translate/losses.ts';
-import type { Target as TranslationTarget } from '../../translate/rendering.ts';
-import { refusalOf } from '../../translate/report-losses.ts';
 
-import type { Route } from '../../wire/route.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
-import type { PreparedBody } from '../request-body.ts';
+import { droppedBetas } from '../../apis/anthropic/translation/betas.ts';
+import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
+import type { Route } from '../../apis/core/route.ts';
+import type { Loss } from '../../apis/neutral/losses.ts';
+import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
+import { refusalOf } from '../../apis/translation/report-losses.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
+import type { Target } from '../../routing/snapshot.ts';
+import type { ResponseStore } from '../../store/ports/response-store.ts';
+import { newKeptId } from '../../store/rules/kept-response.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';

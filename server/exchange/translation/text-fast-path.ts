@@ -4,8 +4,8 @@
  * is copied into the client's event unchanged.
  */
 
-import type { ComparedBytes } from '../../compared-bytes.ts';
-import type { TranslatedEvents } from '../../translate/translated-events.ts';
+import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
+import type { ComparedBytes } from '../../ground/compared-bytes.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
 /**

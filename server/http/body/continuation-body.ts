@@ -1,7 +1,7 @@
-import { withHistory } from '../../exchange/kept-history.ts';
-import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
-import type { KeptResponse } from '../../kept-responses/kept-response.ts';
-import type { RawField } from '../../wire/wire.ts';
+import type { RawField } from '../../apis/core/wire.ts';
+import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
+import { withHistory } from '../../exchange/translation/kept-history.ts';
+import type { KeptResponse } from '../../store/rules/kept-response.ts';
 import type { FieldName } from './incoming-body.ts';
 import { JsonBody, readJsonBody } from './json-body.ts';
 

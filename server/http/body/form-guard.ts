@@ -2,8 +2,9 @@
  * Refuses a form that other parsers may read differently, so that the upstream sees what Sluice has admitted. Checks
  * delimiters and part headers, not values.
  */
+
+import { decidingField } from '../../apis/core/requests/deciding-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { decidingField } from '../../wire/deciding-fields.ts';
 import { isPlainCharset } from './check-content-type.ts';
 import { headerParameters } from './header-parameters.ts';
 import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';

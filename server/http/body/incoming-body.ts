@@ -1,6 +1,6 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
+import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 

@@ -1,10 +1,10 @@
+import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
+import { joinBytes } from '../../apis/json/join-bytes.ts';
+import { JsonNames } from '../../apis/json/json-names.ts';
+import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
+import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
-import { joinBytes } from '../../wire/json/join-bytes.ts';
-import { JsonNames } from '../../wire/json/json-names.ts';
-import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
-import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../wire/json/json-splice.ts';
-import { maxTextBytes, type RawField } from '../../wire/wire.ts';
+import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { BodyReader } from './body-reader.ts';
 import { type FieldName, routingFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';

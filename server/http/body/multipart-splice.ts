@@ -2,9 +2,10 @@
  * Replaces one text field in the bytes of an upload; part order, names, headers, boundary and files stay as the client sent
  * them. Delimiters are found by the same rules as in `multipart.ts`.
  */
+
+import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { Sendable } from '../../exchange/request-body.ts';
-import type { ByteRange } from '../../wire/json/json-scan.ts';
+import type { Sendable } from '../../exchange/request/request-body.ts';
 import { headerParameters } from './header-parameters.ts';
 import type { MultipartBody } from './multipart.ts';
 import { type Delimiter, DelimiterScan, headersEnd, lineBreak } from './part-delimiters.ts';

@@ -1,8 +1,8 @@
 /** Bodies of passthrough requests: short JSON is searched for ids; anything else is forwarded without being held. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pattern } from '../../bounded-pattern.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { RequestBody } from '../../exchange/request-body.ts';
+import type { RequestBody } from '../../exchange/request/request-body.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
 import { emptyBody } from './incoming-body.ts';
 import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
 import { referencedIds } from './referenced-ids.ts';

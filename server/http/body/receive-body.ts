@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { pattern } from '../../bounded-pattern.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { RequestBody } from '../../exchange/request-body.ts';
-import type { Labelled, LoopWatch } from '../../loop-watch.ts';
-import type { RouteMatch } from '../../wire/registry.ts';
+import type { RequestBody } from '../../exchange/request/request-body.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
+import type { Labelled, LoopWatch } from '../../ground/loop-watch.ts';
 import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';

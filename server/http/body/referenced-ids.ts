@@ -1,5 +1,5 @@
-import { JsonNames } from '../../wire/json/json-names.ts';
-import { fieldValue, peekJson } from '../../wire/json/json-peek.ts';
+import { JsonNames } from '../../apis/json/json-names.ts';
+import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
 
 /**
  * Top-level fields in which OpenAI's API refers to existing objects: https://platform.openai.com/docs/api-reference.

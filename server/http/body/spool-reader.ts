@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ByteRange } from '../../wire/json/json-scan.ts';
+import type { ByteRange } from '../../apis/json/json-scan.ts';
 
 /** Bytes of one read; the overhead of a read exceeds the cost of its bytes. */
 const pieceBytes = 256 * 1024;

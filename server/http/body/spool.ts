@@ -4,10 +4,10 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { Sendable } from '../../exchange/request-body.ts';
-import { describeFileProblem, systemErrorCode } from '../../files/file-problem.ts';
-import type { ByteRange } from '../../wire/json/json-scan.ts';
+import type { Sendable } from '../../exchange/request/request-body.ts';
+import { describeFileProblem, systemErrorCode } from '../../ground/files/file-problem.ts';
 import { SpoolReader } from './spool-reader.ts';
 
 export interface SpoolOptions {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
-import type { RequestBody, Sendable } from '../../exchange/request-body.ts';
+import type { RequestBody, Sendable } from '../../exchange/request/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
 import { sendContinue, tooLarge } from './read-body.ts';
 

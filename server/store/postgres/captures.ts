@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence } from '../../contract/capture.ts';
 import type { RequestView } from '../../contract/request-views.ts';
-import { number, text } from '../../database/columns.ts';
-import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../../ledger/capture-rows.ts';
-import type { KeptCapture } from '../../ledger/queries.ts';
-import { indexedText } from '../../ledger/text-index.ts';
+import { number, text } from '../rules/columns.ts';
+import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
+import type { KeptCapture } from '../sqlite/queries.ts';
+import { indexedText } from '../sqlite/text-index.ts';
 import { withPairs } from './matched-words.ts';
 import { partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../../database/columns.ts';
+import type { SqlValue } from '../rules/columns.ts';
 
 /** Converts rows to parameters of `unnest`, one list per column. All rows must have the same number of values. */
 export function columnsOf(rows: readonly (readonly SqlValue[])[]): SqlValue[][] {

@@ -1,5 +1,5 @@
 /** The report of `sluice doctor` on the shared database. Changes nothing. */
-import { number, text } from '../../database/columns.ts';
+import { number, text } from '../rules/columns.ts';
 import { readAddress, resolveAddress } from './address.ts';
 import { migrations } from './migrations.ts';
 import { Postgres } from './postgres.ts';

@@ -1,9 +1,9 @@
 import type { FirstByteView } from '../../contract/request-views.ts';
-import { number, text } from '../../database/columns.ts';
-import { nameColumns } from '../../ledger/counted-names.ts';
-import { FirstByteSteps, samplesPerStep } from '../../ledger/first-byte-steps.ts';
-import { quarterMs } from '../../ledger/usage-cells.ts';
-import type { FirstByteQuestion } from '../../ledger/usage-questions.ts';
+import { number, text } from '../rules/columns.ts';
+import { nameColumns } from '../rules/counted-names.ts';
+import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
+import type { FirstByteQuestion } from '../rules/usage-questions.ts';
+import { quarterMs } from '../sqlite/usage-cells.ts';
 import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
-import type { Job, JobKind } from '../../jobs/job.ts';
-import type { KeptJob } from '../../jobs/job-rows.ts';
-import type { KnownJobs } from '../../jobs/job-store.ts';
+import type { KnownJobs } from '../ports/job-store.ts';
+import type { Job, JobKind } from '../rules/job.ts';
+import type { KeptJob } from '../sqlite/job-rows.ts';
 
 export const keyOf = ({ kind, groupId, id }: Pick<Job, 'kind' | 'groupId' | 'id'>) => `${kind}\n${groupId}\n${id}`;
 

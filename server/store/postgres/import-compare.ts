@@ -1,6 +1,6 @@
 /** Checks that an import is complete by computing the same sums in SQLite and in PostgreSQL. */
-import { number } from '../../database/columns.ts';
-import type { Database } from '../../database/database.ts';
+import { number } from '../rules/columns.ts';
+import type { Database } from '../sqlite/database.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { importedPart } from './import-tables.ts';
 import type { Postgres } from './postgres.ts';

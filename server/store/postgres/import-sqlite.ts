@@ -2,11 +2,11 @@
  * Copies the durable records from the SQLite files of a data folder. Existing rows stay or are replaced by equal ones,
  * so an interrupted import can be repeated. Live data in the database is not touched.
  */
-import type { Row } from '../../database/columns.ts';
-import type { Database } from '../../database/database.ts';
-import { readCapture } from '../../ledger/capture-rows.ts';
-import { type EndedRow, toLedgerRow } from '../../ledger/rows.ts';
-import { storableRow } from '../../ledger/storable-row.ts';
+import type { Row } from '../rules/columns.ts';
+import { type EndedRow, toLedgerRow } from '../rules/rows.ts';
+import { storableRow } from '../rules/storable-row.ts';
+import { readCapture } from '../sqlite/capture-rows.ts';
+import type { Database } from '../sqlite/database.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { columnsOf } from './columns.ts';
 import { type Compared, compareSums, RequestTally } from './import-compare.ts';

@@ -1,9 +1,9 @@
 /** Tables that are the same in SQLite and PostgreSQL, except for the layout of sums. */
-import type { Row, SqlValue } from '../../database/columns.ts';
-import type { Database } from '../../database/database.ts';
-import { storableName, storableText } from '../../ledger/storable-row.ts';
-import { sumColumns } from '../../ledger/sums.ts';
-import { quartersPerDay } from '../../ledger/usage-cells.ts';
+import type { Row, SqlValue } from '../rules/columns.ts';
+import { storableName, storableText } from '../rules/storable-row.ts';
+import { sumColumns } from '../rules/sums.ts';
+import type { Database } from '../sqlite/database.ts';
+import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
 import { jobTypes } from './job-rows.ts';
 import { keyUseTypes } from './ledger-writer.ts';

@@ -1,7 +1,7 @@
 /** SQL statements for the table `jobs`. */
-import type { SqlValue } from '../../database/columns.ts';
-import type { JobKind, JobPage } from '../../jobs/job.ts';
-import { type KeptJob, toValues } from '../../jobs/job-rows.ts';
+import type { SqlValue } from '../rules/columns.ts';
+import type { JobKind, JobPage } from '../rules/job.ts';
+import { type KeptJob, toValues } from '../sqlite/job-rows.ts';
 import { byText, columnsOf, replaced, unnest } from './columns.ts';
 
 /** Column types, in the order of `toValues`. */

@@ -4,12 +4,12 @@
  * exception is `owed`, because another replica may have billed the job.
  */
 import { GatewayError } from '../../contract/errors.ts';
-import { messageOf } from '../../database/failures.ts';
-import { type Job, type JobKind, type JobPage, jobKinds } from '../../jobs/job.ts';
-import { type KeptJob, toKept } from '../../jobs/job-rows.ts';
-import type { JobList, JobStore, KnownJobs } from '../../jobs/job-store.ts';
-import { LruMap } from '../../lru-map.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { LruMap } from '../../ground/lru-map.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { JobList, JobStore, KnownJobs } from '../ports/job-store.ts';
+import { messageOf } from '../rules/failures.ts';
+import { type Job, type JobKind, type JobPage, jobKinds } from '../rules/job.ts';
+import { type KeptJob, toKept } from '../sqlite/job-rows.ts';
 import { columnsOf, removeWritten } from './columns.ts';
 import { explained } from './failures.ts';
 import { FoundJobs, keyOf } from './found-jobs.ts';

@@ -1,5 +1,5 @@
 /** The last use of each key at any replica. Kept in memory because views of keys are built synchronously. */
-import { number, text } from '../../database/columns.ts';
+import { number, text } from '../rules/columns.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
 

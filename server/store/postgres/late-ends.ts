@@ -3,8 +3,8 @@
  * after all. Their real end replaces the amounts that were reserved for them.
  */
 import type { RequestView } from '../../contract/request-views.ts';
-import { toLedgerRow } from '../../ledger/rows.ts';
-import { storableRow } from '../../ledger/storable-row.ts';
+import { toLedgerRow } from '../rules/rows.ts';
+import { storableRow } from '../rules/storable-row.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 import type { PlacedRow } from './request-rows.ts';

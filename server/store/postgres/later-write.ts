@@ -2,8 +2,9 @@
  * Combines writes that are due within a short time and runs them one after another. Retries failed writes, and reports
  * each new failure once.
  */
-import { messageOf } from '../../database/failures.ts';
-import { after } from '../../timers.ts';
+
+import { after } from '../../ground/timers.ts';
+import { messageOf } from '../rules/failures.ts';
 import { settleWithin } from './within.ts';
 
 interface LaterWriteOptions {

@@ -1,6 +1,7 @@
 /** The queries of the ledger. Each first writes the rows that are waiting, so that they are included. */
-import type { LedgerQueries } from '../../ledger/queries.ts';
-import { unreadable } from '../../ledger/unreadable.ts';
+
+import { unreadable } from '../rules/unreadable.ts';
+import type { LedgerQueries } from '../sqlite/queries.ts';
 import { readCapture } from './captures.ts';
 import { explained } from './failures.ts';
 import { firstByteTimes } from './first-byte-queries.ts';

@@ -7,11 +7,11 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { messageOf } from '../../database/failures.ts';
-import { temporaryInfix, writeFileDurably } from '../../files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../../files/file-problem.ts';
-import type { Capture } from '../../ledger/capture-rows.ts';
-import { createSerialQueue } from '../../serial-queue.ts';
+import { temporaryInfix, writeFileDurably } from '../../ground/files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../../ground/files/file-problem.ts';
+import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { messageOf } from '../rules/failures.ts';
+import type { Capture } from '../sqlite/capture-rows.ts';
 import type { Batch } from './ledger-writer.ts';
 
 interface Options {

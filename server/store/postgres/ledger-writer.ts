@@ -3,12 +3,12 @@
  * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
 
-import { number, text } from '../../database/columns.ts';
-import type { Capture } from '../../ledger/capture-rows.ts';
-import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
-import { type JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
-import { UsageSums } from '../../ledger/usage-cells.ts';
-import { isFinished, rowsToWrite } from '../../ledger/writer.ts';
+import { number, text } from '../rules/columns.ts';
+import type { BegunRow, EndedRow } from '../rules/rows.ts';
+import type { Capture } from '../sqlite/capture-rows.ts';
+import { type JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
+import { UsageSums } from '../sqlite/usage-cells.ts';
+import { isFinished, rowsToWrite } from '../sqlite/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
 import { reopenInterrupted } from './late-ends.ts';

@@ -4,13 +4,13 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { messageOf } from '../../database/failures.ts';
-import type { BudgetSums } from '../../ledger/budget-sums.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { RetentionLimits } from '../../ledger/retention.ts';
-import type { SessionStates } from '../../ledger/session-states.ts';
-import { SetAsideRows, setAsideName } from '../../ledger/set-aside-rows.ts';
-import { unreadable } from '../../ledger/unreadable.ts';
+import { messageOf } from '../rules/failures.ts';
+import { unreadable } from '../rules/unreadable.ts';
+import type { BudgetSums } from '../sqlite/budget-sums.ts';
+import type { Ledger } from '../sqlite/ledger.ts';
+import type { RetentionLimits } from '../sqlite/retention.ts';
+import type { SessionStates } from '../sqlite/session-states.ts';
+import { SetAsideRows, setAsideName } from '../sqlite/set-aside-rows.ts';
 import { explained } from './failures.ts';
 import { KeyUses } from './key-uses.ts';
 import { createPostgresQueries } from './ledger-queries.ts';

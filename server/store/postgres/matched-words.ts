@@ -3,7 +3,7 @@
  * pairs of characters are stored as well, so that the characters of a search are only found next to each other. This is
  * necessary because PostgreSQL stores only the first 256 positions of each word.
  */
-import { isWordCharacter, wordsOf } from '../../ledger/searchable-text.ts';
+import { isWordCharacter, wordsOf } from '../rules/searchable-text.ts';
 
 /** A searchable text that includes the pairs of its characters. */
 export function withPairs(text: string): string {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import { number } from '../../database/columns.ts';
+import { number } from '../rules/columns.ts';
 import { type Migration, migrations as ownMigrations } from './migrations.ts';
 import type { Postgres, Queries } from './postgres.ts';
 

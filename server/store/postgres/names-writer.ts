@@ -1,6 +1,6 @@
 /** Records which keys, models, clients and other names occur on which days. */
-import { type NameDimension, nameDimensions } from '../../ledger/request-names.ts';
-import { isFinished } from '../../ledger/writer.ts';
+import { type NameDimension, nameDimensions } from '../sqlite/request-names.ts';
+import { isFinished } from '../sqlite/writer.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 import type { PlacedRow } from './request-rows.ts';

@@ -4,8 +4,8 @@
  * because a connection may be dead without an error.
  */
 import pg from 'pg';
-import { messageOf } from '../../database/failures.ts';
-import { after, every } from '../../timers.ts';
+import { after, every } from '../../ground/timers.ts';
+import { messageOf } from '../rules/failures.ts';
 import { clientConfig } from './postgres.ts';
 import { settleWithin } from './within.ts';
 

@@ -3,8 +3,8 @@
  * is revoked at all.
  */
 import { GatewayError } from '../../contract/errors.ts';
-import { number, type Row, text } from '../../database/columns.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
+import { number, type Row, text } from '../rules/columns.ts';
 import { readAccess, readEntry, readPerson } from '../sqlite/people-rows.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';

@@ -1,6 +1,6 @@
 /** Connections to PostgreSQL. Nothing outside this folder imports this file, and it is loaded only if used. */
 import pg from 'pg';
-import type { Row, SqlValue } from '../../database/columns.ts';
+import type { Row, SqlValue } from '../rules/columns.ts';
 import { sqlStateOf } from './failures.ts';
 import { settleWithin, withTimeout } from './within.ts';
 

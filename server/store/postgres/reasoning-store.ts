@@ -2,10 +2,11 @@
  * Reasoning that clients cannot carry, in memory and in PostgreSQL. Entries stored by other replicas are read into
  * memory before a conversation is translated.
  */
-import { messageOf } from '../../database/failures.ts';
-import { storableName } from '../../ledger/storable-row.ts';
-import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
-import { maxEntryLength, type ReasoningStore } from '../../reasoning/reasoning-store.ts';
+
+import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
+import { messageOf } from '../rules/failures.ts';
+import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../rules/reasoning-memory.ts';
+import { storableName } from '../rules/storable-row.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';

@@ -1,10 +1,10 @@
 /** Counts of requests without a valid key, at all replicas. The counts of other replicas date from the latest poll. */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
-import { number } from '../../database/columns.ts';
-import { messageOf } from '../../database/failures.ts';
-import { type CountedMinute, keptRefusals, minuteMs, RefusalCounts, toRefusal } from '../../ledger/refusal-counts.ts';
-import type { Refusals } from '../../ledger/refusals.ts';
+import { number } from '../rules/columns.ts';
+import { messageOf } from '../rules/failures.ts';
+import { type CountedMinute, keptRefusals, minuteMs, RefusalCounts, toRefusal } from '../sqlite/refusal-counts.ts';
+import type { Refusals } from '../sqlite/refusals.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';

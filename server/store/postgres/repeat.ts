@@ -1,5 +1,5 @@
-import { messageOf } from '../../database/failures.ts';
-import { every } from '../../timers.ts';
+import { every } from '../../ground/timers.ts';
+import { messageOf } from '../rules/failures.ts';
 
 interface Repeated {
   everyMs: number;

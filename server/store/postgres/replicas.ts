@@ -2,10 +2,10 @@
  * Tracks which replicas are alive. Requests of those that are gone count as interrupted, with the amounts reserved for
  * them.
  */
-import { toLedgerRow } from '../../ledger/rows.ts';
-import { SessionUses } from '../../ledger/session-rows.ts';
-import { storableRow } from '../../ledger/storable-row.ts';
-import { UsageSums } from '../../ledger/usage-cells.ts';
+import { toLedgerRow } from '../rules/rows.ts';
+import { storableRow } from '../rules/storable-row.ts';
+import { SessionUses } from '../sqlite/session-rows.ts';
+import { UsageSums } from '../sqlite/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres, Queries } from './postgres.ts';
 import { repeat } from './repeat.ts';

@@ -1,8 +1,8 @@
 /** The conditions of a request filter in PostgreSQL's SQL, and the days on which matching requests can be. */
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
-import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
-import type { NameDimension } from '../../ledger/request-names.ts';
+import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
+import type { NameDimension } from '../sqlite/request-names.ts';
 import { matchedWords } from './matched-words.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 

@@ -1,11 +1,11 @@
 /** Finds, sorts and counts requests in PostgreSQL. */
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
-import { number, text } from '../../database/columns.ts';
-import { maxSorted, type SortColumn } from '../../ledger/find-requests.ts';
-import type { RequestFilter, RequestPage } from '../../ledger/queries.ts';
-import { type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
-import { toLedgerRow } from '../../ledger/rows.ts';
-import type { UnpricedUse } from '../../ledger/unpriced.ts';
+import { number, text } from '../rules/columns.ts';
+import { toLedgerRow } from '../rules/rows.ts';
+import { maxSorted, type SortColumn } from '../sqlite/find-requests.ts';
+import type { RequestFilter, RequestPage } from '../sqlite/queries.ts';
+import { type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
+import type { UnpricedUse } from '../sqlite/unpriced.ts';
 import type { Postgres } from './postgres.ts';
 import { select } from './request-conditions.ts';
 

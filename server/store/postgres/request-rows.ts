@@ -1,5 +1,5 @@
 /** The statement that writes requests, both begun and ended ones. */
-import type { SqlValue } from '../../database/columns.ts';
+import type { SqlValue } from '../rules/columns.ts';
 import {
   type BegunRow,
   type EndedRow,
@@ -9,8 +9,8 @@ import {
   reservedValues,
   startedColumns,
   startedValues,
-} from '../../ledger/rows.ts';
-import { errorsOf, isFinished } from '../../ledger/writer.ts';
+} from '../rules/rows.ts';
+import { errorsOf, isFinished } from '../sqlite/writer.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
 import { withPairs } from './matched-words.ts';
 

@@ -1,11 +1,11 @@
 /**
  * Usage in steps shorter than those of the sums, computed from the requests themselves. Must count in the same way as
- * `ledger/usage-cells.ts`.
+ * `store/sqlite/usage-cells.ts`.
  */
 import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
-import { nameColumns } from '../../ledger/counted-names.ts';
-import { sumColumns, usageColumns } from '../../ledger/sums.ts';
+import { nameColumns } from '../rules/counted-names.ts';
+import { sumColumns, usageColumns } from '../rules/sums.ts';
 
 const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 

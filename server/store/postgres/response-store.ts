@@ -1,11 +1,11 @@
 /** Stores kept responses in PostgreSQL, where every replica finds them. */
 import type { Settings } from '../../contract/settings.ts';
-import { messageOf } from '../../database/failures.ts';
-import type { KeptResponse } from '../../kept-responses/kept-response.ts';
-import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
-import type { ResponseStore } from '../../kept-responses/response-store.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { every } from '../../timers.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { every } from '../../ground/timers.ts';
+import type { ResponseStore } from '../ports/response-store.ts';
+import { messageOf } from '../rules/failures.ts';
+import type { KeptResponse } from '../rules/kept-response.ts';
+import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../sqlite/kept-response-rows.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { isTemporary } from './failures.ts';
 import { LaterWrite } from './later-write.ts';

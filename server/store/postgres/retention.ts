@@ -1,7 +1,7 @@
 /** Deletes old records. Requests are deleted by whole days, so that the cost does not depend on their number. */
-import { number } from '../../database/columns.ts';
-import type { RetentionLimits } from '../../ledger/retention.ts';
-import { quartersPerDay } from '../../ledger/usage-cells.ts';
+import { number } from '../rules/columns.ts';
+import type { RetentionLimits } from '../sqlite/retention.ts';
+import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { captureTables } from './captures.ts';
 import { isTemporary } from './failures.ts';
 import { partitionDayIn } from './partitions.ts';

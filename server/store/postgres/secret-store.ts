@@ -5,12 +5,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/errors.ts';
-import { text } from '../../database/columns.ts';
-import { messageOf } from '../../database/failures.ts';
-import { describeFileProblem } from '../../files/file-problem.ts';
+import { describeFileProblem } from '../../ground/files/file-problem.ts';
 import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
 import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../secrets/file-key.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
+import { text } from '../rules/columns.ts';
+import { messageOf } from '../rules/failures.ts';
 import { explained } from './failures.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 import { withTimeout } from './within.ts';

@@ -1,10 +1,10 @@
 /** Queries about sessions. Their sums are computed from the sessions' requests. */
 import type { SessionInFull } from '../../contract/session-views.ts';
-import { number, text } from '../../database/columns.ts';
-import { readRequest, requestColumns } from '../../ledger/session-request.ts';
-import { budgetUsed } from '../../ledger/session-states.ts';
-import { requestsOf, turnsOf } from '../../ledger/session-sums.ts';
-import { maxRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../../ledger/sessions.ts';
+import { number, text } from '../rules/columns.ts';
+import { readRequest, requestColumns } from '../rules/session-request.ts';
+import { requestsOf, turnsOf } from '../rules/session-sums.ts';
+import { budgetUsed } from '../sqlite/session-states.ts';
+import { maxRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../sqlite/sessions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const readSql = `SELECT * FROM (

@@ -1,7 +1,7 @@
 /** Updates the table `sessions` within the transaction that writes the requests. */
-import { text } from '../../database/columns.ts';
-import type { JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
-import { storableSession } from '../../ledger/storable-row.ts';
+import { text } from '../rules/columns.ts';
+import { storableSession } from '../rules/storable-row.ts';
+import type { JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 

@@ -1,8 +1,8 @@
 /** Queries about shadow requests. */
 import type { RequestView } from '../../contract/request-views.ts';
 import type { ShadowSummary } from '../../contract/shadow.ts';
-import { toLedgerRow } from '../../ledger/rows.ts';
-import { maxShadowsRead, ShadowSums, type ShadowsQuestion } from '../../ledger/shadow-sums.ts';
+import { toLedgerRow } from '../rules/rows.ts';
+import { maxShadowsRead, ShadowSums, type ShadowsQuestion } from '../rules/shadow-sums.ts';
 import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import { messageOf } from '../../database/failures.ts';
+import { messageOf } from '../rules/failures.ts';
 import type { Address } from './address.ts';
 import { isTemporary, sqlStateOf } from './failures.ts';
 

@@ -1,6 +1,6 @@
 /** Adds up usage in PostgreSQL. Must be called last in a transaction, because other replicas wait for these rows. */
-import { sumColumns, sumValues } from '../../ledger/sums.ts';
-import { quartersPerDay, type UsageSums } from '../../ledger/usage-cells.ts';
+import { sumColumns, sumValues } from '../rules/sums.ts';
+import { quartersPerDay, type UsageSums } from '../sqlite/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 

@@ -1,7 +1,8 @@
 /** Periodically deletes old records, at one replica at a time. */
-import { messageOf } from '../../database/failures.ts';
-import type { RetentionLimits } from '../../ledger/retention.ts';
-import { after, every } from '../../timers.ts';
+
+import { after, every } from '../../ground/timers.ts';
+import { messageOf } from '../rules/failures.ts';
+import type { RetentionLimits } from '../sqlite/retention.ts';
 import type { Postgres } from './postgres.ts';
 import { sweepLedger } from './retention.ts';
 

@@ -3,10 +3,10 @@
  * for all keys at a start, are combined.
  */
 import type { LimitScope } from '../../contract/limits.ts';
-import { BatchedQuestions } from '../../database/batched-questions.ts';
-import { number, type Row } from '../../database/columns.ts';
-import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
-import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
+import { BatchedQuestions } from '../rules/batched-questions.ts';
+import { number, type Row } from '../rules/columns.ts';
+import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
+import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
 import {
   type HistoryRange,
   type LedgerMoment,
@@ -16,7 +16,7 @@ import {
   type Spent,
   type SpentQuestion,
   type UsageHistory,
-} from '../../ledger/usage-history.ts';
+} from '../sqlite/usage-history.ts';
 
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres, Queries } from './postgres.ts';

@@ -1,12 +1,12 @@
 /** Usage over a range, from the sums: whole days where possible, and quarter-hours before and after them. */
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
-import { number, type Row, text } from '../../database/columns.ts';
-import { viewStep } from '../../ledger/over-time.ts';
-import { displayedCost, readSums, sumColumns } from '../../ledger/sums.ts';
-import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
-import type { UsageOverTimeQuestion, UsageQuestion } from '../../ledger/usage-questions.ts';
-import { byCost, type Step, stepsOf, summaryOf } from '../../ledger/usage-within.ts';
+import { number, type Row, text } from '../rules/columns.ts';
+import { displayedCost, readSums, sumColumns } from '../rules/sums.ts';
+import type { UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
+import { byCost, type Step, stepsOf, summaryOf } from '../rules/usage-within.ts';
+import { viewStep } from '../sqlite/over-time.ts';
+import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
 import type { Postgres } from './postgres.ts';
 import { stepsOfRequestsSql } from './request-steps.ts';
 

@@ -6,11 +6,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
-import type { Capture } from '../../ledger/capture-rows.ts';
-import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
-import type { JoinedRequest } from '../../ledger/session-rows.ts';
-import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
-import { isFinished } from '../../ledger/writer.ts';
+import type { BegunRow, EndedRow } from '../rules/rows.ts';
+import type { Capture } from '../sqlite/capture-rows.ts';
+import type { JoinedRequest } from '../sqlite/session-rows.ts';
+import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
+import { isFinished } from '../sqlite/writer.ts';
 import { failsForEver } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
 import type { LedgerSpool } from './ledger-spool.ts';

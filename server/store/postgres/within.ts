@@ -1,5 +1,5 @@
 /** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
-import { after } from '../../timers.ts';
+import { after } from '../../ground/timers.ts';
 export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const limit = after(resolve, limitMs);

@@ -1,11 +1,11 @@
 /** Writes a batch that the database refuses, except for what it refuses of it. */
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../database/failures.ts';
-import { halvesOf, type Piece } from '../../ledger/halves.ts';
-import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
-import type { SetAsideRows } from '../../ledger/set-aside-rows.ts';
-import { bareRow } from '../../ledger/storable-row.ts';
-import { rowsToWrite } from '../../ledger/writer.ts';
+import { messageOf } from '../rules/failures.ts';
+import type { BegunRow, EndedRow } from '../rules/rows.ts';
+import { bareRow } from '../rules/storable-row.ts';
+import { halvesOf, type Piece } from '../sqlite/halves.ts';
+import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
+import { rowsToWrite } from '../sqlite/writer.ts';
 import { failsForEver } from './failures.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
 

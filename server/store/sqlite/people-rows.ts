@@ -1,7 +1,7 @@
 /** SQLite tables about people, in a separate file, which exists only where people sign in. */
 import type { AuditEntry } from '../../contract/people-views.ts';
-import { json, number, type Row, text } from '../../database/columns.ts';
 import type { Access, StoredPerson } from '../ports/people-store.ts';
+import { json, number, type Row, text } from '../rules/columns.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 export const peopleMigrations: readonly string[] = [

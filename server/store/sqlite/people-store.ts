@@ -1,6 +1,6 @@
-import { number, type Row } from '../../database/columns.ts';
-import { openDatabase } from '../../database/database.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
+import { number, type Row } from '../rules/columns.ts';
+import { openDatabase } from './database.ts';
 import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -6,7 +6,7 @@ import type { ProviderConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BegunJoin, JoinState } from '../../contract/join-views.ts';
-import { createSerialQueue } from '../../serial-queue.ts';
+import { createSerialQueue } from '../../ground/serial-queue.ts';
 import type { Fetch } from '../../transport/fetch.ts';
 import { findJoinPreset } from './find-join-preset.ts';
 import type { Logins } from './logins.ts';

@@ -1,6 +1,6 @@
 /** Notifies long-lived listeners, such as event streams, when their access has ended. One query checks all of them. */
 import { isDeepStrictEqual } from 'node:util';
-import { every } from '../../timers.ts';
+import { every } from '../../ground/timers.ts';
 import type { Caller } from './caller.ts';
 
 interface Options {

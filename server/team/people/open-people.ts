@@ -1,6 +1,6 @@
 /** Opens the sign-in of people. Imported only with `--public-url`. */
 import { join } from 'node:path';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { PeopleStore } from '../../store/ports/people-store.ts';

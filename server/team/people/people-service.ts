@@ -4,6 +4,7 @@ import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';
+import { every } from '../../ground/timers.ts';
 import type {
   Access,
   AuditPage,
@@ -13,7 +14,6 @@ import type {
   PeopleStore,
   StoredPerson,
 } from '../../store/ports/people-store.ts';
-import { every } from '../../timers.ts';
 import type { Fetch } from '../../transport/fetch.ts';
 import { AccessWatch } from './access-watch.ts';
 import type { Caller } from './caller.ts';

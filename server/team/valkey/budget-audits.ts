@@ -15,11 +15,12 @@
  * unavailable, compares afterwards; and each replica keeps comparing as long as earlier commands and leases may have an
  * effect, and until nothing is missing.
  */
-import { BatchedQuestions } from '../../database/batched-questions.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../../ledger/usage-history.ts';
+
+import { after } from '../../ground/timers.ts';
 import type { Clocks } from '../../limits/account.ts';
-import { after } from '../../timers.ts';
+import { BatchedQuestions } from '../../store/rules/batched-questions.ts';
+import type { Ledger } from '../../store/sqlite/ledger.ts';
+import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../../store/sqlite/usage-history.ts';
 import { type BudgetSumReply, missingIn, readBudgetSumReply } from './budget-sum-reply.ts';
 import { type CountedSubject, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';

@@ -4,9 +4,9 @@
  */
 import type { Budget } from '../../contract/config.ts';
 import type { Limited } from '../../contract/limits.ts';
-import type { Spent } from '../../ledger/usage-history.ts';
 import type { Account } from '../../limits/account.ts';
 import { type Period, periodOf } from '../../limits/period.ts';
+import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { ReplyCounts } from './reply-counts.ts';
 import type { SubjectCall } from './subject-call.ts';
 

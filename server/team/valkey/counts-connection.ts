@@ -4,7 +4,7 @@
  * that this replica is alive.
  */
 import type { SharedCountsView } from '../../contract/replica-limits.ts';
-import { after } from '../../timers.ts';
+import { after } from '../../ground/timers.ts';
 import type { ScriptName } from './scripts.ts';
 import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 

@@ -2,10 +2,10 @@
 import type { Budget, Limits } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Limited } from '../../contract/limits.ts';
-import type { Spent } from '../../ledger/usage-history.ts';
 import type { Account } from '../../limits/account.ts';
 import type { Counted } from '../../limits/meters.ts';
 import { largest } from '../../limits/spending.ts';
+import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { CountedSubject } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;

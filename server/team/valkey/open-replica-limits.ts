@@ -2,10 +2,10 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { LimitReached } from '../../contract/limits.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../../contract/replica-limits.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { createSerialQueue } from '../../ground/serial-queue.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import { LocalLimiter, type LocalLimiterPorts } from '../../limits/local-limiter.ts';
-import { createSerialQueue } from '../../serial-queue.ts';
+import type { Ledger } from '../../store/sqlite/ledger.ts';
 import { BudgetAudits } from './budget-audits.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { ReplicaCounts } from './replica-counts.ts';

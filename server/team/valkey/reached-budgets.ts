@@ -1,7 +1,7 @@
 import type { Limited, LimitReached } from '../../contract/limits.ts';
-import type { Spent } from '../../ledger/usage-history.ts';
 import { percentOf } from '../../limits/budget-watch.ts';
 import type { Counted } from '../../limits/meters.ts';
+import type { Spent } from '../../store/sqlite/usage-history.ts';
 
 /**
  * Reports the budgets that have reached 80 or 100 percent with the amount just added, which only one of all replicas

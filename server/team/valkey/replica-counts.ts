@@ -1,7 +1,7 @@
 /** The limiter's commands to Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../../contract/limits.ts';
-import type { Amounts } from '../../ledger/usage-history.ts';
 import type { Account, Clocks, Estimate, Settled } from '../../limits/account.ts';
+import type { Amounts } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';
 import type { CountedSubject } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeFileDurably } from '../../files/durable-file.ts';
+import { writeFileDurably } from '../../ground/files/durable-file.ts';
 
 const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
 

@@ -1,10 +1,10 @@
 /** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
 import type { Budget } from '../../contract/config.ts';
-import type { Spent } from '../../ledger/usage-history.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Counted, Window } from '../../limits/meters.ts';
 import type { Period } from '../../limits/period.ts';
 import { nothing } from '../../limits/spending.ts';
+import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 
 const slotMs = 1_000;

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../../contract/replica-limits.ts';
-import { messageOf } from '../../database/failures.ts';
-import { after } from '../../timers.ts';
+import { after } from '../../ground/timers.ts';
+import { messageOf } from '../../store/rules/failures.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeRequest } from '../../../server/cli/describe-request.ts';
-import { finishedRow } from '../ledger/records.ts';
+import { finishedRow } from '../store/sqlite/records.ts';
 
 test('one request is told with its attempts, and what its translation lost in plain words', () => {
   const row = finishedRow('req_1', {

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/database/database.ts';
-import { createJobStore } from '../../../server/jobs/sqlite-job-store.ts';
-import { createLedger } from '../../../server/ledger/ledger.ts';
+import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { createJobStore } from '../../../server/store/sqlite/job-store.ts';
+import { createLedger } from '../../../server/store/sqlite/ledger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { startProgram } from '../../support/program.ts';
-import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/records.ts';
+import { capturedExchange, finishedRow, sessionMark, silent } from '../store/sqlite/records.ts';
 import { addProvider, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

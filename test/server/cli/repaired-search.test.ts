@@ -1,7 +1,7 @@
 /** `sluice log --search` on a ledger that an earlier version wrote says that its search is being repaired. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { idOf, writeMisplaced } from '../ledger/misplaced.ts';
+import { idOf, writeMisplaced } from '../store/sqlite/misplaced.ts';
 import { endProgramsAfterEach, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

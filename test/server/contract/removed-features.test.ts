@@ -12,7 +12,7 @@ import {
   withoutRemovedFields,
 } from '../../../server/contract/removed-features.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../../../server/contract/team-preset.ts';
-import { parseInput } from '../../../server/control/parse-input.ts';
+import { parseInput } from '../../../server/control/entries/parse-input.ts';
 
 /** As stored and exported by an earlier version. */
 const earlier = { version: 1, settings: { port: 4811, runawayGuard: false } } as const;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createHealthEvents } from '../../../server/control/health-events.ts';
-import { createHealthViews } from '../../../server/control/view-health.ts';
+import { createHealthViews } from '../../../server/control/views/view-health.ts';
 import { fakeRun } from '../routing/health/harness.ts';
 
 const wallMs = Date.parse('2026-11-20T12:00:00Z');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CommandInput } from '../../../server/contract/commands.ts';
 import type { QueryInput } from '../../../server/contract/queries.ts';
-import { createLog, createRequestLog } from '../../../server/log.ts';
+import { createLog, createRequestLog } from '../../../server/ground/files/log.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { gatherEvents, startControlGateway } from './control-gateway.ts';
 

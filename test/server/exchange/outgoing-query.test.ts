@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkQuery, outgoingQuery } from '../../../server/exchange/outgoing-request.ts';
+import { checkQuery, outgoingQuery } from '../../../server/exchange/outgoing/outgoing-request.ts';
 import { findRoute } from '../../support/routes.ts';
 
 const key = 'sk-key of 1+1';

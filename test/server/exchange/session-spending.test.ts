@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { SessionBudgetReached } from '../../../server/contract/session-budget.ts';
 import { SessionSpending } from '../../../server/exchange/sessions/session-spending.ts';
-import { finishedRow, sessionMark } from '../ledger/records.ts';
+import { finishedRow, sessionMark } from '../store/sqlite/records.ts';
 
 const budget = { notifyAtUsd: 1, stopAtUsd: 2 };
 const session = sessionMark('ses_1');

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test, vi } from 'vitest';
+import { Registry, servedApis } from '../../../server/apis/registry.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
-import { RequestTrace } from '../../../server/exchange/exchange-trace.ts';
+import { RequestTrace } from '../../../server/exchange/record/exchange-trace.ts';
 import { ShadowRequest } from '../../../server/exchange/shadow/shadow-request.ts';
 import { emptyBody } from '../../../server/http/body/incoming-body.ts';
-import { Registry, servedApis } from '../../../server/wire/registry.ts';
 
 type Options = ConstructorParameters<typeof ShadowRequest>;
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ClientResponse } from '../../../server/exchange/client-response.ts';
+import { sseFraming } from '../../../server/apis/core/streams/sse-framing.ts';
+import { ClientResponse } from '../../../server/exchange/answer/client-response.ts';
 import type { UpstreamCall } from '../../../server/transport/transport.ts';
-import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const server = createServer();
 const piece = Buffer.alloc(256 * 1024);

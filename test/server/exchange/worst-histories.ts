@@ -1,5 +1,5 @@
-import { withHistory, withReferredItems } from '../../../server/exchange/kept-history.ts';
-import type { ResponseStore } from '../../../server/kept-responses/response-store.ts';
+import { withHistory, withReferredItems } from '../../../server/exchange/translation/kept-history.ts';
+import type { ResponseStore } from '../../../server/store/ports/response-store.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
 const keptItemId = `msg_sluice_${'0'.repeat(32)}_0`;
@@ -22,7 +22,7 @@ const keptStore: ResponseStore = {
 export const worstHistories: Record<string, WorstCase> = {
   'a conversation that refers to what is kept': {
     atOnceBytes: 256 * 1024,
-    files: ['exchange/kept-history.ts'],
+    readers: ['withHistory'],
     inputs: {
       references: ['{"input":[', `{"type":"item_reference","id":"${keptItemId}"},`, '{}]}'],
       strangers: ['{"input":[', '{"type":"item_reference","id":"msg_sluice_0"},', '{}]}'],

@@ -10,7 +10,7 @@ const end = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n
 export const worstShadows: Record<string, WorstCase> = {
   'the answers of a request and of its shadow': {
     atOnceBytes: 1024 * 1024,
-    files: ['exchange/shadow/same-answer.ts', 'translate/read-answer.ts'],
+    readers: ['isSameAnswer', 'readAnswer'],
     inputs: {
       texts: [chunk, chunk, end],
       arguments: [fragment, fragment, end],

@@ -1,9 +1,10 @@
 /** The most expensive responses and requests for faults on purpose. */
+
+import { chatStream } from '../../../server/apis/openai/wire/chat-stream.ts';
 import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
 import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
 import { shapeResponse } from '../../../server/faults/shape-response.ts';
 import type { Shape } from '../../../server/faults/steps.ts';
-import { chatStream } from '../../../server/wire/openai/chat-stream.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
 const kilobyte = 1024;
@@ -41,7 +42,7 @@ const inputs: WorstCase['inputs'] = {
 export const worstFaults: Record<string, WorstCase> = {
   'a stream with a fault': {
     atOnceBytes: 64 * kilobyte,
-    files: ['edit-event', 'shape-events', 'shape-response', 'steps'].map((name) => `faults/${name}.ts`),
+    readers: ['editJson', 'shapeEvents', 'shapeResponse', 'send'],
     inputs,
     run: (bytes) => {
       for (const each of faults) feed(shapeResponse(each, chatStream), bytes);
@@ -49,7 +50,7 @@ export const worstFaults: Record<string, WorstCase> = {
   },
   'an answer with a fault': {
     atOnceBytes: 64 * kilobyte,
-    files: ['faults/shape-bytes.ts'],
+    readers: ['LateBytes'],
     inputs,
     run: (bytes) => {
       for (const each of faults) feed(shapeResponse(each, null), bytes);
@@ -57,7 +58,7 @@ export const worstFaults: Record<string, WorstCase> = {
   },
   'a request for a fault': {
     atOnceBytes: 16 * kilobyte,
-    files: ['faults/parse-rule.ts'],
+    readers: ['parseRule'],
     inputs: {
       parameters: ['stall', ';after=1', ''],
       blanks: ['stall;', ' ', 'after=1'],

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { answeringProviders, type Reply } from '../../support/answering-providers.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 const greeting = 'Hello there';
 const report = 'Take an umbrella to Köln.';

@@ -19,7 +19,7 @@ import {
   toolUse,
 } from '../../support/strict-anthropic.ts';
 import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;

@@ -2,12 +2,12 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/database/database.ts';
-import { budgetMigrations } from '../../../server/database/schema.ts';
+import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { budgetMigrations } from '../../../server/store/sqlite/schema.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway | undefined;

@@ -12,7 +12,7 @@ import {
   strictResponses,
 } from '../../support/strict-responses.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 let upstream: ScriptedUpstream;
 let chats: ScriptedUpstream;

@@ -10,7 +10,7 @@ import WebSocket from 'ws';
 import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteChoice } from '../../../server/contract/cassette.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import type { GatewayPorts } from '../../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import { ask, CassetteSuite, hello } from '../../support/cassette-suite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';

@@ -11,7 +11,7 @@ import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 const question = 'How is the weather in Köln?';
 const place = { place: 'Köln' };

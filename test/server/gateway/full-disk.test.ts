@@ -12,7 +12,7 @@ import { checkout, collectOutput, readyOf } from '../../support/program.ts';
 import { fillDisk, makeRoom, seenBy, spawnOnSmallDisk } from '../../support/small-disk.ts';
 import { endProcess } from '../../support/started-process.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 const folder = temporaryFolder();
 const mountPoint = join(folder, 'disk');

@@ -1,6 +1,6 @@
 /** Requests that need stored data wait for a store that is asynchronous, unlike SQLite. */
 import { beforeEach, expect, test } from 'vitest';
-import type { GatewayPorts } from '../../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';

@@ -7,12 +7,12 @@
 import http from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { estimateTokens } from '../../../server/apis/core/usage/estimate-tokens.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
-import { openDatabase } from '../../../server/database/database.ts';
-import { createLedgerQueries, type LedgerQueries } from '../../../server/ledger/queries.ts';
-import { estimateTokens } from '../../../server/wire/estimate-tokens.ts';
+import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { createLedgerQueries, type LedgerQueries } from '../../../server/store/sqlite/queries.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { Course } from '../../support/metered-replies.ts';

@@ -7,7 +7,7 @@ import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { bodyOf, completion, sendStream, streamOf, strictChat, toolCall } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 const otherKey = 'sk-other';
 

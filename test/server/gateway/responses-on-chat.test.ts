@@ -14,7 +14,7 @@ import {
   usage,
 } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

@@ -9,7 +9,7 @@ import type { SessionBudget, SessionBudgetReached } from '../../../server/contra
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 /** Cost of each request in dollars: a million tokens of input. */
 const requestUsd = 2;

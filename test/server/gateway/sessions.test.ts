@@ -8,7 +8,7 @@ import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '.
 import { geminiAt } from '../../support/sdk-clients.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

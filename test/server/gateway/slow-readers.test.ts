@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { checkout, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 /**
  * The kernel holds up to 10 MB for each client. A thousand clients used all the memory that Linux allows for TCP on a

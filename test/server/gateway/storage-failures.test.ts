@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/database/database.ts';
+import { openDatabase } from '../../../server/store/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { endProcess } from '../../support/started-process.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { temporaryFolder } from '../ledger/records.ts';
+import { temporaryFolder } from '../store/sqlite/records.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

@@ -14,7 +14,7 @@ import {
   type Told,
   usageInSuite,
 } from '../../support/usage-told.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 usageInSuite();
 

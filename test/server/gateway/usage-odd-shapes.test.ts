@@ -1,7 +1,7 @@
 /** Usage in the shapes that services give it, in the ledger and as clients of every API are told. */
 import { describe, expect, test } from 'vitest';
 import { type Api, ask, asTold, expectTold, say, type Told, usageInSuite } from '../../support/usage-told.ts';
-import type { Json } from '../translate/translating.ts';
+import type { Json } from '../apis/translation/translating.ts';
 
 const prices = { input: 1, cachedInput: 0.1, cacheWrite: 2, cacheWriteOneHour: 4, output: 10 };
 usageInSuite({ prices: { 'openai.gpt-oss-120b-1:0': prices, 'claude-opus-5-5': prices } });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { bearerSecret, presentedKeys } from '../../../server/apis/core/requests/client-credentials.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { authenticate, checkHost, checkOrigin, maskSecret, validKey } from '../../../server/http/guards.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
 import { compileSourceRules, loopbackOnly } from '../../../server/routing/source-rules.ts';
-import { bearerSecret, presentedKeys } from '../../../server/wire/client-credentials.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { snapshotOf } from '../../support/providers.ts';
 

@@ -1,10 +1,10 @@
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { LimitReached } from '../../../server/contract/limits.ts';
-import { openDatabase } from '../../../server/database/database.ts';
-import { budgetMigrations } from '../../../server/database/schema.ts';
-import { createBudgetSums } from '../../../server/ledger/budget-sums.ts';
-import type { Amounts, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import { type LimiterSums, LocalLimiter } from '../../../server/limits/local-limiter.ts';
+import { createBudgetSums } from '../../../server/store/sqlite/budget-sums.ts';
+import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { budgetMigrations } from '../../../server/store/sqlite/schema.ts';
+import type { Amounts, Spent, UsageHistory } from '../../../server/store/sqlite/usage-history.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 
 /** A limiter with clocks and a ledger that the test controls. */

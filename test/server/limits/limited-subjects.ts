@@ -3,7 +3,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { Limited } from '../../../server/contract/limits.ts';
-import type { Amounts } from '../../../server/ledger/usage-history.ts';
+import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
 import type { fakeLimiter } from './fake-limiter.ts';
 
 export const hourMs = 3_600_000;

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
-import type { Amounts } from '../../../server/ledger/usage-history.ts';
 import { type Estimate, free } from '../../../server/limits/account.ts';
 import type { Limiter, RateHeaders } from '../../../server/limits/limiter.ts';
+import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 import { budget, cent, exactly, limited, none } from './limited-subjects.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../../../server/observability/prometheus.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 import { readPrometheusText } from '../../support/prometheus-text.ts';
-import { finishedRow } from '../ledger/records.ts';
+import { finishedRow } from '../store/sqlite/records.ts';
 
 const figures = () => ({
   running: 0,

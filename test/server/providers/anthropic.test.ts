@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { anthropic } from '../../../server/providers/anthropic/anthropic.ts';
+import { anthropic } from '../../../server/apis/anthropic/provider/dialect.ts';
 import { listModels } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';

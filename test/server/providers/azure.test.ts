@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { azure } from '../../../server/providers/azure/azure.ts';
+import { azure } from '../../../server/apis/openai/provider/azure.ts';
 
 function address(
   basePath: string,

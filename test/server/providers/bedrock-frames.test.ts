@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { claudeFrames } from '../../../server/providers/bedrock/claude-frames.ts';
-import { converseFrames } from '../../../server/providers/bedrock/converse.ts';
-import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';
-import { modelOnBedrock } from '../../../server/providers/bedrock/models.ts';
+import { claudeFrames } from '../../../server/apis/bedrock/provider/claude-frames.ts';
+import { converseFrames } from '../../../server/apis/bedrock/provider/converse.ts';
+import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
+import { modelOnBedrock } from '../../../server/apis/bedrock/provider/models.ts';
 import { TransportError } from '../../../server/transport/transport-error.ts';
 import { text } from '../../support/strict-anthropic.ts';
 import { eventFrame, exceptionFrame, framesOf } from '../../support/strict-bedrock.ts';
 import { converseFramesOf, toolUse } from '../../support/strict-converse.ts';
 import { tries } from '../../support/sweep.ts';
-import { everySplit } from '../translate/translating.ts';
+import { everySplit } from '../apis/translation/translating.ts';
 
 const streams = {
   InvokeModel: { format: claudeFrames, bytes: Buffer.concat(framesOf([text('Hello there')])) },

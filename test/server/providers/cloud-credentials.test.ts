@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bedrock } from '../../../server/providers/bedrock/bedrock.ts';
-import { awsSigning, readAwsKeys } from '../../../server/providers/bedrock/signing.ts';
-import type { SignedRequest } from '../../../server/providers/dialect.ts';
-import { googleSigning } from '../../../server/providers/vertex/credential.ts';
-import { TokenHolder } from '../../../server/providers/vertex/token-holder.ts';
+import { bedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
+import { awsSigning, readAwsKeys } from '../../../server/apis/bedrock/provider/signing.ts';
+import type { SignedRequest } from '../../../server/apis/core/dialects/dialect.ts';
+import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
+import { TokenHolder } from '../../../server/apis/gemini/vertex/token-holder.ts';
 import { scriptedTransport } from '../../support/scripted-transport.ts';
 
 describe('an access key of AWS', () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { gemini } from '../../../server/providers/gemini/gemini.ts';
+import { gemini } from '../../../server/apis/gemini/provider/dialect.ts';
 import { listModels } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';

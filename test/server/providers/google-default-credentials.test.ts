@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { googleSigning } from '../../../server/providers/vertex/credential.ts';
-import { fetchGoogleToken } from '../../../server/providers/vertex/google-token.ts';
+import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
+import { fetchGoogleToken } from '../../../server/apis/gemini/vertex/google-token.ts';
 import { scriptedTransport } from '../../support/scripted-transport.ts';
 
 const names = ['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'METADATA_SERVER_DETECTION'] as const;

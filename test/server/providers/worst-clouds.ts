@@ -1,10 +1,10 @@
 /** The most expensive input that upstreams could send to the parsers of clouds' answers. */
-import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
-import { claudeFrames } from '../../../server/providers/bedrock/claude-frames.ts';
-import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';
+import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
+import { claudeFrames } from '../../../server/apis/bedrock/provider/claude-frames.ts';
+import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
 
-import { sortBetas } from '../../../server/providers/hosted-claude.ts';
-import { modelOnVertex } from '../../../server/providers/vertex/models.ts';
+import { sortBetas } from '../../../server/apis/core/dialects/hosted-claude.ts';
+import { modelOnVertex } from '../../../server/apis/gemini/vertex/models.ts';
 import { frame } from '../../support/strict-bedrock.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
@@ -14,7 +14,7 @@ const smallFrame = frame({ type: 'ping' });
 export const worstClouds: Record<string, WorstCase> = {
   'an error of a cloud': {
     atOnceBytes: 1024 * kilobyte,
-    files: ['providers/bedrock/claude.ts', 'providers/hosted-claude.ts', 'providers/vertex/models.ts'],
+    readers: ['claudeOnBedrock', 'sortBetas', 'modelOnVertex'],
     inputs: {
       'a long message': ['{"message":"', 'Invocation of model ID ', '"}'],
       'many members': ['{"message":"a"', ',"a":1', '}'],
@@ -30,7 +30,7 @@ export const worstClouds: Record<string, WorstCase> = {
   },
   'a stream of frames': {
     atOnceBytes: 64 * kilobyte,
-    files: ['providers/bedrock/frame-unpacker.ts', 'exchange/unpacked-stream.ts'],
+    readers: ['FrameUnpacker', 'UnpackedStream'],
     inputs: { letters: ['\0\0', 'aaaa', ''] },
     run: (bytes) => {
       const small = Buffer.concat(

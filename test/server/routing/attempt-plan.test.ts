@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Failure } from '../../../server/apis/core/failure.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan } from '../../../server/routing/attempt-plan.ts';
@@ -6,7 +7,6 @@ import type { FailedAttempt } from '../../../server/routing/attempt-result.ts';
 import { moreUseful } from '../../../server/routing/failure-response.ts';
 import type { Picker } from '../../../server/routing/picker.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
-import type { Failure } from '../../../server/wire/failure.ts';
 import { plainPicker } from '../../support/plain-picker.ts';
 import { snapshotOf } from '../../support/providers.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { readErrorBody } from '../../../server/apis/core/errors/error-body.ts';
+import { readRetryAfter } from '../../../server/apis/core/errors/retry-after.ts';
+import { errorIn } from '../../../server/apis/core/upstream-error.ts';
+import { classifyAnswer, statusOfError } from '../../../server/apis/openai/wire/read-error.ts';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
 import { classifyTransport } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
-import { readErrorBody } from '../../../server/wire/error-body.ts';
-import { classifyAnswer, statusOfError } from '../../../server/wire/openai/read-error.ts';
-import { readRetryAfter } from '../../../server/wire/retry-after.ts';
-import { errorIn } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
   JSON.stringify({ error: { message: 'What it says.', type: 'invalid_request_error', param: null, code, ...more } });

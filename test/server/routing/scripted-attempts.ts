@@ -1,4 +1,6 @@
 /** Attempts that end as scripted. */
+
+import type { Failure } from '../../../server/apis/core/failure.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan, type NextAttempt } from '../../../server/routing/attempt-plan.ts';
@@ -6,7 +8,6 @@ import type { AttemptResult, FailureResponse } from '../../../server/routing/att
 import type { Picker } from '../../../server/routing/picker.ts';
 import { runAttempts } from '../../../server/routing/run-attempts.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
-import type { Failure } from '../../../server/wire/failure.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 import { plainPicker } from '../../support/plain-picker.ts';
 import { snapshotOf } from '../../support/providers.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
 import { hostileFolder } from '../../support/hostile-folder.ts';
-import { silent } from '../ledger/records.ts';
 import { everyAnswer } from './contract/ledger/hostile.ts';
+import { silent } from './sqlite/records.ts';
 
 test('rows that an earlier version stored with hostile values in SQLite are listed, counted and added up', async () => {
   const dataDir = await hostileFolder();

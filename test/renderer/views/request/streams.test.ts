@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readConversation } from '../../../../renderer/views/request/conversation/read-conversation.ts';
 import { assembleChunkList, assembleStream } from '../../../../renderer/views/request/stream/assemble-stream.ts';
 import { isEventStream, readStreamEvents } from '../../../../renderer/views/request/stream/stream-events.ts';
-import type { WireName } from '../../../../server/translate/neutral.ts';
-import { answered, streamed, streamOf, translate } from '../../../server/translate/translating.ts';
+import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import { answered, streamed, streamOf, translate } from '../../../server/apis/translation/translating.ts';
 import { fixture, fixtureNames } from '../../../support/fixtures.ts';
 
 const assemble = (stream: string) => assembleStream(readStreamEvents(stream));

@@ -3,18 +3,18 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../../../server/apis/core/sse-event.ts';
+import { type StreamText, takeAll } from '../../../../server/apis/core/stream-text.ts';
+import { ChatText } from '../../../../server/apis/openai/rescue/chat-text.ts';
+import { ResponseSplice } from '../../../../server/apis/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../../../server/apis/openai/rescue/response-text.ts';
+import { openaiErrors } from '../../../../server/apis/openai/wire/read-error.ts';
+import { withoutUsage } from '../../../../server/apis/openai/wire/usage-stripper.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
-import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
-import { openaiErrors } from '../../../../server/wire/openai/read-error.ts';
-import { ChatText } from '../../../../server/wire/openai/rescue/chat-text.ts';
-import { ResponseSplice } from '../../../../server/wire/openai/rescue/response-splice.ts';
-import { ResponseText } from '../../../../server/wire/openai/rescue/response-text.ts';
-import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
-import { readEvent } from '../../../../server/wire/sse-event.ts';
-import { type StreamText, takeAll } from '../../../../server/wire/stream-text.ts';
+import { SplicedEventsReader } from '../../../../server/exchange/readers/spliced-events-reader.ts';
 import { tries } from '../../../support/sweep.ts';
-import { type StreamName, streams } from '../../wire/openai/streams.ts';
+import { type StreamName, streams } from '../../apis/openai/streams.ts';
 
 /** The outcome of a stream. */
 interface Outcome {

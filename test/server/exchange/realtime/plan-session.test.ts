@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { realtimeSession } from '../../../../server/apis/openai/realtime-events.ts';
 import { queryOf } from '../../../../server/exchange/realtime/plan-session.ts';
-import { realtimeSession } from '../../../../server/wire/openai/realtime-events.ts';
 
 test.each([
   ['', 'm', '?model=m'],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { anthropic } from '../../../../server/apis/anthropic/api.ts';
+import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
+import { translatorFor } from '../../../../server/apis/translation/translator.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
-import { translatorFor } from '../../../../server/translate/translator.ts';
-import { anthropic } from '../../../../server/wire/anthropic/api.ts';
-import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { chunk, completion, streamOf } from '../../../support/strict-chat.ts';
 

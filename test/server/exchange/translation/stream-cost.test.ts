@@ -1,17 +1,17 @@
 /** The cost of translating a stream, by counting: hardly any event is parsed, and none is delayed. */
 import { describe, expect, test, vi } from 'vitest';
+import { converseFrames } from '../../../../server/apis/bedrock/provider/converse.ts';
+import { FrameUnpacker } from '../../../../server/apis/bedrock/provider/frame-unpacker.ts';
+import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
-import { converseFrames } from '../../../../server/providers/bedrock/converse.ts';
-import { FrameUnpacker } from '../../../../server/providers/bedrock/frame-unpacker.ts';
-import { Registry, servedApis } from '../../../../server/wire/registry.ts';
-import { sseFraming } from '../../../../server/wire/sse-framing.ts';
 import { type Said, saidKinds, type UpstreamWire, upstreamWires } from '../../../bench/conversations.ts';
 import { translatedConversations } from '../../../bench/translated-phase.ts';
 import { upstreamStreams } from '../../../bench/upstream-streams.ts';
 import { cpuMsOf } from '../../../support/cpu-work.ts';
-import { longHistory } from '../../translate/long-histories.ts';
-import { moment, streamOf, targetOf, translatorOf } from '../../translate/translating.ts';
+import { longHistory } from '../../apis/translation/long-histories.ts';
+import { moment, streamOf, targetOf, translatorOf } from '../../apis/translation/translating.ts';
 
 type Conversation = (typeof translatedConversations)[number];
 

@@ -1,14 +1,14 @@
 /** Texts translated without being parsed must give the same result as parsed ones. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
-import type { WireName } from '../../../../server/translate/neutral.ts';
-import { Registry, servedApis } from '../../../../server/wire/registry.ts';
-import { sseFraming } from '../../../../server/wire/sse-framing.ts';
 import * as claude from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
 import * as gemini from '../../../support/strict-gemini.ts';
-import { type Json, moment, streamOf, translate, translatorOf } from '../../translate/translating.ts';
+import { type Json, moment, streamOf, translate, translatorOf } from '../../apis/translation/translating.ts';
 
 const registry = new Registry(servedApis);
 const asked: Record<WireName, Json> = {

@@ -5,7 +5,7 @@
 import http from 'node:http';
 import { posix } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { servedApis } from '../../../../server/wire/registry.ts';
+import { servedApis } from '../../../../server/apis/registry.ts';
 import { hashOf, startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { stopAfterEach } from '../../../support/stop-after-each.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { nextTurn } from '../../../../server/ground/loop-turns.ts';
 import { StreamedBody, streamedBytes } from '../../../../server/http/body/streamed-body.ts';
-import { nextTurn } from '../../../../server/loop-turns.ts';
 
 const chunkBytes = 16 * 1024;
 

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import { GatewayError } from '../../../../server/contract/errors.ts';
-import type { Sendable } from '../../../../server/exchange/request-body.ts';
+import type { Sendable } from '../../../../server/exchange/request/request-body.ts';
 import { type MultipartBody, receiveMultipart } from '../../../../server/http/body/multipart.ts';
 import { spoolCounts } from '../../../../server/http/body/spool.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Job } from '../../../../server/jobs/job.ts';
-import type { JobStore } from '../../../../server/jobs/job-store.ts';
+import type { JobStore } from '../../../../server/store/ports/job-store.ts';
+import type { Job } from '../../../../server/store/rules/job.ts';
 import { type StoreSubject, useStore } from './store-subject.ts';
 
 export const job = (id: string, more: Partial<Job> = {}): Job => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReasoningStore } from '../../../../server/reasoning/reasoning-store.ts';
+import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
 import { type StoreSubject, useStore } from './store-subject.ts';
 
 async function find(store: ReasoningStore, keyId: string, callIds: string[]) {

@@ -8,7 +8,7 @@ import { getRequest, listRequests } from '../../../../server/store/postgres/requ
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { capturedExchange, finishedRow } from '../../ledger/records.ts';
+import { capturedExchange, finishedRow } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('what was captured, in PostgreSQL', () => {
   const server = startPostgresInSuite();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LedgerSpool } from '../../../../server/store/postgres/ledger-spool.ts';
-import { capturedExchange, finishedRow, noon, temporaryFolder } from '../../ledger/records.ts';
+import { capturedExchange, finishedRow, noon, temporaryFolder } from '../sqlite/records.ts';
 
 let folder: string;
 let warnings: string[];

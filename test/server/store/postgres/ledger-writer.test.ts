@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
-import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/ledger/rows.ts';
-import type { JoinedRequest } from '../../../../server/ledger/session-rows.ts';
-import { sumColumns } from '../../../../server/ledger/sums.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
+import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/store/rules/rows.ts';
+import { sumColumns } from '../../../../server/store/rules/sums.ts';
+import type { JoinedRequest } from '../../../../server/store/sqlite/session-rows.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, rescuedRow, sessionMark, shadowed } from '../../ledger/records.ts';
+import { finishedRow, noon, rescuedRow, sessionMark, shadowed } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   const server = startPostgresInSuite();

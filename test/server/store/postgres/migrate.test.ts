@@ -6,7 +6,7 @@ import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { begun } from '../../../support/begun.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { silent } from '../../ledger/records.ts';
+import { silent } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
   const server = startPostgresInSuite();

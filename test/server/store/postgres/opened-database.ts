@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
-import { silent } from '../../ledger/records.ts';
+import { silent } from '../sqlite/records.ts';
 
 export const open = (url: string) => openDatabase({ url, log: silent });
 

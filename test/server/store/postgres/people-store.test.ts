@@ -4,8 +4,8 @@ import { createPostgresPeopleStore } from '../../../../server/store/postgres/peo
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { silent } from '../../ledger/records.ts';
 import { mia, peopleContract, session } from '../contract/people.ts';
+import { silent } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('people in PostgreSQL', () => {
   const server = startPostgresInSuite();

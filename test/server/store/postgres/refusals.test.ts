@@ -3,7 +3,7 @@ import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { PostgresRefusals } from '../../../../server/store/postgres/refusals.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, silent } from '../../ledger/records.ts';
+import { finishedRow, noon, silent } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('requests without a valid key, in PostgreSQL', () => {
   const server = startPostgresInSuite();

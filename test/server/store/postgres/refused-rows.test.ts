@@ -8,9 +8,9 @@ import type { Store } from '../../../../server/store/store.ts';
 import { hostileFolder } from '../../../support/hostile-folder.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
-import { rescuedRow, silent, temporaryFolder } from '../../ledger/records.ts';
 import { everyAnswer } from '../contract/ledger/hostile.ts';
 import { ended, hour, minute, noon } from '../contract/ledger/used-ledger.ts';
+import { rescuedRow, silent, temporaryFolder } from '../sqlite/records.ts';
 
 const log = { ...silent, error() {} };
 const settings = () => configSchema.parse({ version: 1 }).settings;

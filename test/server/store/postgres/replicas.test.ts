@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { RetentionLimits } from '../../../../server/ledger/retention.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { Replicas } from '../../../../server/store/postgres/replicas.ts';
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
+import type { RetentionLimits } from '../../../../server/store/sqlite/retention.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, sessionMark, silent, startedRow } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('in PostgreSQL', () => {
   const server = startPostgresInSuite();

@@ -8,7 +8,7 @@ import { StoppedSessions } from '../../../../server/store/postgres/stopped-sessi
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, sessionMark, silent } from '../../ledger/records.ts';
+import { finishedRow, noon, sessionMark, silent } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
   const server = startPostgresInSuite();

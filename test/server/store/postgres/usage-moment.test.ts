@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SetAsideRows } from '../../../../server/ledger/set-aside-rows.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { PostgresUsageHistory } from '../../../../server/store/postgres/usage-history.ts';
+import { SetAsideRows } from '../../../../server/store/sqlite/set-aside-rows.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, silent, startedRow } from '../sqlite/records.ts';
 
 describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   const server = startPostgresInSuite();

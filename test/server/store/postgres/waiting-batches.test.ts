@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import type { BegunRow, EndedRow } from '../../../../server/ledger/rows.ts';
-import { SetAsideRows } from '../../../../server/ledger/set-aside-rows.ts';
 import { LedgerSpool } from '../../../../server/store/postgres/ledger-spool.ts';
 import type { Batch } from '../../../../server/store/postgres/ledger-writer.ts';
 import { WaitingBatches } from '../../../../server/store/postgres/waiting-batches.ts';
+import type { BegunRow, EndedRow } from '../../../../server/store/rules/rows.ts';
+import { SetAsideRows } from '../../../../server/store/sqlite/set-aside-rows.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   capturedExchange,
@@ -15,7 +15,7 @@ import {
   silent,
   startedRow,
   temporaryFolder,
-} from '../../ledger/records.ts';
+} from '../sqlite/records.ts';
 
 let waiting: WaitingBatches | undefined;
 const folders: string[] = [];

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openaiRoutes } from '../../../../server/apis/openai/routes.ts';
 import type { CommandType } from '../../../../server/contract/commands.ts';
 import type { QueryType } from '../../../../server/contract/queries.ts';
-import { openaiRoutes } from '../../../../server/wire/openai/routes.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { commands, eventsAreOf, queries } from './matrix-cases.ts';

@@ -1,7 +1,7 @@
 /** A gateway at which people sign in through an identity provider on loopback. */
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../../server/contract/people.ts';
-import type { GatewayPorts } from '../../../../server/gateway-ports.ts';
+import type { GatewayPorts } from '../../../../server/engine/ports.ts';
 import {
   clientId,
   clientSecret,

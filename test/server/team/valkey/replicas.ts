@@ -3,18 +3,18 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../../server/contract/replica-limits.ts';
-import type { LocalUsageHistory, Spent, UsageHistory } from '../../../../server/ledger/usage-history.ts';
 import type { Limiter } from '../../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../../server/limits/local-limiter.ts';
+import type { LocalUsageHistory, Spent, UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import type { Timing } from '../../../../server/team/valkey/counts-connection.ts';
 import {
   connectValkey,
   openReplicaLimits,
   type ReplicaLimits,
 } from '../../../../server/team/valkey/open-replica-limits.ts';
-import { healthy } from '../../ledger/records.ts';
 import { finishedRecord } from '../../limits/fake-limiter.ts';
 import type { CountingTogether } from '../../limits/limiter-contract.ts';
+import { healthy } from '../../store/sqlite/records.ts';
 
 export interface LedgerRow {
   id: string;

@@ -1,8 +1,8 @@
 /** The number of commands that a request needs, and the requests that need none. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { UsageHistory } from '../../../../server/ledger/usage-history.ts';
 import { free } from '../../../../server/limits/account.ts';
 import { nothing } from '../../../../server/limits/spending.ts';
+import type { UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
 import { budget, cent, exactly, limited, none } from '../../limits/limited-subjects.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
-import type { Ledger } from '../../../../../server/ledger/ledger.ts';
-import type { RequestPage } from '../../../../../server/ledger/queries.ts';
-import { nameDimensions } from '../../../../../server/ledger/request-names.ts';
-import { storableRow } from '../../../../../server/ledger/storable-row.ts';
+import { storableRow } from '../../../../../server/store/rules/storable-row.ts';
+import type { Ledger } from '../../../../../server/store/sqlite/ledger.ts';
+import type { RequestPage } from '../../../../../server/store/sqlite/queries.ts';
+import { nameDimensions } from '../../../../../server/store/sqlite/request-names.ts';
 import {
   fullBegunRow,
   hostileMembers,
@@ -13,7 +13,7 @@ import {
   hostileTexts,
   withMember,
 } from '../../../../support/hostile-rows.ts';
-import { healthy, shadowed } from '../../../ledger/records.ts';
+import { healthy, shadowed } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { ended, hour, minute, noon, useLedger } from './used-ledger.ts';
 

@@ -1,8 +1,8 @@
 /** What is stored beside the rows of requests, and for how long. */
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
-import { type ExportFormat, exportRequests } from '../../../../../server/ledger/export.ts';
-import { capturedExchange } from '../../../ledger/records.ts';
+import { type ExportFormat, exportRequests } from '../../../../../server/store/sqlite/export.ts';
+import { capturedExchange } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, dayName, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
 

@@ -1,7 +1,7 @@
 /** Requests that end in a later batch than they began: all that is derived from them must lead back to them. */
 import { describe, expect, test } from 'vitest';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
-import { capturedExchange, sessionMark } from '../../../ledger/records.ts';
+import { capturedExchange, sessionMark } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, ended, useLedger } from './used-ledger.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
-import type { Ledger } from '../../../../../server/ledger/ledger.ts';
-import { healthy, sessionMark, shadowed } from '../../../ledger/records.ts';
+import type { Ledger } from '../../../../../server/store/sqlite/ledger.ts';
+import { healthy, sessionMark, shadowed } from '../../sqlite/records.ts';
 import { job } from '../jobs.ts';
 import { type StoreSubject, useStore } from '../store-subject.ts';
 import { began, ended, minute, noon, rescued, useLedger } from './used-ledger.ts';

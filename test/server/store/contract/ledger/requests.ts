@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestConditions } from '../../../../../server/ledger/request-filter.ts';
+import type { RequestConditions } from '../../../../../server/store/sqlite/request-filter.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
-import { capturedExchange } from '../../../ledger/records.ts';
+import { capturedExchange } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, useLedger } from './used-ledger.ts';
 

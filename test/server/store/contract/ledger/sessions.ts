@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord, RequestSession } from '../../../../../server/contract/ledger.ts';
-import { sessionMark } from '../../../ledger/records.ts';
+import { sessionMark } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
 

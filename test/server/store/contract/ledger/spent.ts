@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shadowAccount } from '../../../../../server/contract/ledger.ts';
-import type { HistoryRange } from '../../../../../server/ledger/usage-history.ts';
+import type { HistoryRange } from '../../../../../server/store/sqlite/usage-history.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, useLedger } from './used-ledger.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { UsageView } from '../../../../../server/contract/request-views.ts';
-import type { UsageQuestion } from '../../../../../server/ledger/usage-questions.ts';
+import type { UsageQuestion } from '../../../../../server/store/rules/usage-questions.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { day, dayName, ended, hour, minute, noon, rescued, useLedger } from './used-ledger.ts';

@@ -1,9 +1,9 @@
 /** A ledger for recording and queries, and requests for it. They are recent, because a store deletes old ones. */
 import type { RequestRecord, RequestStarted } from '../../../../../server/contract/ledger.ts';
 import type { Settings } from '../../../../../server/contract/settings.ts';
-import type { Ledger } from '../../../../../server/ledger/ledger.ts';
-import type { RequestFilter } from '../../../../../server/ledger/queries.ts';
-import { finishedRow, rescuedRow, startedRow } from '../../../ledger/records.ts';
+import type { Ledger } from '../../../../../server/store/sqlite/ledger.ts';
+import type { RequestFilter } from '../../../../../server/store/sqlite/queries.ts';
+import { finishedRow, rescuedRow, startedRow } from '../../sqlite/records.ts';
 import { type StoreSubject, useStore } from '../store-subject.ts';
 
 export const minute = 60_000;

@@ -1,0 +1,62 @@
+import { isObject } from '../../contract/is-object.ts';
+import { conversationOf } from '../core/requests/conversation-id.ts';
+import { errorIn } from '../core/upstream-error.ts';
+import type { MessageThread, RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../core/wire.ts';
+import { messagesStream } from './messages-stream.ts';
+import { anthropicErrors, statusOfError } from './read-error.ts';
+import { sessionOf } from './session.ts';
+import { messagesUsage } from './usage.ts';
+
+const request: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: (body) => body.field('stream') === true,
+  wantsUsage: () => true,
+  conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
+  sessionOf: sessionIn,
+  threadOf,
+  supportsPrefill: false,
+};
+
+/** A session stays with one account, to which its caches and its reasoning are bound. */
+function sessionIn(body: RequestView): string | undefined {
+  const metadata = body.field('metadata');
+  return isObject(metadata) ? sessionOf(metadata.user_id) : undefined;
+}
+
+/** Source: `resources/beta/messages/messages.ts` of Anthropic's TypeScript SDK 1.14.0, beta `message-threads-2026-08-12`. */
+function threadOf(body: RequestView): MessageThread | null {
+  const thread = body.field('thread');
+  if (!isObject(thread)) return null;
+  const { previous_message_id: previousMessageId } = thread;
+  return { previousMessageId: typeof previousMessageId === 'string' ? previousMessageId : null };
+}
+
+const whole: WholeFormat = {
+  kind: 'json',
+  marks: ['"content"'],
+  isNeverLonger: true,
+  maxHeldBytes: 32 * 1024 * 1024,
+  isNumbers: false,
+  judge,
+};
+
+function judge(answer: Record<string, unknown>): Verdict {
+  const error = 'content' in answer ? null : errorIn(answer);
+  return error ? { kind: 'error', status: statusOfError(error), error } : { kind: 'answer' };
+}
+
+/** `POST /v1/messages`. */
+export const messages: Wire = {
+  name: 'anthropic-messages',
+  operation: 'chat',
+  request,
+  whole,
+  errors: anthropicErrors,
+  usage: messagesUsage,
+  stream: messagesStream,
+  rescue: null,
+};

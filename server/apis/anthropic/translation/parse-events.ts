@@ -1,0 +1,115 @@
+/** Parses a stream of Anthropic's API. Source: API reference, "Streaming messages". */
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../core/sse-event.ts';
+import { errorIn } from '../../core/upstream-error.ts';
+import { EventUsage } from '../../neutral/answers/token-usage.ts';
+import type { EventParser } from '../../neutral/answers/wire-translation.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import { neutralError } from '../../neutral/neutral-error.ts';
+import { messagesReports } from '../usage.ts';
+import { parseStop } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** A content block that has begun but not ended. */
+interface Block {
+  kind: 'text' | 'thinking' | 'call' | 'foreign';
+  /** The input in the block's first event. Replaced by deltas if any follow (earendil-works/pi#2593). */
+  input: string;
+}
+
+export class MessagesEventParser implements EventParser {
+  readonly #blocks = new Map<unknown, Block>();
+  readonly #usage = new EventUsage(messagesReports);
+  #hasBegun = false;
+  #hasContent = false;
+
+  push({ value }: StreamEvent): AnswerEvent[] {
+    if (!isObject(value)) return [];
+    const { type, index } = value;
+    if (type === 'message_start') return this.#start(value);
+    if (type === 'content_block_start')
+      return this.#open(index, isObject(value.content_block) ? value.content_block : {});
+    if (type === 'content_block_delta') return this.#add(index, isObject(value.delta) ? value.delta : {});
+    if (type === 'content_block_stop') return this.#close(index);
+    if (type === 'message_delta') return this.#finish(value);
+    if (type === 'message_stop') return [{ type: 'end' }];
+    if (type === 'error' || value.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    return [];
+  }
+
+  /** A stream without `message_stop` was cut off. */
+  end(): AnswerEvent[] {
+    return [];
+  }
+
+  /** Proxies that retry may send a second start. Content that the client has already received cannot be revoked. */
+  #start(value: Json): AnswerEvent[] {
+    if (this.#hasBegun) return this.#hasContent ? [{ type: 'error', error: begunAgain }] : [];
+    this.#hasBegun = true;
+    const message = isObject(value.message) ? value.message : {};
+    const id = typeof message.id === 'string' ? message.id : '';
+    return [{ type: 'start', id }, ...this.#usage.eventsOf(value)];
+  }
+
+  #open(index: unknown, block: Json): AnswerEvent[] {
+    const type = String(block.type);
+    this.#hasContent = true;
+    if (type === 'text') return this.#begin(index, 'text', textEvents('text', block.text));
+    if (type === 'thinking') return this.#begin(index, 'thinking', textEvents('thinking', block.thinking));
+    if (type === 'redacted_thinking') {
+      const seal = { kind: 'redacted' as const, data: String(block.data ?? '') };
+      return this.#begin(index, 'foreign', [{ type: 'seal', seal }]);
+    }
+    if (type !== 'tool_use') return this.#begin(index, 'foreign', [{ type: 'foreign', name: type }]);
+    const hasInput = isObject(block.input) && Object.keys(block.input).length > 0;
+    const id = String(block.id ?? '');
+    const call = { type: 'call', index: Number(index), id, name: String(block.name ?? ''), kind: 'function' } as const;
+    return this.#begin(index, 'call', [call], hasInput ? writeJson(block.input) : '');
+  }
+
+  #begin(index: unknown, kind: Block['kind'], events: AnswerEvent[], input = ''): AnswerEvent[] {
+    this.#blocks.set(index, { kind, input });
+    return events;
+  }
+
+  #add(index: unknown, delta: Json): AnswerEvent[] {
+    const block = this.#blocks.get(index);
+    if (delta.type === 'text_delta') return textEvents('text', delta.text);
+    if (delta.type === 'thinking_delta') return textEvents('thinking', delta.thinking);
+    if (delta.type === 'signature_delta') {
+      return [{ type: 'seal', seal: { kind: 'signature', data: String(delta.signature ?? '') } }];
+    }
+    if (delta.type === 'citations_delta') return [{ type: 'foreign', name: 'citations' }];
+    if (delta.type !== 'input_json_delta' || block?.kind !== 'call') return [];
+    const text = String(delta.partial_json ?? '');
+    if (text !== '') block.input = '';
+    return text === '' ? [] : [{ type: 'arguments', index: Number(index), text }];
+  }
+
+  #close(index: unknown): AnswerEvent[] {
+    const block = this.#blocks.get(index);
+    this.#blocks.delete(index);
+    if (block?.kind !== 'call') return [];
+    const call = Number(index);
+    const rest: AnswerEvent[] = block.input === '' ? [] : [{ type: 'arguments', index: call, text: block.input }];
+    return [...rest, { type: 'call-end', index: call }];
+  }
+
+  #finish(value: Json): AnswerEvent[] {
+    const delta = isObject(value.delta) ? value.delta : {};
+    const usage = this.#usage.eventsOf(value);
+    return delta.stop_reason ? [{ type: 'stop', stop: parseStop(delta) }, ...usage] : usage;
+  }
+}
+
+const begunAgain = {
+  message: 'The upstream began its answer again in the middle of it.',
+  type: 'server_error',
+  code: 'upstream_stream_broken',
+};
+
+function textEvents(type: 'text' | 'thinking', text: unknown): AnswerEvent[] {
+  return typeof text === 'string' && text !== '' ? [{ type, text }] : [];
+}

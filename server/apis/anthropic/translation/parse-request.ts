@@ -1,0 +1,188 @@
+/**
+ * Parses a request of `POST /v1/messages`. Source: Anthropic's API reference, "Create a Message", versions 2023-06-01
+ * and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
+ */
+
+import { isObject } from '../../../contract/is-object.ts';
+import { Fields } from '../../neutral/fields.ts';
+import { invalid, type Losses } from '../../neutral/losses.ts';
+import type {
+  AnswerFormat,
+  Conversation,
+  ReasoningRequest,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../../neutral/neutral.ts';
+import { addSystem } from '../../neutral/requests/add-system.ts';
+import { sessionOf } from '../session.ts';
+import { deferralOf } from './deferred-tools.ts';
+import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
+import { parseThread } from './parse-thread.ts';
+
+/** @throws GatewayError `invalid_value` that names the invalid field */
+export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
+  const fields = new Fields(body, '', losses);
+  parseThread(fields);
+  const messages = fields.items('messages');
+  if (messages.length === 0) invalid('messages', 'expected at least one message');
+  const opening = parseSystem(fields);
+  const choice = fields.fields('tool_choice');
+  const output = fields.fields('output_config');
+  const conversation: Conversation = {
+    wire: 'anthropic-messages',
+    model: fields.requiredText('model'),
+    ...parseMessages(messages, opening),
+    tools: toolsAfter(messages, parseTools(fields, body)),
+    toolChoice: choice && parseChoice(choice),
+    parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
+    maxOutputTokens: fields.number('max_tokens') ?? invalid('max_tokens', 'it is missing'),
+    sampling: {
+      temperature: fields.number('temperature'),
+      topP: fields.number('top_p'),
+      topK: fields.number('top_k'),
+    },
+    stopSequences: fields.texts('stop_sequences') ?? [],
+    format: parseFormat(output?.fields('format')),
+    reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
+    stream: fields.boolean('stream') ?? false,
+    streamUsage: true,
+    // Claude Code puts several ids into it, of which only the session id is sent to another provider.
+    cacheKey: sessionOf(fields.object('metadata')?.user_id),
+    serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
+  };
+  for (const each of [choice, output]) each?.dropRest();
+  fields.drop('no-equal', 'cache_control', 'context_management', 'inference_geo', 'speed', 'diagnostics');
+  fields.drop('provider-tool', 'mcp_servers', 'container', 'fallbacks');
+  // Vertex and Bedrock expect the version in the body.
+  fields.ignore('anthropic_version', 'anthropic_beta');
+  fields.dropRest();
+  return conversation;
+}
+
+interface SystemParts {
+  instructions: TextPart[];
+  turns: Turn[];
+}
+
+/** System messages before all other messages are added to `system`. */
+function parseMessages(messages: readonly Fields[], { instructions, turns }: SystemParts): SystemParts {
+  for (const message of messages) {
+    const role = message.requiredText('role');
+    const parts = parseBlocks(message, 'content');
+    message.dropRest();
+    if (role === 'user' || role === 'assistant') turns.push({ role, parts });
+    else if (role === 'system') addSystem({ instructions, turns }, parts, message.losses);
+    else invalid(message.path('role'), 'it is not a valid role');
+  }
+  return { instructions, turns };
+}
+
+const billingHeader = 'x-anthropic-billing-header:';
+
+/**
+ * Claude Code's first block is intended for Anthropic's own service; before version 2.1.181 it changed in each turn.
+ */
+function parseSystem(fields: Fields): SystemParts {
+  const system: SystemParts = { instructions: [], turns: [] };
+  addSystem(system, parseBlocks(fields, 'system'), fields.losses);
+  if (system.instructions[0]?.text.startsWith(billingHeader)) system.instructions.shift();
+  return system;
+}
+
+/**
+ * The tools in effect at the end of the conversation, whose system messages may add or remove the client's own (beta
+ * `inline-tools-2026-09-15`): no other API can change them on the way.
+ */
+function toolsAfter(messages: readonly Fields[], { declared, seen }: DeclaredTools): Tool[] {
+  const known = new Map(declared.map((tool) => [tool.name, tool]));
+  const offered = new Map(seen.map((tool) => [tool.name, tool]));
+  let hasChanges = false;
+  for (const message of messages) {
+    if (message.text('role') !== 'system' || typeof message.any('content') === 'string') continue;
+    for (const block of message.items('content')) {
+      const change = toolChangeIn(block);
+      if (change === null) continue;
+      hasChanges = true;
+      const [defined] = change.definition ? parseTool(change.definition) : [];
+      if (defined) known.set(defined.name, defined);
+      const tool = change.isRemoval ? undefined : known.get(change.name);
+      if (tool) offered.set(change.name, tool);
+      else offered.delete(change.name);
+    }
+  }
+  return hasChanges ? [...offered.values()] : seen;
+}
+
+interface DeclaredTools {
+  declared: Tool[];
+  /** Those that the model sees at Anthropic from the start of this turn: not what a search may still find. */
+  seen: Tool[];
+}
+
+function parseTools(fields: Fields, body: unknown): DeclaredTools {
+  const { isSeen, isSearchLost } = deferralOf(isObject(body) ? body : {});
+  const tools = fields.items('tools').flatMap((tool) => {
+    const isDeferred = tool.boolean('defer_loading') === true;
+    if (isDeferred && isSearchLost) tool.losses.dropped(tool.path('defer_loading'), 'no-equal');
+    return parseTool(tool).map((parsed) => ({ parsed, isHidden: isDeferred && !isSeen(parsed.name) }));
+  });
+  return {
+    declared: tools.map(({ parsed }) => parsed),
+    seen: tools.filter(({ isHidden }) => !isHidden).map(({ parsed }) => parsed),
+  };
+}
+
+/** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */
+function parseTool(fields: Fields): Tool[] {
+  const type = fields.text('type');
+  if (type !== undefined && type !== 'custom') {
+    fields.losses.dropped(fields.at, 'provider-tool');
+    return [];
+  }
+  const tool: Tool = {
+    kind: 'function',
+    name: fields.requiredText('name'),
+    description: fields.text('description'),
+    schema: fields.object('input_schema'),
+    strict: fields.boolean('strict'),
+    at: fields.at,
+  };
+  fields.ignore('defer_loading');
+  fields.drop('no-equal', 'cache_control', 'input_examples', 'allowed_callers', 'eager_input_streaming');
+  fields.dropRest();
+  return [tool];
+}
+
+function parseChoice(choice: Fields): ToolChoice {
+  const type = choice.requiredText('type');
+  if (type === 'auto' || type === 'none') return { mode: type };
+  if (type === 'any') return { mode: 'required' };
+  if (type === 'tool') return { mode: 'named', name: choice.requiredText('name') };
+  return invalid(choice.path('type'), 'it is not one of auto, any, tool, none');
+}
+
+function parseFormat(format: Fields | undefined): AnswerFormat | undefined {
+  if (format === undefined) return undefined;
+  if (format.text('type') !== 'json_schema') {
+    format.losses.dropped(format.at, 'unknown-field');
+    return undefined;
+  }
+  const schema = format.object('schema') ?? {};
+  format.dropRest();
+  return { kind: 'schema', name: 'answer', schema, strict: true };
+}
+
+function parseReasoning(thinking: Fields | undefined, effort: string | undefined): ReasoningRequest | undefined {
+  const type = thinking?.text('type');
+  const display = thinking?.text('display');
+  const budget = thinking?.number('budget_tokens');
+  thinking?.drop('no-equal', 'block_binding');
+  thinking?.dropRest();
+  if (type === 'disabled' || type === 'between_tools') return { effort: 'none' };
+  const isVisible = display === undefined ? undefined : display !== 'omitted';
+  if (effort !== undefined) return { effort, isVisible };
+  if (type === 'enabled') return { budgetTokens: budget, isVisible };
+  return type === undefined ? undefined : { isVisible };
+}

@@ -1,0 +1,174 @@
+/** Renders a request of `POST /v1/messages`, version 2023-06-01. */
+
+import { type ClaudeFacts, claudeFacts } from '../../../models/model-facts.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import type { Losses } from '../../neutral/losses.ts';
+import type { Conversation, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { dropHints } from '../../neutral/requests/drop-hints.ts';
+import { offeredTools } from '../../neutral/requests/offered-tools.ts';
+import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { objectSchema, strictSchema } from '../../neutral/requests/schemas.ts';
+import { renderReasoning } from './render-reasoning.ts';
+import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
+
+type Json = Record<string, unknown>;
+
+/** Names of tools, according to Anthropic's API reference. */
+const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
+const answerToolName = 'answer_in_format';
+
+/** @throws GatewayError `invalid_value` if the model does not support the request */
+export function renderMessagesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
+  const facts = claudeFacts(target.model);
+  const rendering = new Rendering(conversation, target, { ids: 'anthropic', names: nameRule, losses });
+  if ((conversation.sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
+  const format = renderFormat(rendering, facts);
+  const choice = renderChoice(rendering, facts, format.tool !== undefined);
+  const messages = renderTurns(rendering, facts);
+  const { isForced } = choice;
+  const reasoning = renderReasoning(rendering, facts, { isForced, isInUnthinkingLoop: isInUnthinkingLoop(messages) });
+  const system = [...conversation.instructions.map(({ text }) => text), ...format.prompts, ...choice.prompts];
+  const tools = [
+    ...choice.offered.map((tool) => renderTool(rendering, tool, facts)),
+    ...(format.tool ? [format.tool] : []),
+  ];
+  const body: Json = {
+    model: target.model,
+    max_tokens: reasoning.maxTokens,
+    system: renderSystem(system),
+    messages,
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : choice.value,
+    ...renderSampling(rendering, facts, isThinking(reasoning.thinking)),
+    stop_sequences: renderStops(rendering),
+    thinking: reasoning.thinking,
+    output_config: outputConfig(reasoning.effort, format.schema),
+    // Clients of other APIs rely on automatic caching. Without a breakpoint, each turn would be billed in full.
+    cache_control: facts.automaticCache ? { type: 'ephemeral' } : undefined,
+    metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
+    service_tier: conversation.serviceTier === 'default' ? 'standard_only' : undefined,
+    stream: conversation.stream ? true : undefined,
+  };
+  dropHints(rendering);
+  return { body, names: rendering.names, answerTool: format.tool ? answerToolName : undefined };
+}
+
+function renderSystem(texts: readonly string[]): Json[] | undefined {
+  const blocks = texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text', text }));
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+function outputConfig(effort: string | undefined, schema: Json | undefined): Json | undefined {
+  const format = schema && { type: 'json_schema', schema };
+  return effort === undefined && format === undefined ? undefined : { effort, format };
+}
+
+function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: ClaudeFacts): Json {
+  const { description, schema, strict } = rendering.asFunction(tool);
+  const isStrict = strict === true && structuredOutput && schema !== undefined;
+  if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
+  return {
+    name: rendering.names.outward(tool),
+    description,
+    input_schema: isStrict ? strictSchema(schema, tool.at, rendering.losses) : objectSchema(schema),
+    strict: isStrict ? true : undefined,
+  };
+}
+
+interface Format {
+  /** The value for `output_config.format`; absent if that is not used. */
+  schema?: Json;
+  tool?: Json;
+  prompts: string[];
+}
+
+/** Uses the API's own output format if the model supports it, otherwise a forced tool or an instruction. */
+function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
+  const { format, toolChoice } = rendering.conversation;
+  if (format === undefined) return { prompts: [] };
+  if (format.kind === 'json') {
+    rendering.emulate('format', 'in-prompt');
+    return { prompts: ['Answer with one JSON object and nothing else: no text around it, and no code fence.'] };
+  }
+  const field = rendering.nameOf('format');
+  if (facts.structuredOutput) return { schema: strictSchema(format.schema, field, rendering.losses), prompts: [] };
+  const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
+  if (facts.forcedTool === 'no' || !isFree) {
+    rendering.emulate('format', 'in-prompt');
+    const schema = writeJson(format.schema);
+    return { prompts: [`Answer with JSON of this schema and nothing else, without a code fence:\n${schema}`] };
+  }
+  rendering.emulate('format', 'as-tool');
+  const description = format.description ?? 'Gives the answer in the format that is wanted.';
+  return { tool: { name: answerToolName, description, input_schema: objectSchema(format.schema) }, prompts: [] };
+}
+
+interface Choice {
+  value: Json | undefined;
+  /** Whether the model must call a tool. */
+  isForced: boolean;
+  offered: readonly Tool[];
+  prompts: string[];
+}
+
+function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: boolean): Choice {
+  const { toolChoice, parallelToolCalls } = rendering.conversation;
+  const offered = offeredTools(rendering.conversation);
+  if (toolChoice?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (isAnswerTool) {
+    const isAlone = toolChoice?.mode === 'none' || offered.length === 0;
+    const value = isAlone ? { type: 'tool', name: answerToolName } : { type: 'any', ...single };
+    return { value, isForced: true, offered: toolChoice?.mode === 'none' ? [] : offered, prompts: [] };
+  }
+  const forced = forcedPrompt(rendering, toolChoice);
+  if (forced !== null && facts.forcedTool === 'no') {
+    rendering.emulate('toolChoice', 'in-prompt');
+    return { value: { type: 'auto', ...single }, isForced: false, offered, prompts: [forced] };
+  }
+  const value = choiceValue(rendering, toolChoice, single);
+  return { value, isForced: forced !== null, offered, prompts: [] };
+}
+
+/** An instruction for models that do not accept a forced choice; null if none is needed. */
+function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): string | null {
+  if (choice?.mode === 'named') return `Answer by calling the tool ${names.outward(choice)}.`;
+  const isRequired = choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
+  return isRequired ? 'Answer by calling one of the tools.' : null;
+}
+
+function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, single: Json): Json | undefined {
+  if (choice === undefined) return 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined;
+  if (choice.mode === 'none') return { type: 'none' };
+  if (choice.mode === 'named') return { type: 'tool', name: names.outward(choice), ...single };
+  const isRequired = choice.mode === 'required' || (choice.mode === 'subset' && choice.isRequired);
+  return { type: isRequired ? 'any' : 'auto', ...single };
+}
+
+/** Thinking excludes other sampling than the default, also if the model decides how much it thinks (Claude 4.6). */
+function isThinking(thinking: { type: string } | undefined): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
+}
+
+/** Newer models accept only the default sampling; models from 4.1 on accept temperature or top_p, but not both. */
+function renderSampling(rendering: Rendering, { sampling }: ClaudeFacts, isThinkingOn: boolean): Json {
+  const { temperature, topP, topK } = rendering.conversation.sampling;
+  if (sampling === 'none' || isThinkingOn) {
+    rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
+    rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
+    rendering.drop('topK', topK, 'model-takes-none');
+    return {};
+  }
+  if ((temperature ?? 0) > 1) rendering.emulate('temperature', 'out-of-range');
+  const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
+  const isOneTooMany = sampling === 'one' && clamped !== undefined && topP !== undefined;
+  if (isOneTooMany) rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
+  return { temperature: clamped, top_p: isOneTooMany ? undefined : topP, top_k: topK };
+}
+
+function renderStops(rendering: Rendering): string[] | undefined {
+  const { stopSequences } = rendering.conversation;
+  const nonBlank = stopSequences.filter((sequence) => sequence.trim() !== '');
+  if (nonBlank.length < stopSequences.length) rendering.drop('stopSequences', stopSequences, 'empty-text');
+  return nonBlank.length === 0 ? undefined : nonBlank;
+}

@@ -1,0 +1,56 @@
+/** Stop reasons and usage of Anthropic's API, in both directions. */
+import { isObject } from '../../../contract/is-object.ts';
+import { entryOf } from '../../core/table-entry.ts';
+import type { Stop, StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  end_turn: 'end',
+  max_tokens: 'length',
+  stop_sequence: 'sequence',
+  tool_use: 'tool',
+  pause_turn: 'pause',
+  refusal: 'filter',
+  model_context_window_exceeded: 'window',
+};
+
+/** An unknown reason counts as a normal end. */
+export function parseStop({ stop_reason, stop_sequence, stop_details }: Json): Stop {
+  const reason = entryOf(reasons, stop_reason) ?? 'end';
+  const detail = isObject(stop_details) ? stop_details.explanation : undefined;
+  return {
+    reason,
+    sequence: typeof stop_sequence === 'string' ? stop_sequence : undefined,
+    detail: typeof detail === 'string' ? detail : undefined,
+  };
+}
+
+const names: Record<StopReason, string> = {
+  end: 'end_turn',
+  sequence: 'stop_sequence',
+  tool: 'tool_use',
+  length: 'max_tokens',
+  window: 'model_context_window_exceeded',
+  pause: 'pause_turn',
+  filter: 'refusal',
+  malformed: 'end_turn',
+};
+
+export function renderStop({ reason, sequence }: Stop): { stop_reason: string; stop_sequence: string | null } {
+  return { stop_reason: names[reason], stop_sequence: sequence ?? null };
+}
+
+export function renderUsage(usage: TokenUsage): Json {
+  return {
+    input_tokens: usage.input,
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWrite - usage.cacheWriteOneHour,
+      ephemeral_1h_input_tokens: usage.cacheWriteOneHour,
+    },
+    output_tokens: usage.output + usage.reasoning,
+    ...(usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {}),
+  };
+}

@@ -1,0 +1,22 @@
+import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
+import { anthropicErrorStatus, writeAnthropicError } from '../write-error.ts';
+import { parseMessagesAnswer } from './parse-answer.ts';
+import { MessagesEventParser } from './parse-events.ts';
+import { parseMessagesRequest } from './parse-request.ts';
+import { renderMessagesAnswer } from './render-answer.ts';
+import { MessagesEventRenderer } from './render-events.ts';
+import { renderMessagesRequest } from './render-request.ts';
+
+/** `POST /v1/messages` of Anthropic's API. */
+export const anthropicMessages: WireTranslation = {
+  parseRequest: parseMessagesRequest,
+  renderRequest: renderMessagesRequest,
+  parseAnswer: parseMessagesAnswer,
+  renderAnswer: renderMessagesAnswer,
+  renderError: (error, upstreamStatus) => ({
+    status: anthropicErrorStatus(error, upstreamStatus),
+    body: writeAnthropicError(error),
+  }),
+  eventParser: () => new MessagesEventParser(),
+  eventRenderer: (context) => new MessagesEventRenderer(context),
+};

@@ -1,0 +1,75 @@
+/**
+ * Streams of Bedrock's Converse API, whose frames have been unpacked into server-sent events: each is an object with one member,
+ * its type, as in AWS's SDKs. Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
+ */
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../core/sse-event.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../core/stream-format.ts';
+import { sseFraming } from '../core/streams/sse-framing.ts';
+import { errorIn } from '../core/upstream-error.ts';
+import { writeBedrockError } from './write-error.ts';
+
+export const converseStream: StreamFormat = {
+  framing: sseFraming,
+  meaningOf,
+  watch: () => new ConverseWatch(),
+  writeError: writeBedrockError,
+  fromWhole: () => null,
+  mayBeginEarly: true,
+  isDecidedByResponse: false,
+};
+
+const content: EventMeaning = { kind: 'content' };
+const alive: EventMeaning = { kind: 'alive' };
+const nothing: EventMeaning = { kind: 'nothing' };
+
+function meaningOf({ value }: StreamEvent): EventMeaning {
+  if (!isObject(value)) return nothing;
+  const error = value.error ? errorIn(value) : null;
+  if (error) return { kind: 'error', error };
+  if ('contentBlockStart' in value || 'contentBlockDelta' in value || 'messageStop' in value) return content;
+  return 'messageStart' in value ? alive : nothing;
+}
+
+/** Ends with `metadata`, after `messageStop`. A stream that ends between the two lacks only its usage. */
+class ConverseWatch implements StreamWatch {
+  readonly missingEnd = '';
+  #hasStopped = false;
+  #hasMetadata = false;
+  #hasFailed = false;
+
+  note({ value }: StreamEvent): void {
+    if (!isObject(value)) return;
+    this.#hasStopped ||= 'messageStop' in value;
+    this.#hasMetadata ||= 'metadata' in value;
+    this.#hasFailed ||= Boolean(value.error);
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#hasFailed || (this.#hasStopped && this.#hasMetadata);
+  }
+
+  get hasFinished(): boolean {
+    return this.isComplete || this.#hasStopped;
+  }
+
+  get mayGoOn(): boolean {
+    return !this.isComplete;
+  }
+
+  get isWhole(): boolean {
+    return this.#hasStopped && !this.#hasFailed;
+  }
+
+  ending(close: StreamClose): StreamEnd | null {
+    if (this.#hasFailed) return 'failed';
+    return this.#hasStopped && (this.#hasMetadata || close === 'ended') ? 'complete' : null;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return `data: ${writeBedrockError(error)}\n\n`;
+  }
+}

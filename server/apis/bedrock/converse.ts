@@ -1,0 +1,45 @@
+import { isObject } from '../../contract/is-object.ts';
+import { conversationOf } from '../core/requests/conversation-id.ts';
+import { errorIn } from '../core/upstream-error.ts';
+import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts';
+import { converseStream } from './converse-stream.ts';
+import { bedrockErrors } from './read-error.ts';
+import { converseUsage } from './usage.ts';
+
+export const converseRequest: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: () => false,
+  wantsUsage: () => true,
+  conversationOf,
+  supportsPrefill: false,
+};
+
+const whole: WholeFormat = {
+  kind: 'json',
+  marks: ['"output"'],
+  isNeverLonger: true,
+  maxHeldBytes: 32 * 1024 * 1024,
+  isNumbers: false,
+  judge: (answer) => judgeError(answer, isObject(answer.output)),
+};
+
+export function judgeError(answer: Record<string, unknown>, isAnswer: boolean): Verdict {
+  const error = isAnswer ? null : errorIn(answer);
+  return error ? { kind: 'error', status: bedrockErrors.statusOf(error), error } : { kind: 'answer' };
+}
+
+/** Converse and ConverseStream of Amazon Bedrock. */
+export const converse: Wire = {
+  name: 'bedrock-converse',
+  operation: 'chat',
+  request: converseRequest,
+  whole,
+  errors: bedrockErrors,
+  usage: converseUsage,
+  stream: converseStream,
+  rescue: null,
+};

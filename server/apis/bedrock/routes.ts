@@ -1,0 +1,30 @@
+/** The routes of Bedrock, which only upstream requests use; no client calls them. */
+
+import { plainRoute, type Route } from '../core/route.ts';
+import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
+import { converse, converseRequest, judgeError } from './converse.ts';
+import { bedrockErrors } from './read-error.ts';
+
+/** Embeddings by InvokeModel, in the form of the model's maker. */
+const bedrockEmbed = cloudEmbeddings({
+  name: 'bedrock-embeddings',
+  request: converseRequest,
+  errors: bedrockErrors,
+  marks: ['"embedding"', '"embeddings"'],
+  judge: (answer) => judgeError(answer, 'embedding' in answer || 'embeddings' in answer),
+});
+
+const whole: Route = {
+  ...plainRoute,
+  method: 'POST',
+  wire: converse,
+  path: '/model/{model}/converse',
+  model: 'required',
+  modelIn: 'path',
+};
+
+export const bedrockRoutes: readonly Route[] = [
+  whole,
+  { ...whole, wire: bedrockEmbed, path: '/model/{model}/invoke' },
+  { ...whole, path: '/model/{model}/converse-stream', streamIn: 'path', stream: converse.stream, unstreamed: whole },
+];

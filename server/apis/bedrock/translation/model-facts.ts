@@ -1,0 +1,125 @@
+/**
+ * The features that each family of models on Bedrock supports through Converse. As of 2026-11-23. Claude is not among
+ * them: it is called through Anthropic's own API.
+ *
+ * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts), "Prompt caching"; API
+ * reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
+ * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of
+ * Llama); browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results);
+ * langchain-ai/langchain-aws#401 and strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history);
+ * vercel/ai (Mistral's call ids).
+ *
+ * Sources for structured output, which is otherwise emulated by a tool or in the prompt: [list] Amazon Bedrock user
+ * guide, "Get validated JSON results from models", "Supported models" (February 2026; later editions refer to the model
+ * cards); [card] the model's card there, "Features supported using bedrock-runtime endpoint"; [tried]
+ * BerriAI/litellm#35655, which tried them and quotes their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
+ */
+import { familyOf } from '../../../models/model-families.ts';
+
+export interface ConverseFacts {
+  /** Null if unknown. */
+  maxOutputTokens: number | null;
+  /** False if streamed requests with tools are refused; a whole answer is then requested. */
+  streamsTools: boolean;
+  /** Accepted members of `toolChoice` besides `auto`. `any`: forcing a tool by its name is not supported. */
+  forcedTool: 'named' | 'any' | 'none';
+  /** Supports a JSON schema for answers (`outputConfig`) and for tool arguments (`strict`). */
+  structuredOutput: boolean;
+  /** Accepts only `type`, `properties` and `required` at the top of a tool's schema. */
+  plainSchemas: boolean;
+  callIds: 'anthropic' | 'mistral';
+  /** Accepts `system`. */
+  system: boolean;
+  /** Text and media may follow tool results in the same message. */
+  mixedResults: boolean;
+  /** Accepts `cachePoint` in `system` and `messages`. */
+  cachePoints: boolean;
+  /** The field of `additionalModelRequestFields` that controls how much the model thinks. */
+  effortField: 'reasoning_effort' | 'reasoningConfig' | null;
+  efforts: readonly string[];
+  /** Accepts `reasoningContent` of earlier turns. */
+  takesReasoning: boolean;
+}
+
+/** Unlisted models get only what all models accept. Bedrock itself reports anything that they do not accept. */
+const other: ConverseFacts = {
+  maxOutputTokens: null,
+  streamsTools: true,
+  forcedTool: 'none',
+  structuredOutput: false,
+  plainSchemas: false,
+  callIds: 'anthropic',
+  system: true,
+  mixedResults: true,
+  cachePoints: false,
+  effortField: null,
+  efforts: [],
+  takesReasoning: true,
+};
+const nova: ConverseFacts = {
+  ...other,
+  maxOutputTokens: 10_000,
+  forcedTool: 'named',
+  plainSchemas: true,
+  cachePoints: true,
+};
+const llama: ConverseFacts = { ...other, maxOutputTokens: 8192, streamsTools: false, mixedResults: false };
+const mistral: ConverseFacts = { ...other, callIds: 'mistral', mixedResults: false };
+
+const open: ConverseFacts = { ...other, structuredOutput: true };
+const openMistral: ConverseFacts = { ...mistral, structuredOutput: true };
+const deepseek: ConverseFacts = { ...other, forcedTool: 'any', takesReasoning: false };
+
+const families: Record<string, ConverseFacts> = {
+  'amazon.nova': nova,
+  'amazon.nova-premier': { ...nova, maxOutputTokens: 32_000 },
+  // Its effort `high` refuses `maxTokens`, `temperature` and `topP`.
+  'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
+  'amazon.titan': { ...other, system: false },
+  deepseek,
+  // V3.1: [list]. V3.2: [card].
+  'deepseek.v3': { ...deepseek, structuredOutput: true },
+  // Both: [list], which lacks the 4B.
+  'google.gemma-3-12b': open,
+  'google.gemma-3-27b': open,
+  'meta.llama': llama,
+  'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
+  'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
+  // M2: [list]. M2.1: [models.dev]. M2.5: [card].
+  'minimax.minimax-m2': open,
+  mistral,
+  // Magistral, Ministral, Mistral Large 3 and Voxtral: [list].
+  'mistral.magistral': openMistral,
+  'mistral.ministral-3-': openMistral,
+  'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
+  'mistral.mixtral': { ...mistral, maxOutputTokens: 4096, system: false },
+  'mistral.mistral-large-2402': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
+  'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
+  'mistral.mistral-large-3': openMistral,
+  'mistral.voxtral': openMistral,
+  // Kimi K2 Thinking: [list]. K2.5: [card].
+  'moonshot.kimi-k2': open,
+  'moonshotai.kimi-k2': open,
+  // Nano 9B and 12B v2: [list]. Nano 3 30B and Super 3: [models.dev].
+  'nvidia.nemotron-nano': open,
+  'nvidia.nemotron-super': open,
+  // [list], including GPT OSS Safeguard.
+  'openai.gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+  // [list]. Coder Next: [card].
+  'qwen.qwen3': open,
+  // [tried]
+  'zai.glm-5': open,
+};
+
+/** @param model `us.meta.llama4-scout-17b-instruct-v1:0`, or an ARN that ends in such a name */
+export function converseFacts(model: string): ConverseFacts {
+  return familyOf(families, withoutRegion(model.slice(model.lastIndexOf('/') + 1).toLowerCase())) ?? other;
+}
+
+/** The prefixes of cross-region inference profiles. */
+const regions = new Set(['us', 'us-gov', 'eu', 'apac', 'jp', 'au', 'ca', 'sa', 'amer', 'global']);
+
+function withoutRegion(name: string): string {
+  const dot = name.indexOf('.');
+  return regions.has(name.slice(0, dot)) ? name.slice(dot + 1) : name;
+}

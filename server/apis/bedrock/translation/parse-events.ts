@@ -1,0 +1,114 @@
+/**
+ * Parses a stream of Bedrock's Converse API. Each event is an object with one member, its type: `{"messageStop":{…}}`.
+ * Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
+ */
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../core/sse-event.ts';
+import { errorIn } from '../../core/upstream-error.ts';
+import { EventUsage } from '../../neutral/answers/token-usage.ts';
+import type { EventParser } from '../../neutral/answers/wire-translation.ts';
+import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import { neutralError } from '../../neutral/neutral-error.ts';
+import { converseReports } from '../usage.ts';
+import { sealOf } from './parse-answer.ts';
+import { parseStop } from './stops.ts';
+
+type Json = Record<string, unknown>;
+
+export class ConverseEventParser implements EventParser {
+  readonly #calls = new Set<unknown>();
+  /** The block of reasoning that has begun and has no signature yet; null if there is none. */
+  #unsigned: unknown = null;
+  readonly #usage = new EventUsage(converseReports);
+  #hasStopped = false;
+  #isOver = false;
+
+  push({ value }: StreamEvent): AnswerEvent[] {
+    if (!isObject(value)) return [];
+    const { messageStart, contentBlockStart, contentBlockDelta, contentBlockStop, messageStop, metadata, error } =
+      value;
+    if (error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    if (isObject(messageStart)) return [{ type: 'start', id: '' }];
+    if (isObject(contentBlockStart)) return this.#open(contentBlockStart);
+    if (isObject(contentBlockDelta)) return this.#add(contentBlockDelta);
+    if (isObject(contentBlockStop)) return this.#close(contentBlockStop.contentBlockIndex);
+    if (isObject(messageStop)) return this.#stop(messageStop);
+    return isObject(metadata) ? [...this.#usage.eventsOf(value), ...this.end()] : [];
+  }
+
+  /** `metadata` is the last event. Without it only the usage is missing. */
+  end(): AnswerEvent[] {
+    if (!this.#hasStopped || this.#isOver) return [];
+    this.#isOver = true;
+    return [{ type: 'end' }];
+  }
+
+  /** Sent for calls; most models do not send it for other blocks. */
+  #open({ contentBlockIndex: index, start }: Json): AnswerEvent[] {
+    const toolUse = isObject(start) ? start.toolUse : undefined;
+    if (!isObject(toolUse)) return [];
+    this.#calls.add(index);
+    const { toolUseId, name } = toolUse;
+    const call = {
+      type: 'call',
+      index: Number(index),
+      id: textOf(toolUseId),
+      name: textOf(name),
+      kind: 'function',
+    } as const;
+    return [...this.#sealOther(index), call];
+  }
+
+  #add({ contentBlockIndex: index, delta }: Json): AnswerEvent[] {
+    if (!isObject(delta)) return [];
+    const { text, toolUse, reasoningContent } = delta;
+    if (typeof text === 'string') return text === '' ? [] : [...this.#sealOther(index), { type: 'text', text }];
+    if (isObject(toolUse)) return this.#callArguments(index, textOf(toolUse.input));
+    if (isObject(reasoningContent)) return this.#think(index, reasoningContent);
+    return Object.keys(delta)
+      .slice(0, 1)
+      .map((name) => ({ type: 'foreign', name: name === 'citation' ? 'citations' : name }));
+  }
+
+  #callArguments(index: unknown, text: string): AnswerEvent[] {
+    return text === '' || !this.#calls.has(index) ? [] : [{ type: 'arguments', index: Number(index), text }];
+  }
+
+  #think(index: unknown, { text, signature, redactedContent }: Json): AnswerEvent[] {
+    if (typeof text === 'string' && text !== '') {
+      this.#unsigned = index;
+      return [{ type: 'thinking', text }];
+    }
+    if (typeof signature === 'string' && signature !== '') {
+      this.#unsigned = null;
+      return [{ type: 'seal', seal: sealOf(signature) }];
+    }
+    if (typeof redactedContent !== 'string') return [];
+    return [{ type: 'seal', seal: { kind: 'redacted', data: redactedContent } }];
+  }
+
+  /** Ends reasoning without a signature if another block begins before its end was reported. */
+  #sealOther(index: unknown): AnswerEvent[] {
+    return this.#unsigned === null || this.#unsigned === index ? [] : this.#seal();
+  }
+
+  #seal(): AnswerEvent[] {
+    if (this.#unsigned === null) return [];
+    this.#unsigned = null;
+    return [{ type: 'seal', seal: sealOf(undefined) }];
+  }
+
+  #close(index: unknown): AnswerEvent[] {
+    if (this.#calls.delete(index)) return [{ type: 'call-end', index: Number(index) }];
+    return this.#unsigned === index ? this.#seal() : [];
+  }
+
+  #stop(message: Json): AnswerEvent[] {
+    this.#hasStopped = true;
+    return [...this.#seal(), { type: 'stop', stop: parseStop(message) }];
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

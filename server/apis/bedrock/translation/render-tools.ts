@@ -1,0 +1,118 @@
+/**
+ * Renders the tools of a request for Bedrock's Converse API, which of them the model must call, and the format of its
+ * answer.
+ */
+import { writeJson } from '../../neutral/json-text.ts';
+import type { JsonSchema, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { offeredTools } from '../../neutral/requests/offered-tools.ts';
+import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { objectSchema, strictSchema } from '../../neutral/requests/schemas.ts';
+import type { ConverseFacts } from './model-facts.ts';
+
+type Json = Record<string, unknown>;
+
+interface ToolUse {
+  /** The value for `toolConfig`; absent if no tools are offered. */
+  config?: Json;
+  prompts: string[];
+  /** The tool whose arguments are the answer. */
+  answerTool?: string;
+}
+
+const answerToolName = 'answer_in_format';
+
+export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse {
+  const { toolChoice, parallelToolCalls, format } = rendering.conversation;
+  rendering.drop('parallelToolCalls', parallelToolCalls === false ? false : undefined, 'no-equal');
+  const offered = toolsToOffer(rendering);
+  const tools = offered.map((tool) => renderTool(rendering, tool, facts));
+  const isNative = format?.kind === 'schema' && facts.structuredOutput;
+  if (format === undefined || isNative) return withChoice(rendering, facts, { tools, offered, choice: toolChoice });
+  const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
+  if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree) {
+    rendering.emulate('format', 'in-prompt');
+    const prompt = formatPrompt(format.kind === 'schema' ? format.schema : undefined);
+    const chosenTools = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
+    return { ...chosenTools, prompts: [...chosenTools.prompts, prompt] };
+  }
+  rendering.emulate('format', 'as-tool');
+  const description = format.description ?? 'Gives the answer in the format that is wanted.';
+  const schema = schemaFor(rendering, format.schema, rendering.nameOf('format'), facts);
+  const answer = { toolSpec: { name: answerToolName, description, inputSchema: { json: schema } } };
+  return { config: { tools: [...tools, answer], toolChoice: { any: {} } }, prompts: [], answerTool: answerToolName };
+}
+
+/** Converse has no choice `none`, so no tools are offered in that case. */
+function toolsToOffer(rendering: Rendering): readonly Tool[] {
+  const { toolChoice } = rendering.conversation;
+  if (toolChoice?.mode === 'none') return [];
+  if (toolChoice?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
+  return offeredTools(rendering.conversation);
+}
+
+function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Json {
+  const { description, schema, strict } = rendering.asFunction(tool);
+  const isStrict = strict === true && facts.structuredOutput && schema !== undefined;
+  if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
+  const json = isStrict
+    ? strictSchema(schema, tool.at, rendering.losses)
+    : schemaFor(rendering, schema, tool.at, facts);
+  return {
+    toolSpec: {
+      name: rendering.names.outward(tool),
+      description: description === '' ? undefined : description,
+      inputSchema: { json },
+      strict: isStrict ? true : undefined,
+    },
+  };
+}
+
+function schemaFor(
+  rendering: Rendering,
+  toolSchema: JsonSchema | undefined,
+  at: string,
+  facts: ConverseFacts,
+): JsonSchema {
+  const { $schema: _, ...schema } = objectSchema(toolSchema);
+  if (!facts.plainSchemas) return schema;
+  const { type, properties, required, ...others } = schema;
+  if (Object.keys(others).some((keyword) => !annotations.has(keyword))) rendering.losses.emulated(at, 'schema-keyword');
+  return { type, properties: properties ?? {}, ...(required !== undefined && { required }) };
+}
+
+/** Keywords whose removal hardly changes which inputs are valid. */
+const annotations = new Set(['title', 'description', 'additionalProperties']);
+
+interface Choosing {
+  tools: readonly Json[];
+  offered: readonly Tool[];
+  choice: ToolChoice | undefined;
+}
+
+function withChoice(
+  rendering: Rendering,
+  { forcedTool }: ConverseFacts,
+  { tools, offered, choice }: Choosing,
+): ToolUse {
+  if (tools.length === 0) return { prompts: [] };
+  const isNamed = choice?.mode === 'named';
+  const isForced = isNamed || choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
+  if (!isForced) return { config: { tools }, prompts: [] };
+  const name = isNamed ? rendering.names.outward(choice) : undefined;
+  if (forcedTool === 'none') {
+    rendering.emulate('toolChoice', 'in-prompt');
+    const prompt = name === undefined ? 'Answer by calling one of the tools.' : `Answer by calling the tool ${name}.`;
+    return { config: { tools }, prompts: [prompt] };
+  }
+  if (name === undefined) return { config: { tools, toolChoice: { any: {} } }, prompts: [] };
+  if (forcedTool === 'named') return { config: { tools, toolChoice: { tool: { name } } }, prompts: [] };
+  rendering.emulate('toolChoice', 'no-equal');
+  const only = tools.filter((_, index) => offered[index] && rendering.names.outward(offered[index]) === name);
+  return { config: { tools: only, toolChoice: { any: {} } }, prompts: [] };
+}
+
+function formatPrompt(schema: JsonSchema | undefined): string {
+  if (schema === undefined)
+    return 'Answer with one JSON object and nothing else: no text around it, and no code fence.';
+  return `Answer with JSON of this schema and nothing else, without a code fence:\n${writeJson(schema)}`;
+}

@@ -1,0 +1,11 @@
+import type { UpstreamTranslation } from '../../neutral/answers/wire-translation.ts';
+import { parseConverseAnswer } from './parse-answer.ts';
+import { ConverseEventParser } from './parse-events.ts';
+import { renderConverseRequest } from './render-request.ts';
+
+/** `POST /model/{id}/converse` and `/converse-stream` of Amazon Bedrock. */
+export const bedrockConverse: UpstreamTranslation = {
+  renderRequest: renderConverseRequest,
+  parseAnswer: parseConverseAnswer,
+  eventParser: () => new ConverseEventParser(),
+};

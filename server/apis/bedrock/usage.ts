@@ -1,0 +1,45 @@
+/** Usage of requests of Bedrock's Converse API. */
+import { isObject } from '../../contract/is-object.ts';
+import type { Usage } from '../../contract/ledger.ts';
+import { conversationUsage } from '../core/usage/conversation-usage.ts';
+import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
+import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
+import { usageBesideCache } from '../core/usage/usage-beside-cache.ts';
+import type { MeasuredRequest } from '../core/wire.ts';
+
+/** Streams report it in `metadata`, their last event. */
+export const converseReports: UsageReports = {
+  name: 'usage',
+  places: [['metadata', 'usage']],
+  isComplete: () => true,
+  toUsage,
+};
+
+export const converseUsage = conversationUsage({
+  allowedTokens,
+  answersPaid: () => 1,
+  // The limit of gpt-oss, the largest model that is used this way.
+  unknownOutputTokens: 131_072,
+  reported: (answer) => reportedUsage(answer, converseReports),
+});
+
+function allowedTokens(body: MeasuredRequest): number | null {
+  const config = body.field('inferenceConfig');
+  const maxTokens = isObject(config) ? config.maxTokens : undefined;
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
+}
+
+/**
+ * Input tokens exclude those that are read from a cache, or written to one; output tokens include thinking, which is not
+ * counted separately. `cacheDetails`: `[{"inputTokens":100,"ttl":"1h"}]`.
+ */
+function toUsage(fields: Record<string, unknown>): Usage | null {
+  const writtenByTtl = sumOfCounts(fields.cacheDetails, 'inputTokens', () => true);
+  return usageBesideCache({
+    input: countOf(fields.inputTokens),
+    cacheRead: countOf(fields.cacheReadInputTokens) ?? 0,
+    cacheWritten: countOf(fields.cacheWriteInputTokens) ?? writtenByTtl,
+    writtenForAnHour: sumOfCounts(fields.cacheDetails, 'inputTokens', ({ ttl }) => ttl === '1h'),
+    output: countOf(fields.outputTokens),
+  });
+}

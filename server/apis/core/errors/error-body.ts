@@ -1,0 +1,77 @@
+/**
+ * Parses an upstream's error body. Pydantic's validation errors, as FastAPI and vLLM send them, echo their input, so
+ * an error may have megabytes (vllm#49239): of a long one only the relevant members are parsed.
+ */
+
+import { JsonNames } from '../../json/json-names.ts';
+import { fieldValue, type JsonField, peekJson } from '../../json/json-peek.ts';
+
+/** JSON up to this size is parsed as a whole. */
+const parsedBytes = 64 * 1024;
+/** JSON up to this size is scanned; a longer error is classified by its status alone. */
+const readBytes = 256 * 1024;
+/** Of a longer string, only this much is read. */
+const textBytes = 2048;
+const quote = 0x22;
+const openingBrace = 0x7b;
+
+const errorFields = ['message', 'type', 'status', 'code', 'param', 'details'];
+const errorFieldNames = new JsonNames(errorFields);
+const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...errorFields]);
+const errorName = new JsonNames(['error']);
+
+/**
+ * The input for `errorIn`: the whole body if it is short, otherwise its relevant members. Undefined if it is too long or
+ * not JSON.
+ */
+export function readErrorBody(body: Buffer): unknown {
+  if (body.length <= parsedBytes) return parse(body);
+  return body.length <= readBytes ? readLong(body, topNames) : undefined;
+}
+
+/** The members in `names`, each shortened by `readMember`. */
+function readLong(body: Buffer, names: JsonNames): Record<string, unknown> | undefined {
+  const peek = peekJson(body, names);
+  if (!peek.ok) return undefined;
+  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readMember(body, name, field)]));
+}
+
+/** The value of a member, without parts that are long to parse. */
+function readMember(body: Buffer, name: string, field: JsonField): unknown {
+  if (field.end - field.start <= parsedBytes) return parseField(body, field);
+  if (body[field.start] === quote) return beginningOf(body, field.start);
+  if (body[field.start] !== openingBrace) return undefined;
+  const value = body.subarray(field.start, field.end);
+  if (value.length > readBytes) return {};
+  if (name === 'error') return readLong(value, errorFieldNames);
+  return name === 'response' ? readLong(value, errorName) : undefined;
+}
+
+/** The string's beginning, cut before an escape in its second half, so that no escape is split. */
+function beginningOf(body: Buffer, start: number): string {
+  const text = body.toString('utf8', start + 1, start + textBytes);
+  const cut = text.indexOf('\\', textBytes / 2);
+  return parseText(cut === -1 ? text : text.slice(0, cut));
+}
+
+function parseText(escaped: string): string {
+  const value = parse(Buffer.from(`"${escaped}"`));
+  return typeof value === 'string' ? value : escaped;
+}
+
+function parseField(body: Buffer, field: JsonField): unknown {
+  try {
+    return fieldValue(body, field);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return value;
+  } catch {
+    return undefined;
+  }
+}

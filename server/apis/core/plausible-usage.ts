@@ -1,0 +1,72 @@
+/**
+ * Checks whether reported usage is plausible. A count that is negative, or impossibly large for the request and its
+ * response, is dropped: a single one would corrupt the totals of its key and month permanently. Pure.
+ */
+import type { Usage } from '../../contract/ledger.ts';
+
+/** The most that a request and its response can amount to. */
+export interface MostUsage {
+  inputTokens: number;
+  outputTokens: number;
+  seconds: number;
+}
+
+export const unbounded: MostUsage = {
+  inputTokens: Number.MAX_SAFE_INTEGER,
+  outputTokens: Number.MAX_SAFE_INTEGER,
+  seconds: Number.MAX_SAFE_INTEGER,
+};
+
+const partsOfInput = ['cachedInputTokens', 'cacheWriteTokens', 'audioInputTokens', 'imageInputTokens'] as const;
+const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputTokens'] as const;
+
+interface Plausible {
+  usage: Usage;
+  /** A reported value was dropped or rounded up. */
+  isMended: boolean;
+}
+
+export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
+  const usage: Usage = {};
+  keepTokens(usage, reported, { total: 'inputTokens', parts: partsOfInput, most: most.inputTokens });
+  keepOneHour(usage, reported);
+  keepTokens(usage, reported, { total: 'outputTokens', parts: partsOfOutput, most: most.outputTokens });
+  if (reported.seconds !== undefined && isWithin(reported.seconds, most.seconds)) usage.seconds = reported.seconds;
+  let isMended = false;
+  for (const name in reported) {
+    const field = name as keyof Usage;
+    if (reported[field] !== usage[field]) isMended = true;
+  }
+  return { usage, isMended };
+}
+
+interface Side {
+  total: 'inputTokens' | 'outputTokens';
+  parts: readonly (keyof Usage)[];
+  most: number;
+}
+
+/** Parts are bounded by the total; without a total, by `most`. */
+function keepTokens(usage: Usage, reported: Usage, { total, parts, most }: Side): void {
+  const sum = reported[total];
+  if (sum !== undefined) {
+    if (!isWithin(sum, most)) return;
+    usage[total] = Math.ceil(sum);
+  }
+  for (const name of parts) {
+    const part = reported[name];
+    if (part !== undefined && isWithin(part, mostOf(name, sum ?? most, usage))) usage[name] = Math.ceil(part);
+  }
+}
+
+/** What was read from a cache was not written to it. */
+function mostOf(name: keyof Usage, total: number, { cachedInputTokens = 0 }: Usage): number {
+  return name === 'cacheWriteTokens' ? total - cachedInputTokens : total;
+}
+
+function keepOneHour(usage: Usage, { cacheWriteOneHourTokens: part }: Usage): void {
+  if (part !== undefined && isWithin(part, usage.cacheWriteTokens ?? 0))
+    usage.cacheWriteOneHourTokens = Math.ceil(part);
+}
+
+const isWithin = (value: number, max: number) => value >= 0 && value <= max;

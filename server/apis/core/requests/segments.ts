@@ -1,0 +1,46 @@
+/** Segments of a path, which are split before `%2F` is decoded. */
+import { pattern } from '../../../ground/bounded-pattern.ts';
+
+/** Keeps a stray `%`. */
+export function decodeSegment(segment: string): string {
+  return decoded(segment) ?? segment;
+}
+
+/** Null if an escape is incomplete, or if the escaped bytes are not UTF-8. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a path or a part of it can be decoded. */
+export function isDecodable(path: string): boolean {
+  return !path.includes('%') || decoded(path) !== null;
+}
+
+/** Control, format and unassigned characters, lone surrogates, blanks, and all that separates parts of a URL. */
+const separating = pattern(/[\p{C}\p{Z}/\\?#%;]/u);
+/** A word of an API, such as `files` or `cancel`, rather than an id. */
+const word = pattern(/^[A-Za-z_-]+$/);
+const visible = pattern(/^[!-~]*$/);
+/** The longest id in a path that is passed on; within what a pattern reads. */
+const maxIdLength = 1_000;
+
+/**
+ * Whether all servers read a segment in the same way. Starlette (LiteLLM, vLLM) decodes a path before it splits it, nginx
+ * before it resolves dots; Tomcat cuts a segment at `;`; others trim blanks or normalise Unicode. There, a name that is
+ * unknown to Sluice would become the id of another group's object, or the name of an action.
+ */
+export function isReadAlike(segment: string): boolean {
+  const name = decoded(segment);
+  if (name === null || segment.length > maxIdLength || !visible.test(segment)) return false;
+  if (name !== segment && word.test(name)) return false;
+  return name !== '.' && name !== '..' && !separating.test(name) && name.normalize('NFKC') === name;
+}
+
+/** Replaces the segment at `index` with `value`, encoded. */
+export function withSegment(path: string, index: number, value: string): string {
+  return path.split('/').with(index, encodeURIComponent(value)).join('/');
+}

@@ -1,0 +1,97 @@
+/** Usage of conversations whose API is not OpenAI's: estimates by size, and what the answer reports. */
+import type { Usage } from '../../../contract/ledger.ts';
+import { parseObject } from '../../json/parse-object.ts';
+import { plausibleUsage, unbounded } from '../plausible-usage.ts';
+import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
+import { linesOf } from '../sse-event.ts';
+import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { promptTokensOf } from './prompt-tokens.ts';
+
+/** What differs between the APIs. */
+interface ConversationUsage {
+  /** The maximum of tokens that the request allows for each answer; null if it sets none. */
+  allowedTokens(body: MeasuredRequest): number | null;
+  /** The number of answers that are billed. */
+  answersPaid(body: MeasuredRequest): number;
+  /** Output limit of the largest current model. */
+  unknownOutputTokens: number;
+  /** Null if the answer reports no usage. */
+  reported(answer: KeptAnswer): Usage | null;
+}
+
+/** English text has about four bytes per token. */
+const bytesPerToken = 4;
+/** Caps the likely input, because images within JSON are large but cost few tokens. */
+const maxLikelyInput = 32_000;
+/** Clients allow far more output than they get: Claude Code 32,000 tokens. */
+const maxLikelyOutput = 4_096;
+/** For content that is only referenced, such as a file or video; no model's context window is larger. */
+const maxReferredTokens = 10_000_000;
+/** For thoughts that are not part of the answer. */
+const maxHiddenTokens = 1_000_000;
+
+export function conversationUsage(api: ConversationUsage): UsageFormat {
+  const { allowedTokens, answersPaid, unknownOutputTokens, reported } = api;
+  return {
+    likely: (body) => ({
+      inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), maxLikelyInput),
+      outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput),
+    }),
+    worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds, sizeOf?: SizeOf): Usage {
+      const window = contextTokens ?? Number.POSITIVE_INFINITY;
+      const input = body.captured ? promptTokensOf(body.captured) : body.size;
+      const output = allowedTokens(body) ?? unknownOutputTokens;
+      const maxOutput = Math.min(output, outputTokens ?? output, window);
+      const inputTokens = mostInput(input, referredIn(body.captured), contextTokens, sizeOf);
+      return { inputTokens, outputTokens: maxOutput * answersPaid(body) };
+    },
+    hints: ({ size }, answerBytes) => ({
+      most: { ...unbounded, inputTokens: size + maxReferredTokens, outputTokens: answerBytes + maxHiddenTokens },
+    }),
+    read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage {
+      const found = reported(answer);
+      if (!found) return { usage: null, certainty: 'none', status: null };
+      const { usage, isMended } = plausibleUsage(found, hints.most ?? unbounded);
+      // The rest is estimated: a stream may have told its input where it was not kept.
+      const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
+      return { usage, certainty: isMended || !isWhole ? 'estimated' : 'reported', status: null };
+    },
+    text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
+  };
+}
+
+function ofPrompt(json: Buffer): number {
+  return Math.ceil(promptTokensOf(json) / bytesPerToken);
+}
+
+/** Counts words alone where the answer, or its end, consists of whole events. */
+function ofAnswer({ tail, bytes }: KeptAnswer): number {
+  const words = wordsOf(tail.toString());
+  const tailLength = Math.max(1, tail.length);
+  return Math.ceil((estimateTokens(words ?? tail.toString()) * bytes) / tailLength);
+}
+
+/** What the model says, thinks and calls tools with, in a whole answer or the events of a stream; null if it is neither. */
+function wordsOf(text: string): string | null {
+  const answer = parseObject(text);
+  const events = answer
+    ? [answer]
+    : linesOf(text).map((line) => (line.startsWith('data:') ? parseObject(line.slice(5)) : null));
+  const known = events.filter((event) => event !== null);
+  return known.length === 0 ? null : known.map((event) => wordsIn(event)).join('');
+}
+
+/** Members that hold words in Anthropic's, Gemini's and Bedrock's API: texts, or the arguments of a call as an object. */
+const wordNames = new Set(['text', 'thinking', 'partial_json', 'name', 'input', 'args']);
+
+/** Answers are nested less deeply. */
+const maxDepth = 32;
+
+function wordsIn(value: unknown, isWord = false, depth = 0): string {
+  if (typeof value === 'string') return isWord ? value : '';
+  if (typeof value !== 'object' || value === null || depth === maxDepth) return '';
+  return Object.entries(value)
+    .map(([name, member]) => wordsIn(member, isWord || wordNames.has(name), depth + 1))
+    .join('');
+}

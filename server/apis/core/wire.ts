@@ -1,0 +1,201 @@
+/**
+ * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out; no
+ * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
+ */
+import type { Operation } from '../../contract/capability.ts';
+import type { Usage, UsageCertainty } from '../../contract/ledger.ts';
+import type { Failure } from './failure.ts';
+import type { HeaderFields } from './headers.ts';
+import type { MostUsage } from './plausible-usage.ts';
+import type { SizeOf } from './referred-input.ts';
+import type { StreamFormat } from './stream-format.ts';
+import type { RescueFormat } from './stream-text.ts';
+import type { UpstreamError } from './upstream-error.ts';
+
+export interface Wire {
+  /** Such as `openai-chat`. */
+  readonly name: string;
+  /** The operation that it performs. */
+  readonly operation: Operation;
+  readonly request: RequestFormat;
+  /** For answers that arrive as a whole. */
+  readonly whole: WholeFormat;
+  readonly errors: ErrorFormat;
+  readonly usage: UsageFormat;
+  /** For streamed answers; null if the API has none. */
+  readonly stream: StreamFormat | null;
+  /** For streams that another target can continue; null if none can. */
+  readonly rescue: RescueFormat | null;
+}
+
+/** The top-level fields of a request body. */
+export interface RequestView {
+  /** Undefined if the field is missing, malformed, or too long to parse. */
+  field(name: string): unknown;
+  /** The field as it was sent, of any length; null if it is missing or `null`, and for forms. */
+  raw(name: string): RawField | null;
+}
+
+/** Longer texts of a JSON body take too long to decode at once; only their size in bytes is used. */
+export const maxTextBytes = 1024 * 1024;
+
+/** The original bytes of a value in a JSON body. */
+export interface RawField {
+  bytes: Buffer;
+  /** Number of elements, if it is a list. */
+  items: number;
+}
+
+/** A conversation that the provider stores. */
+export interface MessageThread {
+  /** The provider's id of the message that the request continues; null for the first one. */
+  previousMessageId: string | null;
+}
+
+export interface RequestFormat {
+  /** The number of answers or images requested: at least one. */
+  answersAsked(body: RequestView): number;
+  /** The number of answers that may be billed, which `best_of` makes larger than what is sent. */
+  answersPaid(body: RequestView): number;
+  /** The answer is plain text rather than JSON. */
+  isTextAsked(body: RequestView): boolean;
+  /** The answer is a single text and nothing else, so that another upstream could continue it. */
+  isOneText(body: RequestView): boolean;
+  /** The work continues after the response to this request, and the result is fetched later. */
+  isBackground(body: RequestView): boolean;
+  /** An upstream may interpret the request as one for a stream. */
+  mayMeanStream(body: RequestView): boolean;
+  /** Whether the client itself asked for usage at the end of its stream. */
+  wantsUsage(body: RequestView): boolean;
+  /** A value that is the same for all turns of a conversation; null for a request outside any conversation. */
+  conversationOf(body: RequestView): string | null;
+  /** The client's own name for its session, if its API has a field for it; undefined for a request that names none. */
+  sessionOf?(body: RequestView): string | undefined;
+  /** The stored thread of messages that the request belongs to, if its API has such; null for a request outside any thread. */
+  threadOf?(body: RequestView): MessageThread | null;
+  /** A target can be asked to continue the beginning of an answer, if its service supports that. */
+  readonly supportsPrefill: boolean;
+}
+
+export interface WholeFormat {
+  readonly kind: 'json' | 'media';
+  /** Members, with their quotes, of which each answer has at least one in its first megabyte. */
+  readonly marks: readonly string[];
+  /** Answers never exceed `maxHeldBytes`, so a longer one is endless. If false, a longer answer passes as it arrives. */
+  readonly isNeverLonger: boolean;
+  /** How much of an answer is held until it is complete. */
+  readonly maxHeldBytes: number;
+  /** The answer consists mainly of numbers, which are slow to scan. */
+  readonly isNumbers: boolean;
+  /** Judges a complete JSON object with at least one member. */
+  judge(answer: Record<string, unknown>): Verdict;
+}
+
+/** The judgement of a whole response. */
+export type Verdict =
+  | { kind: 'answer' }
+  /** `what` completes the sentence "Provider … ". */
+  | { kind: 'damaged'; what: string }
+  /** An error in place of an answer, with the status that it should have had. */
+  | { kind: 'error'; status: number; error: UpstreamError | null }
+  /** An answer that reports a failure of the service; another service may succeed. */
+  | { kind: 'failed-answer'; error: UpstreamError };
+
+export interface FailedAnswer {
+  /** 400 or above. */
+  status: number;
+  headers: HeaderFields;
+  /** Null if the body contains no known form of error. */
+  error: UpstreamError | null;
+  /** The request names a job, so 404 and 409 refer to it. */
+  isAboutJob: boolean;
+}
+
+export interface ErrorFormat {
+  classify(answer: FailedAnswer): Failure;
+  /** The status that an error should have had if it arrived with status 200 or in a stream. */
+  statusOf(error: UpstreamError): number;
+  /** Whether the error code blames the request itself. */
+  isRequestsOwn(code: string): boolean;
+  /** The code of the error at the end of a stream; null if it names none. */
+  codeIn(end: string): string | null;
+}
+
+/** A request body and its size. */
+export interface MeasuredRequest extends RequestView {
+  /** In bytes. */
+  readonly size: number;
+  /** The whole body; null for a form. */
+  readonly captured: Buffer | null;
+}
+
+/** Known limits of the model; null if unknown. */
+export interface ModelBounds {
+  /** The most tokens of one answer. */
+  outputTokens: number | null;
+  /** Prompt and answer together. */
+  contextTokens: number | null;
+}
+
+/** The kept part of an answer, decompressed. */
+export interface KeptAnswer {
+  /** Its end; the whole answer if it is short. */
+  tail: Buffer;
+  /** Its beginning; empty if `tail` is the whole answer. */
+  head: Buffer;
+  /** The beginning of the line in which `tail` begins; empty if `tail` begins with a line. */
+  line?: Buffer | undefined;
+  /** All of it, if it was held until its end. */
+  whole?: Buffer | undefined;
+  /** Length of the whole answer. */
+  bytes: number;
+  contentType: string;
+}
+
+/** What the request reveals about its usage, for answers that report none. */
+export interface UsageHints {
+  /** Reported usage above this is wrong. */
+  most?: MostUsage | undefined;
+  /** Length of the text to be spoken. */
+  inputCharacters?: number;
+  /** Length of the requested video. */
+  seconds?: number;
+  /** Number of requested images. */
+  images?: number;
+}
+
+export interface ExtractedUsage {
+  usage: Usage | null;
+  /**
+   * `reported`: by the upstream. `estimated`: from the request, or what remained of an implausible report. `partial`:
+   * part of the usage.
+   */
+  certainty: UsageCertainty;
+  /** The `status` of a response object; null if the answer has none. */
+  status: string | null;
+}
+
+/** Predicts and reads usage. */
+export interface UsageFormat {
+  /** A rough prediction: reserved against per-minute limits and soft budgets while the request runs. */
+  likely(body: MeasuredRequest): Usage;
+  /**
+   * The most that the request can use, as far as it is bounded. Reserved against hard budgets while it runs, so that
+   * parallel requests can exceed a budget by at most the cost of one of them.
+   */
+  worst(body: MeasuredRequest, model: ModelBounds, sizeOf?: SizeOf): Usage;
+  hints(body: MeasuredRequest, answerBytes: number): UsageHints;
+  /** Called once for the answer that created something, and not when a job is fetched again. */
+  read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
+  /** Estimates for text in both directions; null for anything else. */
+  readonly text: TextEstimates | null;
+}
+
+export interface TextEstimates {
+  /** Prompt tokens of a JSON request body; null if it cannot be parsed or has no prompt. */
+  ofPrompt(json: Buffer): number | null;
+  /** Null if the answer cannot be parsed, or its work has only begun. */
+  ofAnswer(answer: KeptAnswer): number | null;
+  /** The answer is vectors rather than tokens. */
+  readonly isOnlyPrompt: boolean;
+}

@@ -1,0 +1,20 @@
+import type { Wire } from '../core/wire.ts';
+import { geminiAnswer, geminiRequest } from './generate.ts';
+import { geminiErrors } from './read-error.ts';
+import { geminiUsage } from './usage.ts';
+
+/** `:embedContent`, and `:batchEmbedContents`, which `@google/genai` calls even for a single text. */
+export const embedContents: Wire = {
+  name: 'gemini-embeddings',
+  operation: 'embeddings',
+  request: geminiRequest,
+  whole: geminiAnswer(['embedding', 'embeddings'], {
+    isNeverLonger: false,
+    maxHeldBytes: 8 * 1024 * 1024,
+    isNumbers: true,
+  }),
+  errors: geminiErrors,
+  usage: geminiUsage,
+  stream: null,
+  rescue: null,
+};

@@ -1,0 +1,51 @@
+import { conversationOf } from '../core/requests/conversation-id.ts';
+import { errorIn } from '../core/upstream-error.ts';
+import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts';
+import { generateStream } from './generate-stream.ts';
+import { geminiErrors } from './read-error.ts';
+import { geminiUsage } from './usage.ts';
+
+export const geminiRequest: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: () => false,
+  wantsUsage: () => true,
+  conversationOf,
+  supportsPrefill: false,
+};
+
+/** @param members each answer has at least one of these */
+export function geminiAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
+  return {
+    kind: 'json',
+    marks: members.map((name) => `"${name}"`),
+    isNeverLonger: true,
+    maxHeldBytes: 32 * 1024 * 1024,
+    isNumbers: false,
+    judge: (answer) => judge(answer, members),
+    ...more,
+  };
+}
+
+function judge(answer: Record<string, unknown>, members: readonly string[]): Verdict {
+  const error = members.some((name) => name in answer) ? null : errorIn(answer);
+  return error ? { kind: 'error', status: geminiErrors.statusOf(error), error } : { kind: 'answer' };
+}
+
+/**
+ * `:generateContent` and `:streamGenerateContent`. The answer to a prompt that is blocked for its content has no
+ * candidates.
+ */
+export const generateContent: Wire = {
+  name: 'gemini-generate',
+  operation: 'chat',
+  request: geminiRequest,
+  whole: geminiAnswer(['candidates', 'promptFeedback', 'usageMetadata']),
+  errors: geminiErrors,
+  usage: geminiUsage,
+  stream: generateStream,
+  rescue: null,
+};

@@ -1,0 +1,26 @@
+/** Google's APIs accept `generation_config` for `generationConfig`, because protobuf's JSON format allows both. */
+import { isObject } from '../../../contract/is-object.ts';
+
+/** The contents of these fields are not Google's and stay unchanged. */
+const foreign = new Set(
+  'args response parameters parametersJsonSchema responseSchema responseJsonSchema labels'.split(' '),
+);
+/** Nothing in the API is nested more deeply. */
+const maxDepth = 20;
+
+export function inCamelCase(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) return value;
+  if (Array.isArray(value)) return value.map((item) => inCamelCase(item, depth + 1));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, member]) => {
+    const name = camel(key);
+    return [name, foreign.has(name) ? member : inCamelCase(member, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function camel(name: string): string {
+  if (!name.includes('_')) return name;
+  const [first = '', ...rest] = name.split('_');
+  return first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+}

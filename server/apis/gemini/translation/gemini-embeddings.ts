@@ -1,0 +1,79 @@
+/** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
+import { isObject } from '../../../contract/is-object.ts';
+import {
+  type EmbeddingsAnswer,
+  type EmbeddingsRequest,
+  type EmbeddingsWire,
+  vectorOf,
+} from '../../neutral/embeddings.ts';
+import { Fields } from '../../neutral/fields.ts';
+import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
+import { inCamelCase } from './camel-case.ts';
+
+export const geminiEmbeddings: EmbeddingsWire = {
+  parseRequest,
+  renderRequest: ({ texts, dimensions, purpose }, model) => ({
+    requests: texts.map((text) => ({
+      model: model.includes('/') ? model : `models/${model}`,
+      content: { parts: [{ text }] },
+      taskType: purpose,
+      outputDimensionality: dimensions,
+    })),
+  }),
+  parseAnswer,
+  renderAnswer,
+};
+
+/** @param body includes `model`, taken from the URL */
+function parseRequest(body: unknown, losses: Losses): EmbeddingsRequest {
+  const fields = new Fields(inCamelCase(body), '', losses);
+  const model = fields.requiredText('model');
+  fields.ignore('stream');
+  const batch = fields.any('requests') === undefined ? null : fields.items('requests');
+  const parsed = (batch ?? [fields]).map(parseOne);
+  fields.dropRest();
+  const [first] = parsed;
+  if (first === undefined) return invalid('requests', 'expected at least one');
+  const other = parsed.findIndex(
+    ({ purpose, dimensions }) => purpose !== first.purpose || dimensions !== first.dimensions,
+  );
+  if (other !== -1) invalid(`requests[${other}]`, 'another provider accepts only requests with the same settings');
+  const { purpose, dimensions } = first;
+  return { model, texts: parsed.map(({ text }) => text), purpose, dimensions, form: batch ? 'numbers' : 'single' };
+}
+
+function parseOne(request: Fields) {
+  request.ignore('model');
+  const content = request.fields('content') ?? invalid(request.path('content'), 'it is missing');
+  content.ignore('role');
+  const texts = content.items('parts').map((part) => {
+    const text = part.text('text') ?? refuse(part.at, 'media');
+    part.dropRest();
+    return text;
+  });
+  content.dropRest();
+  request.drop('no-equal', 'title', 'autoTruncate');
+  const purpose = request.text('taskType');
+  const dimensions = request.number('outputDimensionality');
+  if (request.at !== '') request.dropRest();
+  return { text: texts.join('\n'), purpose, dimensions };
+}
+
+function parseAnswer(body: unknown): EmbeddingsAnswer | null {
+  if (!isObject(body)) return null;
+  const list = Array.isArray(body.embeddings) ? body.embeddings : [body.embedding];
+  const vectors = list.map((item) => (isObject(item) ? vectorOf(item.values) : null));
+  const { usageMetadata } = body;
+  const tokens = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
+  return vectors.every((vector) => vector !== null)
+    ? { vectors, promptTokens: typeof tokens === 'number' ? tokens : null }
+    : null;
+}
+
+function renderAnswer({ vectors, promptTokens }: EmbeddingsAnswer, { form }: EmbeddingsRequest) {
+  const embeddings = vectors.map((values) => ({ values }));
+  return {
+    ...(form === 'single' ? { embedding: embeddings[0] } : { embeddings }),
+    usageMetadata: promptTokens === null ? undefined : { promptTokenCount: promptTokens },
+  };
+}

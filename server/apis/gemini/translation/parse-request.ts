@@ -1,0 +1,161 @@
+/** Parses a request of `:generateContent`. Source: Google, "Gemini API reference", v1beta. */
+
+import { Fields } from '../../neutral/fields.ts';
+import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
+import type { AnswerFormat, Conversation, Part, ReasoningRequest, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { addSystem } from '../../neutral/requests/add-system.ts';
+import { inCamelCase } from './camel-case.ts';
+import { parseContents, parsePart } from './parse-contents.ts';
+
+/**
+ * @param body with `model` and `stream` added from the URL
+ * @throws GatewayError `invalid_value` that names the invalid field
+ */
+export function parseGenerateRequest(body: unknown, losses: Losses): Conversation {
+  const fields = new Fields(inCamelCase(body), '', losses);
+  const config = fields.fields('generationConfig') ?? new Fields({}, 'generationConfig', losses);
+  const conversation: Conversation = {
+    wire: 'gemini-generate',
+    model: fields.requiredText('model'),
+    ...parseConversation(fields),
+    tools: fields.items('tools').flatMap(parseTools),
+    toolChoice: parseChoice(fields.fields('toolConfig')),
+    maxOutputTokens: config.number('maxOutputTokens'),
+    sampling: {
+      temperature: config.number('temperature'),
+      topP: config.number('topP'),
+      topK: config.number('topK'),
+      seed: config.number('seed'),
+      presencePenalty: config.number('presencePenalty'),
+      frequencyPenalty: config.number('frequencyPenalty'),
+      answers: config.number('candidateCount'),
+      logprobs: config.boolean('responseLogprobs'),
+      topLogprobs: config.number('logprobs'),
+    },
+    stopSequences: config.texts('stopSequences') ?? [],
+    format: parseFormat(config),
+    reasoning: parseReasoning(config.fields('thinkingConfig')),
+    stream: fields.boolean('stream') ?? false,
+    streamUsage: true,
+    serviceTier: fields.text('serviceTier'),
+  };
+  dropMedia(config);
+  config.dropRest();
+  // Cached content contains the beginning of the conversation.
+  if (fields.any('cachedContent') !== undefined) refuse('cachedContent', 'foreign-file');
+  fields.drop('no-equal', 'safetySettings', 'labels');
+  fields.dropRest();
+  return conversation;
+}
+
+/** Audio and images in answers are not translated; all APIs support text. */
+function dropMedia(config: Fields): void {
+  const modalities = config.texts('responseModalities') ?? [];
+  if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT')) config.drop('media', 'responseModalities');
+  config.drop('media', 'speechConfig', 'imageConfig', 'mediaResolution');
+}
+
+function parseConversation(fields: Fields): Pick<Conversation, 'instructions' | 'turns'> {
+  const system: Pick<Conversation, 'instructions' | 'turns'> = { instructions: [], turns: [] };
+  addSystem(system, parseInstruction(fields), fields.losses);
+  return { instructions: system.instructions, turns: [...system.turns, ...parseContents(fields)] };
+}
+
+/** Accepts a content or, as the SDKs allow, a text. */
+function parseInstruction(fields: Fields): Part[] {
+  const instruction = fields.any('systemInstruction');
+  if (typeof instruction === 'string') return [{ type: 'text', text: instruction, at: 'systemInstruction' }];
+  const content = fields.fields('systemInstruction');
+  content?.ignore('role');
+  const parts = content?.items('parts').flatMap(parsePart) ?? [];
+  content?.dropRest();
+  return parts;
+}
+
+function parseTools(entry: Fields): Tool[] {
+  const tools = entry.items('functionDeclarations').map((declaration): Tool => {
+    const tool: Tool = {
+      kind: 'function',
+      name: declaration.requiredText('name'),
+      description: declaration.text('description'),
+      schema: declaration.object('parametersJsonSchema') ?? lowerTypes(declaration.object('parameters')),
+      at: declaration.at,
+    };
+    declaration.drop('no-equal', 'response', 'responseJsonSchema', 'behavior');
+    declaration.dropRest();
+    return tool;
+  });
+  entry.drop(
+    'provider-tool',
+    ...'googleSearch googleSearchRetrieval urlContext codeExecution fileSearch googleMaps computerUse mcpServers'.split(
+      ' ',
+    ),
+  );
+  entry.dropRest();
+  return tools;
+}
+
+const maxSchemaDepth = 100;
+
+/** Google's own schemas write `STRING` for JSON Schema's `string`, and have `nullable`. */
+function lowerTypes(schema: Record<string, unknown> | undefined, depth = 0): Record<string, unknown> | undefined {
+  if (schema === undefined || depth > maxSchemaDepth) return schema;
+  const lowered = Object.entries(schema).map(([keyword, value]) => {
+    if (keyword === 'type' && typeof value === 'string') return [keyword, value.toLowerCase()];
+    if (keyword === 'properties') return [keyword, mapValues(value, depth)];
+    if (keyword === 'items') return [keyword, asSchema(value, depth)];
+    return keyword === 'anyOf' && Array.isArray(value)
+      ? [keyword, value.map((each) => asSchema(each, depth))]
+      : [keyword, value];
+  });
+  return Object.fromEntries(lowered.filter(([keyword]) => keyword !== 'propertyOrdering'));
+}
+
+function asSchema(value: unknown, depth: number): unknown {
+  return isSchema(value) ? lowerTypes(value, depth + 1) : value;
+}
+
+function mapValues(value: unknown, depth: number): unknown {
+  if (!isSchema(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asSchema(each, depth)]));
+}
+
+function isSchema(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseChoice(toolConfig: Fields | undefined): ToolChoice | undefined {
+  const config = toolConfig?.fields('functionCallingConfig');
+  toolConfig?.drop('no-equal', 'retrievalConfig');
+  toolConfig?.dropRest();
+  if (config === undefined) return undefined;
+  const mode = config.text('mode') ?? 'AUTO';
+  const names = config.texts('allowedFunctionNames') ?? [];
+  config.ignore('streamFunctionCallArguments');
+  config.dropRest();
+  if (mode === 'NONE') return { mode: 'none' };
+  const [only] = names;
+  if (mode === 'ANY' && names.length === 1 && only !== undefined) return { mode: 'named', name: only };
+  if (names.length > 0) return { mode: 'subset', names, isRequired: mode === 'ANY' };
+  if (mode === 'ANY') return { mode: 'required' };
+  if (mode === 'AUTO' || mode === 'VALIDATED' || mode === 'MODE_UNSPECIFIED') return { mode: 'auto' };
+  return invalid(config.path('mode'), 'it is not one of AUTO, ANY, NONE, VALIDATED');
+}
+
+function parseFormat(config: Fields): AnswerFormat | undefined {
+  const mediaType = config.text('responseMimeType');
+  const schema = config.object('responseJsonSchema') ?? lowerTypes(config.object('responseSchema'));
+  if (schema !== undefined) return { kind: 'schema', name: 'answer', schema };
+  return mediaType === 'application/json' ? { kind: 'json' } : undefined;
+}
+
+function parseReasoning(thinking: Fields | undefined): ReasoningRequest | undefined {
+  if (thinking === undefined) return undefined;
+  const level = thinking.text('thinkingLevel');
+  const budget = thinking.number('thinkingBudget');
+  const isVisible = thinking.boolean('includeThoughts') ?? false;
+  thinking.dropRest();
+  if (level !== undefined) return { effort: level.toLowerCase(), isVisible };
+  // -1 leaves the budget to the model.
+  return { budgetTokens: budget === -1 ? undefined : budget, isVisible };
+}

@@ -1,0 +1,51 @@
+/** Renders a whole answer of Gemini's API. */
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { RawJson } from '../../neutral/json-text.ts';
+import type { CallPart, MediaPart, Seal } from '../../neutral/neutral.ts';
+import type { Answer } from '../../neutral/neutral-answer.ts';
+import { wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
+import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Json {
+  const parts: Json[] = [];
+  let seals: Seal[] = [];
+  for (const part of answer.parts) {
+    if (part.type === 'thinking') {
+      if (part.text !== '') parts.push({ text: part.text, thought: true });
+      if (part.seal) seals.push({ ...part.seal, text: part.text });
+      continue;
+    }
+    if (part.type === 'foreign') continue;
+    const rendered =
+      part.type === 'call'
+        ? callPart(part, part.arguments)
+        : part.type === 'media'
+          ? mediaPart(part)
+          : { text: part.text };
+    parts.push({ ...rendered, ...signatureOf(seals) });
+    seals = [];
+  }
+  if (seals.length > 0) parts.push({ text: '', ...signatureOf(seals) });
+  return {
+    candidates: [{ content: { role: 'model', parts }, finishReason: renderFinish(answer.stop.reason), index: 0 }],
+    usageMetadata: answer.usage === null ? undefined : renderUsageMetadata(answer.usage),
+    modelVersion: context.conversation.model,
+    responseId: answer.id,
+  };
+}
+
+/** Clients return the signature of a call or a text, but no thoughts. */
+export function signatureOf(seals: readonly Seal[]): Json {
+  return seals.length === 0 ? {} : { thoughtSignature: wrapSeals(seals) };
+}
+
+export function callPart({ id, name, seal }: Pick<CallPart, 'id' | 'name' | 'seal'>, callArguments: string): Json {
+  return { functionCall: { id, name, args: new RawJson(callArguments) }, ...(seal ? signatureOf([seal]) : {}) };
+}
+
+export function mediaPart({ source }: MediaPart): Json {
+  if (source.type === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  return { text: source.type === 'url' ? `![](${source.url})` : '' };
+}

@@ -1,0 +1,127 @@
+/** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
+
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { GrowingText } from '../../neutral/answers/growing-text.ts';
+import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import type { Seal } from '../../neutral/neutral.ts';
+import type {
+  AnswerError,
+  AnswerEvent,
+  CallEvent,
+  DeltaEvent,
+  Stop,
+  TokenUsage,
+} from '../../neutral/neutral-answer.ts';
+import { writeGeminiError } from '../write-error.ts';
+import { callPart, mediaPart, signatureOf } from './render-answer.ts';
+import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export class GenerateEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  #id = '';
+  #call: CallEvent | null = null;
+  #arguments = new GrowingText();
+  #thought = new GrowingText();
+  /** Seals for the next part that is not a thought. */
+  #seals: Seal[] = [];
+  #usage: TokenUsage | null = null;
+  /** The text before and after the variable part of an event with a text or a thought. */
+  readonly #textsAround: { text?: string[]; thinking?: string[] } = {};
+  #stop: Stop = { reason: 'end' };
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#id = event.id;
+        return '';
+      case 'text':
+      case 'refusal':
+        return this.#say({ text: event.text });
+      case 'media':
+        return this.#say(mediaPart(event.part));
+      case 'thinking':
+        this.#thought.add(event.text);
+        return this.#think(event.text);
+      case 'seal':
+        this.#seals.push({ ...event.seal, text: this.#thought.text });
+        this.#thought = new GrowingText();
+        return '';
+      case 'call':
+        this.#call = event;
+        this.#arguments = new GrowingText();
+        return '';
+      case 'arguments':
+        this.#arguments.add(event.text);
+        return '';
+      case 'call-end':
+        return this.#call === null ? '' : this.#say(callPart(this.#call, this.#arguments.text));
+      case 'stop':
+        this.#stop = event.stop;
+        return '';
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'error':
+        return this.fail(event.error);
+      case 'end':
+        return this.#end();
+      default:
+        return '';
+    }
+  }
+
+  fail(error: AnswerError): string {
+    return `data: ${writeGeminiError(error)}\r\n\r\n`;
+  }
+
+  /** A separate event: Google's SDK would miss an event to which a comment is attached. */
+  readonly ping = ': ping\n\n';
+
+  /** Nearly all events are of these kinds, so only their text is serialised. */
+  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+    if (type === 'arguments') {
+      this.#arguments.addEscaped(escaped);
+      return '';
+    }
+    if (type === 'text' && this.#seals.length > 0) return null;
+    if (type === 'thinking') this.#thought.addEscaped(escaped);
+    this.#textsAround[type] ??= (type === 'text' ? this.#say({ text: mark }) : this.#think(mark)).split(mark);
+    const [before = '', after = ''] = this.#textsAround[type];
+    return before + escaped + after;
+  }
+
+  #think(text: string): string {
+    return this.#chunk({ content: { role: 'model', parts: [{ text, thought: true }] } });
+  }
+
+  #say(part: Json): string {
+    const parts = [{ ...part, ...signatureOf(this.#seals) }];
+    this.#seals = [];
+    return this.#chunk({ content: { role: 'model', parts } });
+  }
+
+  #end(): string {
+    const parts = [{ text: '', ...signatureOf(this.#seals) }];
+    const usageMetadata = this.#usage === null ? undefined : renderUsageMetadata(this.#usage);
+    return this.#chunk(
+      { content: { role: 'model', parts }, finishReason: renderFinish(this.#stop.reason) },
+      usageMetadata,
+    );
+  }
+
+  #chunk(candidate: Json, usageMetadata?: Json): string {
+    const { model } = this.#context.conversation;
+    const candidates = [{ ...candidate, index: 0 }];
+    return `data: ${writeJson({ candidates, usageMetadata, modelVersion: model, responseId: this.#id })}\r\n\r\n`;
+  }
+}
+
+/** Placeholder for the text while the surrounding JSON is rendered. No model or id contains it. */
+const mark = '\u{f8ff}text\u{f8ff}';

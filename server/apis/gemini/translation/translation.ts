@@ -1,0 +1,19 @@
+import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
+import { geminiErrorStatus, writeGeminiError } from '../write-error.ts';
+import { parseGenerateAnswer } from './parse-answer.ts';
+import { GenerateEventParser } from './parse-events.ts';
+import { parseGenerateRequest } from './parse-request.ts';
+import { renderGenerateAnswer } from './render-answer.ts';
+import { GenerateEventRenderer } from './render-events.ts';
+import { renderGenerateRequest } from './render-request.ts';
+
+/** `:generateContent` and `:streamGenerateContent` of Gemini's API. */
+export const geminiGenerate: WireTranslation = {
+  parseRequest: parseGenerateRequest,
+  renderRequest: renderGenerateRequest,
+  parseAnswer: parseGenerateAnswer,
+  renderAnswer: renderGenerateAnswer,
+  renderError: (error) => ({ status: geminiErrorStatus(error), body: writeGeminiError(error) }),
+  eventParser: (turns) => new GenerateEventParser(turns),
+  eventRenderer: (context) => new GenerateEventRenderer(context),
+};

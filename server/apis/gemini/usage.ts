@@ -1,0 +1,69 @@
+/** Estimates and reads token usage of Gemini's API. */
+import { isObject } from '../../contract/is-object.ts';
+import type { Usage } from '../../contract/ledger.ts';
+import { numberOf } from '../core/number-of.ts';
+import { conversationUsage } from '../core/usage/conversation-usage.ts';
+import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
+import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
+import type { MeasuredRequest } from '../core/wire.ts';
+
+/** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */
+export const geminiReports: UsageReports = {
+  name: 'usageMetadata',
+  places: [['usageMetadata']],
+  isComplete: (metadata) => 'promptTokenCount' in metadata,
+  toUsage,
+};
+
+export const geminiUsage = conversationUsage({
+  allowedTokens,
+  answersPaid: candidatesOf,
+  // Default of `maxOutputTokens` of the largest models.
+  unknownOutputTokens: 65_536,
+  reported: (answer) => reportedUsage(answer, geminiReports),
+});
+
+function allowedTokens(body: MeasuredRequest): number | null {
+  const config = body.field('generationConfig');
+  const maxTokens = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
+  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
+}
+
+/** Google's limit for `candidateCount`. */
+const maxCandidates = 8;
+
+function candidatesOf(body: MeasuredRequest): number {
+  const config = body.field('generationConfig');
+  const count = isObject(config) ? numberOf(config.candidateCount ?? config.candidate_count ?? 1) : 1;
+  return count >= 1 ? Math.min(Math.ceil(count), maxCandidates) : 1;
+}
+
+/**
+ * `promptTokenCount` includes cached tokens but excludes those of tools; `candidatesTokenCount` excludes thoughts. Counts
+ * of 0 are omitted, but no prompt has none.
+ */
+function toUsage(metadata: Record<string, unknown>): Usage | null {
+  const count = (name: string) => countOf(metadata[name]) ?? 0;
+  const prompt = countOf(metadata.promptTokenCount);
+  const thoughts = count('thoughtsTokenCount');
+  const cached = count('cachedContentTokenCount');
+  const output = count('candidatesTokenCount') + thoughts;
+  if (prompt === undefined && output === 0 && cached === 0) return null;
+  // Cached sound is billed as cached, and not as sound.
+  const soundIn = Math.max(0, countOfKind(metadata, 'prompt', 'AUDIO') - countOfKind(metadata, 'cache', 'AUDIO'));
+  const soundOut = countOfKind(metadata, 'candidates', 'AUDIO');
+  const picturesOut = countOfKind(metadata, 'candidates', 'IMAGE');
+  return {
+    ...(prompt !== undefined && { inputTokens: prompt + count('toolUsePromptTokenCount') }),
+    outputTokens: output,
+    ...(cached !== 0 && { cachedInputTokens: cached }),
+    ...(thoughts !== 0 && { reasoningTokens: thoughts }),
+    ...(soundIn > 0 && { audioInputTokens: soundIn }),
+    ...(soundOut > 0 && { audioOutputTokens: soundOut }),
+    ...(picturesOut > 0 && { imageOutputTokens: picturesOut }),
+  };
+}
+
+function countOfKind(metadata: Record<string, unknown>, of: 'prompt' | 'cache' | 'candidates', kind: string): number {
+  return sumOfCounts(metadata[`${of}TokensDetails`], 'tokenCount', ({ modality }) => modality === kind);
+}

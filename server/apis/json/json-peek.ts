@@ -1,0 +1,114 @@
+/**
+ * Finds top-level values of a JSON body without parsing it. With their byte ranges, `json-splice.ts` can change a value
+ * and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
+ */
+
+import { nextTurn } from '../../ground/loop-turns.ts';
+import type { JsonNames } from './json-names.ts';
+import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
+import { JsonFault } from './json-tokens.ts';
+
+/** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */
+export interface JsonField extends ByteRange {
+  /** Offset of the key's opening quote. */
+  keyStart: number;
+  /** Number of direct elements or members of a list or object; 0 for other values. */
+  items: number;
+}
+
+export type JsonPeek =
+  | {
+      ok: true;
+      fields: Map<string, JsonField>;
+      /** Names that parsers may read differently: written twice, or not letter by letter. */
+      ambiguous: ReadonlySet<string>;
+      /** Offset of the document's closing brace. */
+      end: number;
+      /** Whether the document is `{}`. */
+      empty: boolean;
+      /** Number of values at any depth. */
+      values: number;
+    }
+  | { ok: false; offset: number; reason: string };
+
+/** Bodies up to this size are scanned in one go without noticeable delay. */
+const atOnceBytes = 256 * 1024;
+/** Slice of a longer body between two turns of the event loop: a few milliseconds at worst. */
+const sliceBytes = 128 * 1024;
+
+/**
+ * Looks up top-level keys in a JSON object given as UTF-8, with or without a byte order mark. Anything but one complete
+ * JSON object gives `ok: false`, with the offset of the fault.
+ */
+export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
+  return new PeekScan(body, names).all();
+}
+
+/**
+ * Like `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
+ * between.
+ */
+export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {
+  return body.length <= atOnceBytes ? peekJson(body, names) : peekInSlices(body, names);
+}
+
+async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
+  const scan = new PeekScan(body, names);
+  for (;;) {
+    const peek = scan.advance(sliceBytes);
+    if (peek) return peek;
+    await nextTurn();
+  }
+}
+
+/** Parses the value of a found field. Throws a SyntaxError if a string in it is malformed. */
+export function fieldValue(body: Buffer, field: ByteRange): unknown {
+  return JSON.parse(body.toString('utf8', field.start, field.end));
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+class PeekScan implements MemberListener {
+  readonly #body: Buffer;
+  readonly #names: JsonNames;
+  readonly #fields = new Map<string, JsonField>();
+  #ambiguous: Set<string> | undefined;
+  #scan: JsonScan | undefined;
+
+  constructor(body: Buffer, names: JsonNames) {
+    this.#body = body;
+    this.#names = names;
+  }
+
+  all(): JsonPeek {
+    const peek = this.advance(Number.POSITIVE_INFINITY);
+    if (!peek) throw new Error('A document that is gone through to its end is over.');
+    return peek;
+  }
+
+  /** Null if `bytes` were not enough to reach the end. */
+  advance(bytes: number): JsonPeek | null {
+    try {
+      this.#scan ??= new JsonScan(this.#body, this);
+      return this.#scan.advance(bytes) ? this.#over(this.#scan) : null;
+    } catch (error) {
+      if (error instanceof JsonFault) return { ok: false, offset: error.offset, reason: error.message };
+      throw error;
+    }
+  }
+
+  member(key: ByteRange, value: ByteRange, items: number): void {
+    const spelling = this.#names.find(this.#body, key.start + 1, key.end - 1);
+    if (!spelling) return;
+    const { name, isSame, isPlain } = spelling;
+    if (!isPlain || this.#fields.has(name)) {
+      this.#ambiguous ??= new Set();
+      this.#ambiguous.add(name);
+    }
+    if (isSame) this.#fields.set(name, { keyStart: key.start, start: value.start, end: value.end, items });
+  }
+
+  #over({ end, isEmpty: empty, values }: JsonScan): JsonPeek {
+    return { ok: true, fields: this.#fields, ambiguous: this.#ambiguous ?? noNames, end, empty, values };
+  }
+}

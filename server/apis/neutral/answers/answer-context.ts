@@ -1,0 +1,81 @@
+/** Context for translating an answer, derived from its request. */
+import { isObject } from '../../../contract/is-object.ts';
+import { parseJson } from '../json-text.ts';
+import type { Losses } from '../losses.ts';
+import type { Conversation, Origin, Seal, WireName } from '../neutral.ts';
+import type { AnswerError, Stop } from '../neutral-answer.ts';
+import { type CallIdRule, CallIds } from '../requests/call-ids.ts';
+import type { ToolNames } from '../requests/tool-names.ts';
+
+/** Facts about its request that the translation of an answer needs. */
+export interface AnswerContext {
+  conversation: Conversation;
+  names: ToolNames;
+  /** The provider, model and account that produced the answer; recorded with each seal. */
+  origin: Origin;
+  /** The tool whose arguments are the answer; absent if there is none. */
+  answerTool?: string | undefined;
+  /** Estimated prompt tokens, for clients that expect them before the upstream reports any. */
+  estimatedInputTokens: number;
+  /** Seconds since 1970. The only input of a translation that is not in the bytes. */
+  createdAt: number;
+  /** The answer's identity for a Responses client. Absent if the answer has the upstream's id and is not stored. */
+  identity?: ResponseIdentity | undefined;
+  losses: Losses;
+}
+
+export interface ResponseIdentity {
+  id: string;
+  /** Whether the response can be continued and retrieved by its id. */
+  isKept: boolean;
+  /** Id of the response that it continues. */
+  previousId: string | null;
+}
+
+const idRules: Record<WireName, CallIdRule> = {
+  'openai-chat': 'openai',
+  'openai-responses': 'openai',
+  'anthropic-messages': 'anthropic',
+  'gemini-generate': 'any',
+};
+
+/** Assigns ids to the answer's calls: unused in the conversation, and valid in the client's API. */
+export function answerCallIds({ turns, wire }: Conversation): CallIds {
+  const usedIds = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
+  return new CallIds(idRules[wire], usedIds);
+}
+
+export function sealedBy(origin: Origin, seal: Seal): Seal {
+  return { ...seal, origin };
+}
+
+/** Whether calls of the API have no field for a seal, which is then put into a thought before the call. */
+export function hasNoSealedCalls(wire: WireName): boolean {
+  return wire === 'anthropic-messages' || wire === 'openai-responses';
+}
+
+/** Whether the API's clients receive arguments as an object, or parse them without checking that they are complete. */
+export function wantsWholeArguments(wire: WireName): boolean {
+  return wire === 'anthropic-messages' || wire === 'gemini-generate';
+}
+
+export function isWholeObject(callArguments: string): boolean {
+  return isObject(parseJson(callArguments));
+}
+
+export function brokenArguments(name: string): AnswerError {
+  const message = `The model's call of the tool ${name} broke off: its arguments are no whole JSON object.`;
+  return { message, type: 'server_error', code: 'upstream_malformed' };
+}
+
+export const malformedCall: AnswerError = {
+  message: 'The model called a tool in a way that its provider could not read.',
+  type: 'server_error',
+  code: 'upstream_malformed',
+};
+
+/** Gemini has no stop reason for tool calls, and OpenAI reports `stop` after a forced one. */
+export function settledStop(stop: Stop, hasCalls: boolean): Stop {
+  if (stop.reason === 'end' && hasCalls) return { ...stop, reason: 'tool' };
+  return stop.reason === 'tool' && !hasCalls ? { ...stop, reason: 'end' } : stop;
+}

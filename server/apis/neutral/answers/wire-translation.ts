@@ -1,0 +1,57 @@
+/** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
+import type { StreamEvent } from '../../core/sse-event.ts';
+import type { Losses } from '../losses.ts';
+import type { Conversation } from '../neutral.ts';
+import type { Answer, AnswerError, AnswerEvent, DeltaEvent } from '../neutral-answer.ts';
+import type { RenderedRequest, Target } from '../requests/rendering.ts';
+import type { AnswerContext } from './answer-context.ts';
+
+/** Parses one stream of an upstream. */
+export interface EventParser {
+  push(event: StreamEvent): AnswerEvent[];
+  /** Called when the connection has ended regularly. Decides by the events received whether the answer is complete. */
+  end(): AnswerEvent[];
+}
+
+/** Renders one stream for a client. */
+export interface EventRenderer {
+  push(event: AnswerEvent): string;
+  /** The event by which the API's clients recognise the error, at this position in the stream. */
+  fail(error: AnswerError): string;
+  /**
+   * Renders more of a text, thought or call's arguments, given as the inside of a JSON string. Streams consist almost
+   * only of these. Null if it must be rendered by `push`.
+   * @param latest the latest event rendered
+   */
+  sayMore(latest: DeltaEvent, escaped: string): string | null;
+  /** Keeps a silent stream alive. */
+  readonly ping: string;
+  /** The whole answer once it is complete, if the API's stream ends with it. */
+  readonly whole?: Record<string, unknown> | null;
+}
+
+/** A wire that clients use. */
+export interface ClientTranslation {
+  /** @throws GatewayError `invalid_value` that names the invalid field */
+  parseRequest(body: unknown, losses: Losses): Conversation;
+  renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
+  /**
+   * Renders an error in place of an answer.
+   * @param upstreamStatus the status of the upstream's response
+   */
+  renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
+  eventRenderer(context: AnswerContext): EventRenderer;
+}
+
+/** A wire by which providers are called. */
+export interface UpstreamTranslation {
+  /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
+  renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
+  /**
+   * Null if the body is not an answer. `turns`: length of the conversation, for ids that the upstream does not provide.
+   */
+  parseAnswer(body: unknown, turns: number): Answer | null;
+  eventParser(turns: number): EventParser;
+}
+
+export interface WireTranslation extends ClientTranslation, UpstreamTranslation {}

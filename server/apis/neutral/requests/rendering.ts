@@ -1,0 +1,99 @@
+/** Input shared by all request renderers: the conversation with its calls in order, and the collector of losses. */
+import type { LossCode } from '../../../contract/loss-codes.ts';
+import { type Losses, refuse } from '../losses.ts';
+import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../neutral.ts';
+import type { CallIdRule } from './call-ids.ts';
+import { opensFor } from './carried-reasoning.ts';
+import { type FieldName, fieldNameOf } from './field-names.ts';
+import { settleCalls } from './settle-calls.ts';
+import { type NameRule, ToolNames } from './tool-names.ts';
+
+/** The model for which a conversation is rendered. */
+export interface Target {
+  /** The provider's name for the model. */
+  model: string;
+  /** The origin for which the model's seals are valid. */
+  origin: Origin;
+  /** The maximum number of tokens of an answer; omitted if unknown. */
+  maxOutputTokens?: number | undefined;
+  /** The provider refuses requests for usage at the end of a stream. */
+  refusesStreamUsage?: boolean;
+  /** Omits all reasoning from the history, after the provider has refused it once. */
+  withoutReasoning?: boolean;
+}
+
+/** A request for an upstream, with the data needed to read its answer. */
+export interface RenderedRequest {
+  /** Must be written by `writeJson`. */
+  body: Record<string, unknown>;
+  names: ToolNames;
+  /** The tool whose arguments are the answer, if an output format is emulated by one. */
+  answerTool?: string | undefined;
+}
+
+export class Rendering {
+  readonly conversation: Conversation;
+  readonly target: Target;
+  readonly losses: Losses;
+  readonly turns: Turn[];
+  readonly names: ToolNames;
+
+  constructor(conversation: Conversation, target: Target, rules: { ids: CallIdRule; names: NameRule; losses: Losses }) {
+    this.conversation = conversation;
+    this.target = target;
+    this.losses = rules.losses;
+    this.turns = settleCalls(conversation.turns, rules.ids, rules.losses);
+    this.names = new ToolNames(rules.names, conversation);
+    for (const tool of conversation.tools) {
+      if (this.names.outward(tool) !== tool.name) this.losses.carried(`${tool.at}.name`, 'renamed');
+    }
+  }
+
+  /** Reports that a field is dropped, unless the client did not send it. */
+  drop(field: FieldName, value: unknown, code: LossCode): void {
+    if (value !== undefined) this.losses.dropped(this.nameOf(field), code);
+  }
+
+  emulate(field: FieldName, code: LossCode): void {
+    this.losses.emulated(this.nameOf(field), code);
+  }
+
+  /** For APIs without OpenAI's `detail` of an image. */
+  dropDetail({ detail, at }: MediaPart): void {
+    if (detail !== undefined && detail !== 'auto') this.losses.dropped(`${at}.detail`, 'no-equal');
+  }
+
+  /** For a model or an API whose calls may differ from the tool's schema. */
+  dropStrict({ strict }: Tool, code: LossCode): void {
+    this.drop('strictTool', strict === true || undefined, code);
+  }
+
+  refuse(field: FieldName, code: LossCode): never {
+    return refuse(this.nameOf(field), code);
+  }
+
+  nameOf(field: FieldName): string {
+    return fieldNameOf(this.conversation.wire, field);
+  }
+
+  /** Whether the target can use the seal. */
+  opens(seal: Seal | undefined): seal is Seal {
+    return this.target.withoutReasoning !== true && opensFor(seal, this.target.origin);
+  }
+
+  /** Converts a custom tool to a function with one text argument, for an API without custom tools. */
+  asFunction(tool: Tool): Tool {
+    if (tool.kind === 'function') return tool;
+    this.losses.emulated(tool.at, 'as-function');
+    const grammar =
+      typeof tool.format?.definition === 'string' ? `\n\nGrammar of the input:\n${tool.format.definition}` : '';
+    return { ...tool, kind: 'function', description: `${tool.description ?? ''}${grammar}`, schema: customToolSchema };
+  }
+}
+
+const customToolSchema = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+};

@@ -1,0 +1,71 @@
+/** Converts names of tools to names that an upstream accepts, and back. */
+import { hash as hashOf } from 'node:crypto';
+import type { CallPart, Conversation, Tool } from '../neutral.ts';
+
+export interface NameRule {
+  maxLength: number;
+  /** Allowed characters besides letters and digits. */
+  others: string;
+  /** The first character must be a letter or `_`. */
+  beginsWithLetter: boolean;
+}
+
+/** The client's tool that an upstream has called. */
+interface CalledTool {
+  name: string;
+  namespace?: string | undefined;
+  kind: CallPart['kind'];
+}
+
+const hashLength = 8;
+
+export class ToolNames {
+  readonly #rule: NameRule;
+  readonly #outward = new Map<string, string>();
+  readonly #inward = new Map<string, CalledTool>();
+
+  constructor(rule: NameRule, { tools }: Pick<Conversation, 'tools'>) {
+    this.#rule = rule;
+    for (const tool of tools) this.#inward.set(this.outward(tool), calledTool(tool));
+  }
+
+  /** A tool has the same name in definitions, choice and history. */
+  outward({ name, namespace }: { name: string; namespace?: string | undefined }): string {
+    const full = namespace === undefined ? name : `${namespace}__${name}`;
+    let outwardName = this.#outward.get(full);
+    if (outwardName === undefined) {
+      outwardName = nameWithin(this.#rule, full);
+      this.#outward.set(full, outwardName);
+    }
+    return outwardName;
+  }
+
+  /** An unknown name is treated as a function with that name. */
+  inward(outwardName: string): CalledTool {
+    return this.#inward.get(outwardName) ?? { name: outwardName, kind: 'function' };
+  }
+}
+
+function calledTool({ name, namespace, kind }: Tool): CalledTool {
+  return { name, namespace, kind };
+}
+
+/** A changed name ends in a hash of the original, so that names stay distinct. */
+function nameWithin(rule: NameRule, name: string): string {
+  const characters = Array.from(name, (character) => (isAllowed(rule, character) ? character : '_'));
+  if (rule.beginsWithLetter && !isAllowed({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');
+  if (rule.beginsWithLetter && isDigit(characters[0] ?? '')) characters.unshift('_');
+  const cleaned = characters.join('');
+  if (cleaned === name && name !== '' && name.length <= rule.maxLength) return name;
+  const hash = hashOf('sha256', name, 'hex').slice(0, hashLength);
+  return `${cleaned.slice(0, Math.min(rule.maxLength, 64) - hashLength - 1)}_${hash}`;
+}
+
+function isAllowed({ others }: NameRule, character: string): boolean {
+  const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  return character.length === 1 && (isLetter || isDigit(character) || others.includes(character));
+}
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9';
+}

@@ -1,0 +1,183 @@
+/** Parses the messages of a chat request into instructions and turns. */
+
+import type { Fields } from '../../neutral/fields.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { invalid, refuse } from '../../neutral/losses.ts';
+import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
+import type {
+  CallPart,
+  Conversation,
+  MediaPart,
+  Part,
+  ResultPart,
+  TextPart,
+  ThinkingPart,
+  Turn,
+} from '../../neutral/neutral.ts';
+import { addSystem } from '../../neutral/requests/add-system.ts';
+import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+
+export function parseMessages(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
+  const messages = request.items('messages');
+  if (messages.length === 0) invalid('messages', 'expected at least one message');
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  /** The call that a message of the deprecated role `function` answers. */
+  let oldCallId = '';
+  for (const message of messages) {
+    const role = message.requiredText('role');
+    if (role === 'system' || role === 'developer') {
+      addSystem({ instructions, turns }, parseContent(message), message.losses);
+    } else if (role === 'user') turns.push({ role, parts: parseContent(message) });
+    else if (role === 'assistant') {
+      const parts = parseAssistant(message);
+      for (const part of parts) if (part.type === 'call') oldCallId = part.id;
+      turns.push({ role, parts });
+    } else if (role === 'tool' || role === 'function') addResult(turns, parseResult(message, oldCallId));
+    else invalid(message.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
+    message.drop('no-equal', 'name', 'audio');
+    message.dropRest();
+  }
+  return { instructions, turns };
+}
+
+/** The results of one turn's calls form one turn. */
+function addResult(turns: Turn[], result: ResultPart): void {
+  const before = turns.at(-1);
+  if (before?.role === 'user' && before.parts.at(-1)?.type === 'result') before.parts.push(result);
+  else turns.push({ role: 'user', parts: [result] });
+}
+
+function parseResult(message: Fields, oldCallId: string): ResultPart {
+  const isOld = message.text('role') === 'function';
+  if (isOld) message.ignore('name');
+  const parts = parseContent(message).map((part) =>
+    part.type === 'refusal' ? { ...part, type: 'text' as const } : part,
+  );
+  const callId = isOld ? oldCallId : message.requiredText('tool_call_id');
+  return { type: 'result', callId, parts, isError: false, at: message.at };
+}
+
+function parseAssistant(message: Fields): Part[] {
+  const refusal = message.text('refusal');
+  const at = message.at;
+  const parts: Part[] = [
+    ...parseThinking(message),
+    ...parseContent(message),
+    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal, at: message.path('refusal') }]),
+    ...message.items('tool_calls').map(parseCall),
+    ...parseOldCall(message.fields('function_call'), at),
+  ];
+  // It refers to the audio content, which only OpenAI stores.
+  if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
+  return parts;
+}
+
+/**
+ * `reasoning_details` (OpenRouter's notation) contain the seals that Sluice sent to the client, and `reasoning_content`
+ * or `reasoning` the same as text.
+ */
+function parseThinking(message: Fields): ThinkingPart[] {
+  const text = message.text('reasoning_content') ?? message.text('reasoning');
+  message.ignore('reasoning');
+  const details = message.items('reasoning_details').flatMap(parseDetail);
+  if (details.length > 0 || !text) return details;
+  return [{ type: 'thinking', text, at: message.path('reasoning_content') }];
+}
+
+function parseDetail(detail: Fields): ThinkingPart[] {
+  const text = detail.text('text') ?? detail.text('summary') ?? '';
+  const signature = detail.text('signature');
+  const data = detail.text('data');
+  const at = detail.at;
+  if (signature !== undefined) return [{ type: 'thinking', text, seal: unwrapSeal(signature, 'signature'), at }];
+  if (data !== undefined) return [{ type: 'thinking', text, seal: unwrapSeal(data, 'encrypted'), at }];
+  return text === '' ? [] : [{ type: 'thinking', text, at }];
+}
+
+function parseCall(call: Fields): CallPart {
+  const id = call.text('id') ?? '';
+  const custom = call.fields('custom');
+  if (custom) {
+    return {
+      type: 'call',
+      id,
+      name: custom.requiredText('name'),
+      arguments: textOf(custom, 'input'),
+      kind: 'custom',
+      at: call.at,
+    };
+  }
+  const calledFunction = call.fields('function') ?? invalid(call.path('function'), 'it is missing');
+  const signature = call.fields('extra_content')?.fields('google')?.text('thought_signature');
+  return {
+    type: 'call',
+    id,
+    name: calledFunction.requiredText('name'),
+    arguments: textOf(calledFunction, 'arguments'),
+    kind: 'function',
+    seal: signature === undefined ? undefined : unwrapSeal(signature, 'thought-signature'),
+    at: call.at,
+  };
+}
+
+/** In Ollama's own API, and in clients written for it, the arguments are an object. */
+function textOf(fields: Fields, name: string): string {
+  const value = fields.any(name) ?? '';
+  return typeof value === 'string' ? value : writeJson(value);
+}
+
+/** `function_call`, the predecessor of `tool_calls`, has no id. */
+function parseOldCall(call: Fields | undefined, at: string): CallPart[] {
+  if (!call) return [];
+  const name = call.requiredText('name');
+  return [{ type: 'call', id: `call_${at}`, name, arguments: textOf(call, 'arguments'), kind: 'function', at }];
+}
+
+/** Accepts a string or a list of parts. Empty if there is none. */
+function parseContent(message: Fields): (TextPart | MediaPart | Extract<Part, { type: 'refusal' }>)[] {
+  const content = message.any('content');
+  const at = message.path('content');
+  if (content === undefined) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content, at }];
+  return message.items('content').map((part) => {
+    const parsed = parsePart(part);
+    part.dropRest();
+    return parsed;
+  });
+}
+
+function parsePart(part: Fields): TextPart | MediaPart | Extract<Part, { type: 'refusal' }> {
+  const type = part.text('type') ?? 'text';
+  const at = part.at;
+  part.drop('no-equal', 'cache_control', 'prompt_cache_breakpoint');
+  if (type === 'text') return { type, text: part.requiredText('text'), at };
+  if (type === 'refusal') return { type, text: part.requiredText('refusal'), at };
+  if (type === 'image_url') return parseImage(part);
+  if (type === 'input_audio')
+    return parseSound(part.fields('input_audio') ?? invalid(part.path(type), 'it is missing'), at);
+  if (type === 'file') return parseFile(part.fields('file') ?? invalid(part.path(type), 'it is missing'), at);
+  return invalid(part.path('type'), `'${type.slice(0, 40)}' is no type of content`);
+}
+
+function parseImage(part: Fields): MediaPart {
+  const url = part.any('image_url');
+  if (typeof url === 'string') return { type: 'media', kind: 'image', source: sourceOfUrl(url), at: part.at };
+  const image = part.fields('image_url') ?? invalid(part.path('image_url'), 'it is missing');
+  const source = sourceOfUrl(image.requiredText('url'));
+  return { type: 'media', kind: 'image', source, detail: image.text('detail'), at: part.at };
+}
+
+function parseSound(sound: Fields, at: string): MediaPart {
+  const mediaType = `audio/${sound.text('format') ?? 'wav'}`;
+  return { type: 'media', kind: 'audio', source: { type: 'base64', mediaType, data: sound.requiredText('data') }, at };
+}
+
+function parseFile(file: Fields, at: string): MediaPart {
+  const name = file.text('filename');
+  const id = file.text('file_id');
+  if (id !== undefined) return { type: 'media', kind: 'document', source: { type: 'file', id }, name, at };
+  const source = sourceOfUrl(file.requiredText('file_data'));
+  const kind = source.type === 'base64' ? kindOfMediaType(source.mediaType) : 'document';
+  return { type: 'media', kind, source, name, at };
+}

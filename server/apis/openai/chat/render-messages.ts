@@ -1,0 +1,134 @@
+/** Renders turns as the messages of a chat request. */
+
+import type { OpenaiFacts } from '../../../models/model-facts.ts';
+import { entryOf } from '../../core/table-entry.ts';
+import { append } from '../../neutral/append.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { refuse } from '../../neutral/losses.ts';
+import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
+import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../../neutral/neutral.ts';
+import type { Rendering } from '../../neutral/requests/rendering.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Renders one system message at the beginning, as plain text, because chat templates such as Qwen's accept nothing
+ * else.
+ */
+export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
+  const { instructions } = rendering.conversation;
+  const system = instructions.map(({ text }) => text).join('\n\n');
+  const messages: Json[] = system === '' ? [] : [{ role: 'system', content: system }];
+  for (const turn of rendering.turns) append(messages, renderTurn(rendering, turn, facts));
+  return messages;
+}
+
+function renderTurn(rendering: Rendering, { role, parts }: Turn, facts: OpenaiFacts): Json[] {
+  if (role === 'assistant') return renderAssistant(rendering, parts, facts);
+  const results = parts.filter((part) => part.type === 'result');
+  const rest = renderContent(
+    rendering,
+    parts.filter((part) => part.type !== 'result'),
+  );
+  const message = role === 'system' ? { role, content: joinTexts(parts) } : { role, content: plainest(rest) };
+  return [...renderResults(rendering, results), ...(rest.length === 0 ? [] : [message])];
+}
+
+function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: OpenaiFacts): Json[] {
+  const calls = parts.filter((part) => part.type === 'call');
+  const refusals = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
+  const refusal = refusals.length === 0 ? undefined : refusals.join('\n\n');
+  const content = joinTexts(parts);
+  const thinking = renderThinking(rendering, parts, facts.needsReasoningBack && calls.length > 0);
+  for (const { type, at } of parts) if (type === 'foreign') rendering.losses.dropped(at, 'provider-item');
+  if (content === '' && calls.length === 0 && refusal === undefined) return [];
+  const message: Json = { role: 'assistant', content: content === '' ? null : content, refusal };
+  if (thinking !== undefined) message.reasoning_content = thinking;
+  if (calls.length > 0) message.tool_calls = calls.map((call) => renderCall(rendering, call));
+  return [message];
+}
+
+/** DeepSeek and Kimi require reasoning to be returned with calls; Groq refuses the field. */
+function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
+  const thinking = parts.filter((part) => part.type === 'thinking');
+  if (isWanted && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
+  for (const { at } of thinking) losses.dropped(at, 'foreign-reasoning');
+  return undefined;
+}
+
+function renderCall(rendering: Rendering, call: CallPart): Json {
+  const name = rendering.names.outward(call);
+  const isCustom = call.kind === 'custom';
+  const callArguments = isCustom ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
+  const rendered: Json = { id: call.id, type: 'function', function: { name, arguments: callArguments } };
+  if (rendering.opens(call.seal)) rendered.extra_content = { google: { thought_signature: call.seal.data } };
+  else if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
+  return rendered;
+}
+
+/** Renders all results first, followed by one user message with the media that a `tool` message cannot contain. */
+function renderResults(rendering: Rendering, results: readonly ResultPart[]): Json[] {
+  const messages: Json[] = [];
+  const moved: Json[] = [];
+  for (const { callId, parts, isError, at } of results) {
+    const texts = parts.filter((part) => part.type === 'text').map(({ text }) => text);
+    const media = parts.filter((part) => part.type === 'media');
+    for (const part of media) rendering.losses.emulated(part.at, 'moved-media');
+    if (media.length > 0)
+      append(moved, [{ type: 'text', text: `from ${callId}:` }, ...renderContent(rendering, media)]);
+    if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
+    const output = texts.join('\n') || (media.length > 0 ? 'The result follows in the next message.' : '(no output)');
+    messages.push({ role: 'tool', tool_call_id: callId, content: isError ? `Error: ${output}` : output });
+  }
+  return moved.length === 0 ? messages : [...messages, { role: 'user', content: moved }];
+}
+
+function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'refusal')
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    if (part.type === 'media') return [renderMedia(part)];
+    rendering.losses.dropped(part.at, 'provider-item');
+    return [];
+  });
+}
+
+function renderMedia(part: MediaPart): Json {
+  const { kind, source, detail, at } = part;
+  if (source.type === 'text') return { type: 'text', text: textOfDocument(part, source.text) };
+  if (source.type === 'file') return refuse(at, 'foreign-file');
+  if (kind === 'image') return { type: 'image_url', image_url: { url: urlOfSource(source), detail } };
+  if (source.type === 'url') return refuse(at, 'media');
+  if (kind === 'document') {
+    return { type: 'file', file: { filename: fileNameOf(part), file_data: urlOfSource(source) } };
+  }
+  const format = entryOf(soundFormats, source.mediaType);
+  return format === undefined
+    ? refuse(at, 'media')
+    : { type: 'input_audio', input_audio: { data: source.data, format } };
+}
+
+const soundFormats: Record<string, string> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mp3': 'mp3',
+  'audio/mpeg': 'mp3',
+};
+
+/** A single text is sent as a string, which every service accepts. */
+function plainest(content: readonly Json[]): unknown {
+  const [only] = content;
+  return content.length === 1 && only?.type === 'text' ? only.text : content;
+}
+
+/** Joins adjacent texts that citations had divided. */
+function joinTexts(parts: readonly Part[]): string {
+  let text = '';
+  let before: Part | undefined;
+  for (const part of parts) {
+    if (part.type === 'text')
+      text += before === undefined || text === '' || before.type === 'text' ? part.text : `\n\n${part.text}`;
+    before = part;
+  }
+  return text;
+}

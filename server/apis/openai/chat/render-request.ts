@@ -1,0 +1,114 @@
+/** Renders a request of `POST /v1/chat/completions`, for OpenAI or a provider that serves only this API. */
+
+import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
+import type { Losses } from '../../neutral/losses.ts';
+import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { offeredTools } from '../../neutral/requests/offered-tools.ts';
+import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
+import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { renderMessages } from './render-messages.ts';
+
+type Json = Record<string, unknown>;
+
+/** OpenAI's API reference, "Create chat completion": names of functions; `stop` accepts up to four. */
+const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
+const maxStops = 4;
+
+/** @throws GatewayError `invalid_value` if a chat cannot express the conversation */
+export function renderChatRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
+  const facts = openaiFacts(target.model);
+  const rendering = new Rendering(conversation, target, { ids: facts.callIds, names: nameRule, losses });
+  const { sampling, stream } = conversation;
+  if ((sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
+  rendering.drop('topK', sampling.topK, 'no-equal');
+  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
+  const body: Json = {
+    model: target.model,
+    messages: renderMessages(rendering, facts),
+    ...renderTools(rendering, facts),
+    ...renderLimits(rendering, facts),
+    ...temperatureOf(rendering, facts),
+    seed: sampling.seed,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    logit_bias: sampling.logitBias,
+    response_format: renderFormat(conversation.format),
+    reasoning_effort: effortFor(rendering, facts),
+    ...renderHints(rendering, facts),
+    ...(stream ? { stream } : {}),
+    ...(stream && target.refusesStreamUsage !== true ? { stream_options: { include_usage: true } } : {}),
+  };
+  return { body, names: rendering.names };
+}
+
+function renderLimits(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
+  const { maxOutputTokens, stopSequences } = rendering.conversation;
+  const limit = rendering.target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const isExceeded = maxOutputTokens !== undefined && maxOutputTokens > limit;
+  if (isExceeded) rendering.emulate('maxOutputTokens', 'out-of-range');
+  if (stopSequences.length > maxStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
+  return {
+    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isExceeded ? limit : maxOutputTokens,
+    stop: stopSequences.length === 0 ? undefined : stopSequences.slice(0, maxStops),
+  };
+}
+
+function renderTools(rendering: Rendering, facts: OpenaiFacts): Json {
+  const { tools, toolChoice, parallelToolCalls } = rendering.conversation;
+  if (tools.length === 0) return {};
+  const isFiltered = toolChoice?.mode === 'subset' && !facts.isOpenai;
+  if (isFiltered) rendering.emulate('toolChoice', 'no-equal');
+  const offered = isFiltered ? offeredTools(rendering.conversation) : tools;
+  return {
+    tools: offered.map((tool) => renderTool(rendering, tool)),
+    tool_choice: toolChoice && renderChoice(rendering, toolChoice, facts),
+    parallel_tool_calls: parallelToolCalls === false ? false : undefined,
+  };
+}
+
+function renderTool(rendering: Rendering, tool: Tool): Json {
+  const { description, schema, strict } = rendering.asFunction(tool);
+  const name = rendering.names.outward(tool);
+  return { type: 'function', function: { name, description, parameters: schema, strict } };
+}
+
+function renderChoice(rendering: Rendering, choice: ToolChoice, { isOpenai }: OpenaiFacts): unknown {
+  if (choice.mode === 'named') return renderNamed(rendering, choice.name);
+  if (choice.mode !== 'subset') return choice.mode;
+  const mode = choice.isRequired ? 'required' : 'auto';
+  if (!isOpenai) return mode;
+  const tools = choice.names.map((name) => renderNamed(rendering, name));
+  return { type: 'allowed_tools', allowed_tools: { mode, tools } };
+}
+
+function renderNamed({ names }: Rendering, name: string): Json {
+  return { type: 'function', function: { name: names.outward({ name }) } };
+}
+
+function renderFormat(format: AnswerFormat | undefined): Json | undefined {
+  if (format === undefined) return undefined;
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } };
+}
+
+const tiers = ['auto', 'default', 'flex', 'priority'];
+
+/** Other services, such as Mistral's, may refuse parameters that only OpenAI has. */
+function renderHints(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
+  const { user, cacheKey, serviceTier, metadata, verbosity } = rendering.conversation;
+  rendering.drop('metadata', metadata, 'no-equal');
+  const isTier = isOpenai && tiers.includes(serviceTier ?? '');
+  if (!isTier) rendering.drop('serviceTier', serviceTier, 'no-equal');
+  if (isOpenai)
+    return {
+      safety_identifier: user,
+      prompt_cache_key: cacheKey,
+      service_tier: isTier ? serviceTier : undefined,
+      verbosity,
+    };
+  rendering.drop('user', user, 'no-equal');
+  rendering.drop('cacheKey', cacheKey, 'no-equal');
+  rendering.drop('verbosity', verbosity, 'no-equal');
+  return {};
+}

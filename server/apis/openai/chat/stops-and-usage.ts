@@ -1,0 +1,46 @@
+/** Finish reasons and usage of chat completions, in both directions. */
+import { entryOf } from '../../core/table-entry.ts';
+import { promptTokens } from '../../neutral/answers/token-usage.ts';
+import type { StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  stop: 'end',
+  length: 'length',
+  tool_calls: 'tool',
+  function_call: 'tool',
+  content_filter: 'filter',
+};
+
+/** An unknown reason counts as a normal end. */
+export function parseFinishReason(reason: unknown): StopReason {
+  return entryOf(reasons, reason) ?? 'end';
+}
+
+const names: Record<StopReason, string> = {
+  end: 'stop',
+  sequence: 'stop',
+  tool: 'tool_calls',
+  length: 'length',
+  window: 'length',
+  pause: 'stop',
+  filter: 'content_filter',
+  malformed: 'stop',
+};
+
+export function renderFinishReason(reason: StopReason): string {
+  return names[reason];
+}
+
+export function renderChatUsage(usage: TokenUsage): Json {
+  const { cacheRead, cacheWrite, output, reasoning } = usage;
+  const prompt = promptTokens(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output + reasoning,
+    total_tokens: prompt + output + reasoning,
+    prompt_tokens_details: { cached_tokens: cacheRead, ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}) },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}

@@ -1,0 +1,35 @@
+import { isObject } from '../../../contract/is-object.ts';
+import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
+import type { Losses } from '../../neutral/losses.ts';
+import type { Conversation } from '../../neutral/neutral.ts';
+import { renderOpenaiError } from '../../neutral/neutral-error.ts';
+import { parseResponsesRequest } from '../responses/parse-request.ts';
+import { parseChatAnswer } from './parse-answer.ts';
+import { ChatEventParser } from './parse-events.ts';
+import { parseChatRequest } from './parse-request.ts';
+import { renderChatAnswer } from './render-answer.ts';
+import { ChatEventRenderer } from './render-events.ts';
+import { renderChatRequest } from './render-request.ts';
+
+/** `POST /v1/chat/completions` of OpenAI's API. */
+export const openaiChat: WireTranslation = {
+  parseRequest: (body, losses) =>
+    isResponsesBody(body) ? parseResponsesBody(body, losses) : parseChatRequest(body, losses),
+  renderRequest: renderChatRequest,
+  parseAnswer: parseChatAnswer,
+  renderAnswer: renderChatAnswer,
+  renderError: renderOpenaiError,
+  eventParser: (turns) => new ChatEventParser(turns),
+  eventRenderer: (context) => new ChatEventRenderer(context),
+};
+
+/** Cursor sends Responses bodies to the path of chat completions, and expects chat chunks in return. */
+function isResponsesBody(body: unknown): body is Record<string, unknown> {
+  return isObject(body) && body.messages === undefined && body.input !== undefined;
+}
+
+function parseResponsesBody(body: Record<string, unknown>, losses: Losses): Conversation {
+  const options = body.stream_options;
+  const streamUsage = isObject(options) && options.include_usage === true;
+  return { ...parseResponsesRequest(body, losses), wire: 'openai-chat', streamUsage };
+}

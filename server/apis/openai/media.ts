@@ -1,0 +1,89 @@
+/** Wires for images, audio and videos. */
+import { pattern } from '../../ground/bounded-pattern.ts';
+import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
+import { openaiUsage } from './usage/usage.ts';
+import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './wire/formats.ts';
+import { openaiErrors } from './wire/read-error.ts';
+import { imageStream, speechStream, transcriptStream } from './wire/typed-stream.ts';
+
+const imagesRequest: RequestFormat = {
+  ...jsonRequest,
+  answersAsked: (body) => countOf(body.field('n')),
+  answersPaid: (body) => paidCountOf(body.field('n')),
+};
+
+/** `POST /v1/images/generations`. */
+export const images: Wire = {
+  name: 'openai-images',
+  operation: 'images',
+  request: imagesRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('images', imagesRequest),
+  whole: jsonAnswer(['"b64_json"', '"url"'], longList),
+  stream: imageStream,
+  rescue: null,
+};
+
+/** `POST /v1/images/edits` and `/v1/images/variations`. */
+export const imageEdits: Wire = {
+  ...images,
+  name: 'openai-image-edits',
+  usage: openaiUsage('images', imagesRequest, true),
+};
+
+const jsonFormat = pattern(/json/i);
+
+/** Whether the format is text or subtitles, of which servers have many kinds, rather than JSON. */
+function isTextAsked(body: RequestView): boolean {
+  const format = body.field('response_format');
+  return typeof format === 'string' && format !== '' && !jsonFormat.test(format);
+}
+
+const transcriptionRequest: RequestFormat = { ...jsonRequest, isTextAsked };
+
+/** `POST /v1/audio/transcriptions`. */
+export const transcription: Wire = {
+  name: 'openai-transcription',
+  operation: 'transcription',
+  request: transcriptionRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('transcription', transcriptionRequest),
+  whole: jsonAnswer(['"text"']),
+  stream: transcriptStream,
+  rescue: null,
+};
+
+/** `POST /v1/audio/translations`. */
+export const translation: Wire = {
+  ...transcription,
+  name: 'openai-translation',
+  operation: 'translation',
+  usage: openaiUsage('translation', transcriptionRequest),
+};
+
+/** `POST /v1/audio/speech`. */
+export const speech: Wire = {
+  name: 'openai-speech',
+  operation: 'speech',
+  request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('speech', jsonRequest),
+  whole: mediaAnswer,
+  stream: speechStream,
+  rescue: null,
+};
+
+/** `/v1/videos`, except for video content. */
+export const videos: Wire = {
+  name: 'openai-videos',
+  operation: 'videos',
+  request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('videos', jsonRequest),
+  whole: jsonAnswer(['"id"']),
+  stream: null,
+  rescue: null,
+};
+
+/** `GET /v1/videos/{id}/content`. */
+export const videoContent: Wire = { ...videos, name: 'openai-video-content', whole: mediaAnswer };

@@ -1,0 +1,16 @@
+import { type Dialect, onePage } from '../../core/dialects/dialect.ts';
+
+/** OpenAI and compatible services. */
+export const openai: Dialect = {
+  id: 'openai',
+  putsModelInPath: false,
+  address: (endpoint, path, query) => endpoint.basePath + path + query,
+  serves: (wire) => wire.startsWith('openai-'),
+  conversationWire: 'openai-chat',
+  embeddingsWire: 'openai-embeddings',
+  bindsReasoning: false,
+  defaultHeaders: {},
+  takesIdempotencyKeys: true,
+  modelPages: onePage,
+  authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
+};

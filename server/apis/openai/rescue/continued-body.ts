@@ -1,0 +1,30 @@
+import type { Prefix } from '../../core/stream-text.ts';
+import { joinBytes } from '../../json/join-bytes.ts';
+import { JsonNames } from '../../json/json-names.ts';
+import { peekLongJson } from '../../json/json-peek.ts';
+import { type JsonEdit, piecesOf } from '../../json/json-splice.ts';
+
+const messagesName = new JsonNames(['messages']);
+
+/** A chat request for the rest of an answer that begins with `text`; null if its messages cannot be found. */
+export async function continuedBody(body: Buffer, text: string, { message, request }: Prefix): Promise<Buffer | null> {
+  const peek = await peekLongJson(body, messagesName);
+  const messages = peek.ok ? peek.fields.get('messages') : undefined;
+  if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;
+  const prefixMessage = JSON.stringify({ role: 'assistant', content: text, ...message });
+  const edits: JsonEdit[] = [
+    {
+      start: messages.end - 1,
+      end: messages.end - 1,
+      text: messages.items === 0 ? prefixMessage : `,${prefixMessage}`,
+    },
+    ...Object.entries(request).map(([name, value]) => ({
+      start: peek.end,
+      end: peek.end,
+      text: `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    })),
+  ];
+  return joinBytes(piecesOf(body, edits));
+}
+
+const openBracket = 0x5b;

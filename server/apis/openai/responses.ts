@@ -1,0 +1,26 @@
+import type { RequestFormat, Wire } from '../core/wire.ts';
+import { responseRescue } from './rescue/rescue.ts';
+import { openaiUsage } from './usage/usage.ts';
+import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
+import { openaiErrors } from './wire/read-error.ts';
+import { responseStream } from './wire/typed-stream.ts';
+
+const request: RequestFormat = {
+  ...jsonRequest,
+  isBackground: (body) => Boolean(body.field('background')),
+  // A background response continues by itself; a conversation would get a second answer.
+  isOneText: (body) => !isAnySet(body, 'background', 'conversation'),
+};
+
+/** `POST /v1/responses`, and requests about a stored response. */
+export const responses: Wire = {
+  name: 'openai-responses',
+  operation: 'responses',
+  request,
+  errors: openaiErrors,
+  usage: openaiUsage('responses', request),
+  // A response may repeat long instructions and contain large images.
+  whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),
+  stream: responseStream,
+  rescue: responseRescue,
+};

@@ -1,0 +1,103 @@
+/** The items of a response, and the response object that contains them. */
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/neutral.ts';
+import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+
+type Json = Record<string, unknown>;
+
+/** OpenAI's clients expect ids that begin with `resp_`. */
+export function responseId(id: string): string {
+  return id.startsWith('resp_') ? id : `resp_${id}`;
+}
+
+/** An item's id begins with its kind and ends with its position. */
+export function itemId(kind: 'msg' | 'rs' | 'fc' | 'ctc', id: string, index: number): string {
+  return `${kind}_${responseId(id).slice('resp_'.length)}_${index}`;
+}
+
+export function textPart(text: string): Json {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+export function refusalPart(refusal: string): Json {
+  return { type: 'refusal', refusal };
+}
+
+export function messageItem(id: string, content: readonly Json[], status = 'completed'): Json {
+  return { id, type: 'message', status, role: 'assistant', content };
+}
+
+export function reasoningItem(id: string, text: string, seal: Seal | undefined): Json {
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+  return { id, type: 'reasoning', summary, ...(seal === undefined ? {} : { encrypted_content: wrapSeal(seal) }) };
+}
+
+type Called = Pick<CallPart, 'id' | 'name' | 'namespace' | 'kind'>;
+
+export function callItem(
+  id: string,
+  { id: callId, name, namespace, kind }: Called,
+  callArguments: string,
+  status = 'completed',
+): Json {
+  const namespaceMember = namespace === undefined ? {} : { namespace };
+  if (kind === 'custom')
+    return { id, type: 'custom_tool_call', status, call_id: callId, name, ...namespaceMember, input: callArguments };
+  return { id, type: 'function_call', status, call_id: callId, name, ...namespaceMember, arguments: callArguments };
+}
+
+/** Includes the settings of the request, which clients expect to read in it. */
+export function responseObject(id: string, { conversation, createdAt, identity }: AnswerContext, members: Json): Json {
+  const { model, instructions, sampling, maxOutputTokens, parallelToolCalls, metadata, reasoning } = conversation;
+  return {
+    id: responseId(id),
+    object: 'response',
+    created_at: createdAt,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: instructions[0]?.at === 'instructions' ? instructions[0].text : null,
+    max_output_tokens: maxOutputTokens ?? null,
+    model,
+    output: [],
+    parallel_tool_calls: parallelToolCalls ?? true,
+    previous_response_id: identity?.previousId ?? null,
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.isVisible === true ? 'auto' : null },
+    store: identity?.isKept ?? false,
+    temperature: sampling.temperature ?? 1,
+    text: { format: echoFormat(conversation.format) },
+    tool_choice: echoChoice(conversation),
+    tools: conversation.tools.map(echoTool),
+    top_p: sampling.topP ?? 1,
+    truncation: 'disabled',
+    usage: null,
+    metadata: metadata ?? {},
+    ...members,
+  };
+}
+
+function echoFormat(format: AnswerFormat | undefined): Json {
+  if (format === undefined) return { type: 'text' };
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', name, description: description ?? null, schema, strict: strict ?? false };
+}
+
+function echoChoice({ toolChoice: choice, tools }: Conversation): unknown {
+  if (choice === undefined) return 'auto';
+  if (choice.mode === 'subset') return choice.isRequired ? 'required' : 'auto';
+  if (choice.mode !== 'named') return choice.mode;
+  return { type: tools.find(({ name }) => name === choice.name)?.kind ?? 'function', name: choice.name };
+}
+
+function echoTool({ kind, name, description, schema, strict, format }: Tool): Json {
+  if (kind === 'custom') return { type: 'custom', name, description: description ?? null, format };
+  return {
+    type: 'function',
+    name,
+    description: description ?? null,
+    parameters: schema ?? null,
+    strict: strict ?? false,
+  };
+}

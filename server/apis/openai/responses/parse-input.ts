@@ -1,0 +1,147 @@
+/** Parses the items of a Responses request into instructions and turns. */
+
+import type { Fields } from '../../neutral/fields.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { invalid, refuse } from '../../neutral/losses.ts';
+import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
+import type {
+  CallPart,
+  Conversation,
+  MediaPart,
+  MediaSource,
+  Part,
+  RefusalPart,
+  ResultPart,
+  TextPart,
+  ThinkingPart,
+  Turn,
+} from '../../neutral/neutral.ts';
+import { addSystem } from '../../neutral/requests/add-system.ts';
+import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { parseProviderItem, parseScreenshot } from './provider-items.ts';
+
+export function parseInput(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
+  const input = request.any('input') ?? invalid('input', 'it is missing');
+  if (typeof input === 'string') {
+    return { instructions: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input, at: 'input' }] }] };
+  }
+  const items = request.items('input');
+  if (items.length === 0) invalid('input', 'expected at least one item');
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  for (const item of items) takeItem(item, instructions, turns);
+  return { instructions, turns };
+}
+
+function takeItem(item: Fields, instructions: TextPart[], turns: Turn[]): void {
+  const type = item.text('type') ?? 'message';
+  if (type === 'message') takeMessage(item, instructions, turns);
+  else if (type === 'reasoning') add(turns, 'assistant', parseReasoning(item));
+  else if (type === 'item_reference') refuse(item.at, 'provider-item');
+  else if (type.endsWith('_output') && item.text('call_id') !== undefined) add(turns, 'user', parseResult(item));
+  else if (type.endsWith('_call') && item.text('call_id') !== undefined) add(turns, 'assistant', parseCall(item, type));
+  else {
+    add(turns, 'assistant', parseProviderItem(item, type));
+    return;
+  }
+  item.ignore('id', 'status', 'phase');
+  item.dropRest();
+}
+
+function takeMessage(item: Fields, instructions: TextPart[], turns: Turn[]): void {
+  const role = item.requiredText('role');
+  const parts = parseContent(item);
+  if (role === 'system' || role === 'developer') {
+    addSystem({ instructions, turns }, parts, item.losses);
+  } else if (role === 'user') turns.push({ role, parts });
+  else if (role === 'assistant') for (const part of parts) add(turns, role, part);
+  else invalid(item.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
+}
+
+/** Consecutive items of the assistant form one turn, and so do the results of its calls. */
+function add(turns: Turn[], role: 'user' | 'assistant', part: Part): void {
+  const before = turns.at(-1);
+  const isSame = before?.role === role && (role === 'assistant' || before.parts.at(-1)?.type === 'result');
+  if (isSame) before.parts.push(part);
+  else turns.push({ role, parts: [part] });
+}
+
+function parseContent(fields: Fields): (TextPart | RefusalPart | MediaPart)[] {
+  const content = fields.any('content');
+  if (content === undefined) return [];
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ type: 'text', text: content, at: fields.path('content') }];
+  return fields.items('content').map(parsePart);
+}
+
+function parsePart(part: Fields): TextPart | RefusalPart | MediaPart {
+  const type = part.requiredText('type');
+  const at = part.at;
+  if (type === 'refusal') return { type, text: part.requiredText('refusal'), at };
+  if (type === 'input_image') {
+    return { type: 'media', kind: 'image', source: sourceOf(part, ['image_url']), detail: part.text('detail'), at };
+  }
+  if (type === 'input_file') {
+    const source = sourceOf(part, ['file_data', 'file_url']);
+    const kind = source.type === 'base64' ? kindOfMediaType(source.mediaType) : 'document';
+    return { type: 'media', kind, source, name: part.text('filename'), at };
+  }
+  if (type !== 'input_text' && type !== 'output_text' && type !== 'text') {
+    return invalid(part.path('type'), `'${type.slice(0, 40)}' is no type of content`);
+  }
+  return { type: 'text', text: part.requiredText('text'), at };
+}
+
+function sourceOf(part: Fields, names: readonly string[]): MediaSource {
+  const id = part.text('file_id');
+  if (id !== undefined) return { type: 'file', id };
+  const url = names.map((name) => part.text(name)).find((value) => value !== undefined);
+  return sourceOfUrl(url ?? invalid(part.path(names[0] ?? ''), 'it is missing'));
+}
+
+/** Open models return the text of their reasoning, OpenAI's own a summary. */
+function parseReasoning(item: Fields): ThinkingPart {
+  const texts = [...item.items('summary'), ...item.items('content')].map((part) => part.text('text') ?? '');
+  const encrypted = item.text('encrypted_content');
+  const seal = encrypted === undefined ? undefined : unwrapSeal(encrypted, 'encrypted');
+  return { type: 'thinking', text: texts.join('\n\n'), seal, at: item.at };
+}
+
+/** For OpenAI's own tools that the client runs, such as a shell, the input is in a member specific to the tool. */
+const inputNames = ['arguments', 'action', 'operation'];
+
+function parseCall(item: Fields, type: string): CallPart {
+  const id = item.requiredText('call_id');
+  const at = item.at;
+  if (type === 'function_call' || type === 'custom_tool_call') {
+    const isCustom = type === 'custom_tool_call';
+    const callArguments = item.text(isCustom ? 'input' : 'arguments') ?? '';
+    const kind = isCustom ? 'custom' : 'function';
+    const namespace = item.text('namespace');
+    return { type: 'call', id, name: item.requiredText('name'), namespace, arguments: callArguments, kind, at };
+  }
+  item.losses.emulated(at, 'as-function');
+  const input = inputNames.map((name) => item.any(name)).find((value) => value !== undefined) ?? {};
+  const callArguments = typeof input === 'string' ? input : writeJson(input);
+  return { type: 'call', id, name: type.slice(0, -'_call'.length), arguments: callArguments, kind: 'function', at };
+}
+
+function parseResult(item: Fields): ResultPart {
+  const callId = item.requiredText('call_id');
+  return { type: 'result', callId, parts: parseOutput(item), isError: false, at: item.at };
+}
+
+/** Accepts a string, a list of content parts or, for one of OpenAI's own tools, an object. */
+function parseOutput(item: Fields): ResultPart['parts'] {
+  const screenshot = parseScreenshot(item);
+  if (screenshot) return [screenshot];
+  const output = item.any('output') ?? item.any('tools') ?? '';
+  const at = item.path('output');
+  if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output, at }];
+  const isContent = item.text('type') === 'function_call_output' || item.text('type') === 'custom_tool_call_output';
+  if (!isContent) return [{ type: 'text', text: writeJson(output), at }];
+  return item.items('output').map((each) => {
+    const part = parsePart(each);
+    return part.type === 'refusal' ? { ...part, type: 'text' } : part;
+  });
+}

@@ -1,0 +1,34 @@
+/** Renders a whole response. */
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { urlOfSource } from '../../neutral/media.ts';
+import type { Answer } from '../../neutral/neutral-answer.ts';
+import { callItem, itemId, messageItem, reasoningItem, refusalPart, responseObject, textPart } from './items.ts';
+import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export function renderResponsesAnswer(answer: Answer, context: AnswerContext): Json {
+  const id = context.identity?.id ?? answer.id;
+  const output: Json[] = [];
+  /** Content of the current message; adjacent texts form one message. */
+  let content: Json[] | null = null;
+  for (const part of answer.parts) {
+    const index = output.length;
+    if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') {
+      if (content === null) {
+        content = [];
+        output.push(messageItem(itemId('msg', id, index), content));
+      }
+      if (part.type === 'refusal') content.push(refusalPart(part.text));
+      else content.push(textPart(part.type === 'text' ? part.text : `![](${urlOfSource(part.source) ?? ''})`));
+      continue;
+    }
+    content = null;
+    if (part.type === 'thinking') output.push(reasoningItem(itemId('rs', id, index), part.text, part.seal));
+    else if (part.type === 'call') {
+      output.push(callItem(itemId(part.kind === 'custom' ? 'ctc' : 'fc', id, index), part, part.arguments));
+    }
+  }
+  const usage = answer.usage && renderResponseUsage(answer.usage);
+  return responseObject(id, context, { ...renderStatus(answer.stop), output, usage });
+}

@@ -1,0 +1,247 @@
+/** Renders the stream of a response, item by item; its last event contains the whole response. */
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
+import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { urlOfSource } from '../../neutral/media.ts';
+import type { Seal } from '../../neutral/neutral.ts';
+import type {
+  AnswerError,
+  AnswerEvent,
+  CallEvent,
+  DeltaEvent,
+  Stop,
+  TokenUsage,
+} from '../../neutral/neutral-answer.ts';
+import { openaiErrorBody } from '../../neutral/neutral-error.ts';
+import {
+  callItem,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  responseId,
+  responseObject,
+  textPart,
+} from './items.ts';
+import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** The item that has begun but not ended. */
+type Open =
+  | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: GrowingText }
+  | { kind: 'call'; id: string; text: GrowingText; call: CallEvent };
+
+/**
+ * The text of a delta of the open item before its sequence number, between that and the variable text, and after it.
+ */
+type Around = readonly [string, string, string];
+
+export class ResponsesEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  readonly #output: Json[] = [];
+  #id = '';
+  #open: Open | null = null;
+  #sequenceNumber = 0;
+  #usage: TokenUsage | null = null;
+  #stop: Stop = { reason: 'end' };
+  #out = '';
+  /** Null if the open item has had no delta yet. */
+  #deltaParts: Around | null = null;
+  whole: Json | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    this.#out = '';
+    this.#take(event);
+    return this.#out;
+  }
+
+  fail(error: AnswerError): string {
+    this.#out = '';
+    this.#fail(error);
+    return this.#out;
+  }
+
+  readonly ping = ': keep-alive\n\n';
+
+  #take(event: AnswerEvent): void {
+    if (event.type === 'start') this.#begin(event.id);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'stop') this.#stop = event.stop;
+    else if (event.type === 'error') this.#fail(event.error);
+    else if (event.type === 'end') this.#end();
+    else if (event.type === 'text' || event.type === 'refusal') this.#say(event.type, event.text);
+    else if (event.type === 'media') this.#say('text', `![](${urlOfSource(event.part.source) ?? ''})`);
+    else if (event.type === 'thinking') this.#think(event.text);
+    else if (event.type === 'seal') this.#seal(event.seal);
+    else if (event.type === 'call') this.#beginCall(event);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
+    else if (event.type === 'call-end') this.#close();
+  }
+
+  #begin(id: string): void {
+    this.#id = this.#context.identity?.id ?? id;
+    const response = responseObject(this.#id, this.#context, {});
+    this.#write('response.created', { response });
+    this.#write('response.in_progress', { response });
+  }
+
+  #say(kind: 'text' | 'refusal', text: string): void {
+    if (this.#open?.kind !== kind) {
+      this.#close();
+      const id = itemId('msg', this.#id, this.#output.length);
+      this.#openItem({ kind, id, text: new GrowingText() }, messageItem(id, [], 'in_progress'));
+      const part = kind === 'text' ? textPart('') : refusalPart('');
+      this.#write('response.content_part.added', { ...this.#itemPosition(), content_index: 0, part });
+    }
+    this.#add(text);
+  }
+
+  #think(text: string): void {
+    if (this.#open?.kind !== 'thinking') {
+      this.#openThought();
+      this.#write('response.reasoning_summary_part.added', {
+        ...this.#itemPosition(),
+        summary_index: 0,
+        part: summaryPart(''),
+      });
+    }
+    this.#add(text);
+  }
+
+  #openThought(): void {
+    this.#close();
+    const id = itemId('rs', this.#id, this.#output.length);
+    this.#openItem({ kind: 'thinking', id, text: new GrowingText() }, reasoningItem(id, '', undefined));
+  }
+
+  #seal(seal: Seal): void {
+    if (this.#open?.kind !== 'thinking') this.#openThought();
+    this.#close(seal);
+  }
+
+  #beginCall(call: CallEvent): void {
+    this.#close();
+    const id = itemId(call.kind === 'custom' ? 'ctc' : 'fc', this.#id, this.#output.length);
+    this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
+  }
+
+  #addArguments(delta: string): void {
+    if (this.#open?.kind === 'call') this.#add(delta);
+  }
+
+  #openItem(open: Open, item: Json): void {
+    this.#open = open;
+    this.#deltaParts = null;
+    this.#write('response.output_item.added', { output_index: this.#output.length, item });
+  }
+
+  #add(text: string): void {
+    if (this.#open === null) return;
+    this.#open.text.add(text);
+    this.#out += this.#delta(this.#open, escapeText(text));
+  }
+
+  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+    const open = this.#open;
+    if (open === null || open.kind !== (type === 'arguments' ? 'call' : type)) return null;
+    open.text.addEscaped(escaped);
+    return this.#delta(open, escaped);
+  }
+
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
+  #delta(open: Open, escaped: string): string {
+    this.#deltaParts ??= around(open, this.#output.length);
+    const [before, between, after] = this.#deltaParts;
+    return `${before}${this.#sequenceNumber++}${between}${escaped}${after}`;
+  }
+
+  #close(seal?: Seal): void {
+    const open = this.#open;
+    if (open === null) return;
+    const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
+    this.#write('response.output_item.done', { output_index: this.#output.length, item });
+    this.#output.push(item);
+    this.#open = null;
+  }
+
+  #endCall({ id, text: { text }, call }: Extract<Open, { kind: 'call' }>): Json {
+    const members = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
+    this.#write(`${argumentsType(call)}.done`, { ...this.#itemPosition(), ...members });
+    return callItem(id, call, text);
+  }
+
+  #endText({ kind, id, text: { text } }: Open, seal: Seal | undefined): Json {
+    const position = this.#itemPosition();
+    if (kind === 'thinking') {
+      if (text !== '') {
+        this.#write('response.reasoning_summary_text.done', { ...position, summary_index: 0, text });
+        this.#write('response.reasoning_summary_part.done', { ...position, summary_index: 0, part: summaryPart(text) });
+      }
+      return reasoningItem(id, text, seal);
+    }
+    const part = kind === 'text' ? textPart(text) : refusalPart(text);
+    const members = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
+    const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
+    this.#write(type, { ...position, content_index: 0, ...members });
+    this.#write('response.content_part.done', { ...position, content_index: 0, part });
+    return messageItem(id, [part]);
+  }
+
+  #end(): void {
+    this.#close();
+    const status = renderStatus(this.#stop);
+    const usage = this.#usage && renderResponseUsage(this.#usage);
+    const response = responseObject(this.#id, this.#context, { ...status, output: this.#output, usage });
+    this.whole = response;
+    this.#write(`response.${status.status}`, { response });
+  }
+
+  /** OpenAI's SDKs raise the first of the two, with its nested error; Codex reads the code from the second. */
+  #fail(error: AnswerError): void {
+    const body = openaiErrorBody(error);
+    this.#write('error', { error: body });
+    const failed = { code: body.code ?? 'server_error', message: body.message };
+    const members = { status: 'failed', error: failed, output: this.#output };
+    this.#write('response.failed', { response: responseObject(this.#id, this.#context, members) });
+  }
+
+  #itemPosition(): Json {
+    return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
+  }
+
+  #write(type: string, members: Json): void {
+    const data = writeJson({ type, sequence_number: this.#sequenceNumber++, ...members });
+    this.#out += `event: ${type}\ndata: ${data}\n\n`;
+  }
+}
+
+/** The event type of each item's deltas, and its members on both sides of the text. */
+const deltas = {
+  text: { type: 'response.output_text.delta', within: ',"content_index":0', rest: ',"logprobs":[]' },
+  refusal: { type: 'response.refusal.delta', within: ',"content_index":0', rest: '' },
+  thinking: { type: 'response.reasoning_summary_text.delta', within: ',"summary_index":0', rest: '' },
+};
+
+function around(open: Open, outputIndex: number): Around {
+  const { type, within, rest } =
+    open.kind === 'call' ? { type: `${argumentsType(open.call)}.delta`, within: '', rest: '' } : deltas[open.kind];
+  return [
+    `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+    `,"item_id":${JSON.stringify(open.id)},"output_index":${outputIndex}${within},"delta":"`,
+    `"${rest}}\n\n`,
+  ];
+}
+
+function summaryPart(text: string): Json {
+  return { type: 'summary_text', text };
+}
+
+function argumentsType({ kind }: CallEvent): string {
+  return kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+}

@@ -1,0 +1,19 @@
+import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
+import { renderOpenaiError } from '../../neutral/neutral-error.ts';
+import { parseResponsesAnswer } from './parse-answer.ts';
+import { ResponsesEventParser } from './parse-events.ts';
+import { parseResponsesRequest } from './parse-request.ts';
+import { renderResponsesAnswer } from './render-answer.ts';
+import { ResponsesEventRenderer } from './render-events.ts';
+import { renderResponsesRequest } from './render-request.ts';
+
+/** `POST /v1/responses` of OpenAI's API. */
+export const openaiResponses: WireTranslation = {
+  parseRequest: parseResponsesRequest,
+  renderRequest: renderResponsesRequest,
+  parseAnswer: parseResponsesAnswer,
+  renderAnswer: renderResponsesAnswer,
+  renderError: renderOpenaiError,
+  eventParser: () => new ResponsesEventParser(),
+  eventRenderer: (context) => new ResponsesEventRenderer(context),
+};

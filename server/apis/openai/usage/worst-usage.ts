@@ -1,0 +1,123 @@
+/**
+ * The most that a request can use. Reserved against hard budgets while the request runs, so that parallel requests can
+ * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
+ */
+import type { Capability } from '../../../contract/capability.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { Usage } from '../../../contract/ledger.ts';
+import { numberOf } from '../../core/number-of.ts';
+import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
+import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
+import { statedOutputTokens } from './likely-usage.ts';
+import { readableBytes } from './readable-bytes.ts';
+
+/** The output limit of today's largest models. */
+const unknownOutputTokens = 128_000;
+const tokensPerPicture = 5_000;
+/** For the source images of an edit and their prompt. */
+const tokensPerEdit = 40_000;
+/** Audio at 16 kbit/s, a low rate for speech. */
+const audioBytesPerSecond = 2_000;
+/** Short recordings may be compressed further, and may be billed with a minimum length. */
+const minAudioSeconds = 60;
+const heardTokensPerSecond = 20;
+const writtenTokensPerSecond = 10;
+/** Speech at a quarter of the usual speed. */
+const spokenTokensPerCharacter = 6;
+/** Longer than any service's default. */
+const unstatedVideoSeconds = 20;
+
+/** What the request asks for. */
+interface Asked {
+  operation: Capability;
+  /** Answers that may be billed. */
+  answers: number;
+  /** For images: the request starts from existing ones. */
+  isEdit: boolean;
+}
+
+export function worstUsage(
+  { operation, answers, isEdit }: Asked,
+  body: MeasuredRequest,
+  model: ModelBounds,
+  sizeOf?: SizeOf,
+): Usage {
+  switch (operation) {
+    case 'chat':
+    case 'completions':
+    case 'responses':
+      return { inputTokens: promptTokens(body, model, sizeOf), outputTokens: outputTokens(body, model) * answers };
+    case 'embeddings':
+    case 'moderations':
+      return { inputTokens: body.size, outputTokens: 0 };
+    case 'images':
+      return ofImages(body, answers, isEdit);
+    case 'videos':
+      return { seconds: positive(body.field('seconds')) ?? unstatedVideoSeconds };
+    case 'speech':
+      return ofSpeech(body);
+    default:
+      return ofRecording(body);
+  }
+}
+
+/** A token is at least one byte long. */
+function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
+  const { textBytes, pictures } = readableBytes(body.captured);
+  const referred = referredIn(body.captured);
+  const isOpen = referred.isOpen || continues(body);
+  return mostInput(textBytes + pictures * tokensPerPicture, { ...referred, isOpen }, contextTokens, sizeOf);
+}
+
+/** A conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
+function continues(body: MeasuredRequest): boolean {
+  return body.field('conversation') != null || isObject(body.field('prompt'));
+}
+
+function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {
+  const modelLimit = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
+  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
+}
+
+/** Larger limits in a request are ignored. */
+const maxOutputTokens = 10_000_000;
+
+/** Both in tokens and in images, because services bill by one or the other. */
+function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
+  const tokens = Math.ceil(images * tokensOfImage(body));
+  return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };
+}
+
+const squarePixels = 1_024 * 1_024;
+/** OpenAI's token counts for a square image of 1,024 pixels. */
+const tokensByQuality = new Map<unknown, number>([
+  ['low', 272],
+  ['medium', 1_056],
+]);
+const tokensOfBest = 4_160;
+const unstatedPixels = 1.5 * squarePixels;
+
+function tokensOfImage(body: MeasuredRequest): number {
+  const size = body.field('size');
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(typeof size === 'string' ? size.slice(0, 16) : '') ?? [];
+  const pixels = width && height ? Number(width) * Number(height) : unstatedPixels;
+  return (tokensByQuality.get(body.field('quality')) ?? tokensOfBest) * Math.max(1, pixels / squarePixels);
+}
+
+function ofSpeech({ size }: MeasuredRequest): Usage {
+  const tokens = size * spokenTokensPerCharacter;
+  return { inputTokens: size, outputTokens: tokens, audioOutputTokens: tokens, characters: size };
+}
+
+function ofRecording({ size }: MeasuredRequest): Usage {
+  const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
+  const inputTokens = seconds * heardTokensPerSecond;
+  return { inputTokens, audioInputTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecond, seconds };
+}
+
+function positive(value: unknown): number | null {
+  const number = numberOf(value ?? 0);
+  return Number.isFinite(number) && number > 0 ? Math.min(number, maxSeconds) : null;
+}
+
+const maxSeconds = 3_600;

@@ -1,0 +1,133 @@
+import type { ErrorBody } from '../../../contract/errors.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../core/sse-event.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
+import { sseFraming } from '../../core/streams/sse-framing.ts';
+import { errorMeaningOf } from './error-event.ts';
+import { chatStreamFromWhole } from './stream-from-whole.ts';
+import { withoutUsage } from './usage-stripper.ts';
+import { writeError } from './write-error.ts';
+
+/** Streams of chat and legacy completions. */
+export const chatStream: StreamFormat = {
+  framing: sseFraming,
+  meaningOf: ({ value }) => {
+    if (!isObject(value)) return nothing;
+    return errorMeaningOf(value) ?? (isAnswering(value) ? content : nothing);
+  },
+  watch: (choices) => new ChatWatch(choices),
+  writeError,
+  fromWhole: chatStreamFromWhole,
+  withoutUsage,
+  mayBeginEarly: true,
+  isDecidedByResponse: false,
+};
+
+const nothing: EventMeaning = { kind: 'nothing' };
+const content: EventMeaning = { kind: 'content' };
+
+/**
+ * Chat chunks have no type. `[DONE]` ends them, as does an error chunk. If an upstream omits `[DONE]`, each choice needs
+ * its `finish_reason` and the stream its proper end.
+ */
+class ChatWatch implements StreamWatch {
+  readonly #choices: number;
+  readonly #finished = new Set<unknown>();
+  /**
+   * Choices whose last chunk held nothing but a `finish_reason`; an upstream may send a reason with each piece of text or
+   * reasoning.
+   */
+  readonly #closed = new Set<unknown>();
+  /** Choices that went on after a `finish_reason`, which therefore means nothing but in a chunk of its own. */
+  readonly #talkative = new Set<unknown>();
+  #ending: StreamEnd | null = null;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  note({ data, value }: StreamEvent): void {
+    if (data === '[DONE]') this.#ending ??= 'complete';
+    if (!isObject(value)) return;
+    if (value.error) this.#ending = 'failed';
+    for (const choice of choicesOf(value)) {
+      const says = saysSomething(choice);
+      if (says && this.#finished.has(choice?.index)) this.#talkative.add(choice?.index);
+      if (choice?.finish_reason) this.#finished.add(choice.index);
+      if (says) this.#closed.delete(choice?.index);
+      else if (choice?.finish_reason) this.#closed.add(choice.index);
+    }
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#closed.size >= this.#choices;
+  }
+
+  get hasFinished(): boolean {
+    return this.#ending !== null || this.#finished.size >= this.#choices;
+  }
+
+  get mayGoOn(): boolean {
+    return this.#ending === null;
+  }
+
+  get isWhole(): boolean {
+    const isWhole = (choice: unknown) => this.#closed.has(choice) || !this.#talkative.has(choice);
+    return this.#ending !== 'failed' && this.#finished.size >= this.#choices && [...this.#finished].every(isWhole);
+  }
+
+  get missingEnd(): string {
+    return this.#ending === null ? doneEvent : '';
+  }
+
+  ending(close: StreamClose): StreamEnd | null {
+    const isFinished = close === 'ended' && this.#finished.size >= this.#choices;
+    return this.#ending ?? (isFinished ? 'complete' : null);
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return chatErrorEvent(error);
+  }
+}
+
+const doneEvent = 'data: [DONE]\n\n';
+
+export function chatErrorEvent(error: ErrorBody): string {
+  return `data: ${JSON.stringify({ error })}\n\n`;
+}
+
+function isAnswering(chunk: Record<string, unknown>): boolean {
+  return choicesOf(chunk).some((choice) => choice?.finish_reason || saysSomething(choice));
+}
+
+/** The known members of a choice in a chat chunk. */
+interface Choice {
+  index?: unknown;
+  text?: unknown;
+  delta?: unknown;
+  finish_reason?: unknown;
+}
+
+/** Limit of parallel choices; clients never ask for more. */
+export const maxChoices = 256;
+
+function choicesOf({ choices }: Record<string, unknown>): readonly (Choice | null)[] {
+  return Array.isArray(choices) ? choices.slice(0, maxChoices) : [];
+}
+
+/** Whether a choice contains more than its end. */
+function saysSomething(choice: Choice | null): boolean {
+  return Boolean(choice?.text) || hasMore(choice?.delta);
+}
+
+/** Any non-empty member of a delta counts, except for the role. */
+function hasMore(delta: unknown): boolean {
+  if (typeof delta !== 'object' || delta === null) return false;
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
+}
+
+function isEmpty(value: unknown): boolean {
+  return !value || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,120 @@
+/** Format definitions shared by OpenAI's wires. */
+
+import { isObject } from '../../../contract/is-object.ts';
+import { pattern } from '../../../ground/bounded-pattern.ts';
+import { numberOf } from '../../core/number-of.ts';
+import { conversationOf } from '../../core/requests/conversation-id.ts';
+import { errorIn, type UpstreamError } from '../../core/upstream-error.ts';
+import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
+import { statusOfError } from './read-error.ts';
+
+const mebibyte = 1024 * 1024;
+
+export const jsonRequest: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream,
+  wantsUsage,
+  conversationOf,
+  supportsPrefill: false,
+};
+
+/** `marks` include their quotes. No JSON except for images and embeddings comes near 32 MiB. */
+export function jsonAnswer(marks: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
+  return {
+    kind: 'json',
+    marks,
+    isNeverLonger: true,
+    maxHeldBytes: 32 * mebibyte,
+    isNumbers: false,
+    judge: (top) => judge(top, marks),
+    ...more,
+  };
+}
+
+/** Lists of embeddings or images, which may be too long to be held and are usable element by element. */
+export const longList: Partial<WholeFormat> = { isNeverLonger: false, maxHeldBytes: 8 * mebibyte };
+
+/** Audio and video. */
+export const mediaAnswer: WholeFormat = {
+  kind: 'media',
+  marks: [],
+  isNeverLonger: false,
+  maxHeldBytes: 8 * mebibyte,
+  isNumbers: false,
+  judge: (top) => judge(top, []),
+};
+
+/** A number, or its text in a form; at least 1. Of two and a half answers, two are made, if any. */
+export function countOf(value: unknown): number {
+  const count = numberOf(value);
+  return Number.isFinite(count) && count >= 1 ? Math.floor(count) : 1;
+}
+
+/** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */
+const maxPaidAnswers = 128;
+
+/** As `countOf`, up to the number that may be billed. */
+export function paidCountOf(value: unknown): number {
+  return Math.min(countOf(value), maxPaidAnswers);
+}
+
+/** A field that is too long to be parsed counts as set. */
+export function isAnySet(body: RequestView, ...names: string[]): boolean {
+  return names.some((name) => body.raw(name) !== null && !nothing.has(body.field(name)));
+}
+
+const nothing = new Set<unknown>([false, 0, '']);
+
+const yes = pattern(/^(?:true|1|yes|on)$/i);
+
+/** Lenient parsers also accept other words for `true`. */
+function mayMeanStream(body: RequestView): boolean {
+  const stream = body.field('stream');
+  return stream === true || stream === 1 || (typeof stream === 'string' && yes.test(stream));
+}
+
+function wantsUsage(body: RequestView): boolean {
+  const options = body.field('stream_options');
+  return isObject(options) && options.include_usage === true;
+}
+
+function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict {
+  const error = errorIn(top);
+  if (isBareError(top, marks)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
+  if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
+  // OpenRouter reports a failed provider in the choice (openrouter.ai/docs, "Errors").
+  const [choice] = Array.isArray(top.choices) ? top.choices : [];
+  const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
+  return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
+}
+
+/**
+ * An error in place of an answer. An error next to an answer, or in an object such as a failed video, is part of that
+ * answer.
+ */
+function isBareError(top: Record<string, unknown>, marks: readonly string[]): boolean {
+  const hasMark = marks.some((mark) => mark.slice(1, -1) in top);
+  if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
+  // vLLM sent flat errors (`object: "error"`) up to 0.10.0 (vllm#12886); FastAPI's `HTTPException` sends only `detail`.
+  if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
+  // Cloudflare's envelope (`success`, `errors`, `result`), and flat errors with `message` and `code`.
+  const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
+  return soundsSo && !hasMark && !('id' in top) && !('object' in top);
+}
+
+function isServicesOwn({ code }: UpstreamError): boolean {
+  return servicesOwnCodes.has(code);
+}
+
+const answer: Verdict = { kind: 'answer' };
+const servicesOwnCodes = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'overloaded',
+  'internal_error',
+  'vector_store_timeout',
+]);

@@ -1,0 +1,151 @@
+import type { ErrorBody } from '../../../contract/errors.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../core/sse-event.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
+import { sseFraming } from '../../core/streams/sse-framing.ts';
+import { errorMeaningOf } from './error-event.ts';
+import { responseStreamFromWhole } from './stream-from-whole.ts';
+import { writeError } from './write-error.ts';
+
+interface TypedKind {
+  /** Types of the final event. */
+  endTypes: readonly string[];
+  isResponse: boolean;
+}
+
+/** Streams of typed events, unlike chat streams. */
+function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamFormat {
+  return {
+    framing: sseFraming,
+    meaningOf: (event) => meaningOf(event, kind),
+    watch: (answers) => new TypedWatch(kind, answers),
+    writeError,
+    fromWhole: () => null,
+    mayBeginEarly: false,
+    isDecidedByResponse: false,
+    ...more,
+  };
+}
+
+export const responseStream = typedStream(
+  { endTypes: ['response.completed', 'response.incomplete'], isResponse: true },
+  { fromWhole: responseStreamFromWhole, mayBeginEarly: true },
+);
+export const imageStream = typedStream({
+  endTypes: ['image_generation.completed', 'image_edit.completed'],
+  isResponse: false,
+});
+export const transcriptStream = typedStream({ endTypes: ['transcript.text.done'], isResponse: false });
+/** Requested by `stream_format`; an upstream that does not know such streams sends audio. */
+export const speechStream = typedStream(
+  { endTypes: ['speech.audio.done'], isResponse: false },
+  { isDecidedByResponse: true },
+);
+
+/** Events that only announce or report progress. */
+const announcements = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'keepalive',
+  'ping',
+  'message_start',
+]);
+const signsOfWork = ['keepalive', 'response.in_progress'];
+
+const nothing: EventMeaning = { kind: 'nothing' };
+const alive: EventMeaning = { kind: 'alive' };
+const content: EventMeaning = { kind: 'content' };
+
+function meaningOf({ value }: StreamEvent, { isResponse }: TypedKind): EventMeaning {
+  if (!isObject(value)) return nothing;
+  const error = errorMeaningOf(value);
+  if (error) return error;
+  const type = typeof value.type === 'string' ? value.type : '';
+  if (isResponse && signsOfWork.includes(type)) return alive;
+  return announcements.has(type) ? nothing : content;
+}
+
+/** The nested form, as OpenAI sends it: the Python SDK does not treat the flat form of the specification as an error. */
+export function responseErrorEvents(error: ErrorBody, id = 'resp_unknown', sequenceNumber = 0): string {
+  const failed = {
+    type: 'response.failed',
+    sequence_number: sequenceNumber + 1,
+    response: {
+      id,
+      object: 'response',
+      status: 'failed',
+      error: { code: 'server_error', message: error.message },
+      output: [],
+    },
+  };
+  return (
+    `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequenceNumber, error })}\n\n` +
+    `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`
+  );
+}
+
+const failedTypes = ['error', 'response.failed'];
+
+class TypedWatch implements StreamWatch {
+  readonly missingEnd = '';
+  readonly #kind: TypedKind;
+  readonly #answers: number;
+  #finished = 0;
+  #ending: StreamEnd | null = null;
+  #responseId: string | undefined;
+  #nextSequenceNumber = 0;
+
+  constructor(kind: TypedKind, answers: number) {
+    this.#kind = kind;
+    this.#answers = answers;
+  }
+
+  note({ name, data, value }: StreamEvent): void {
+    const {
+      type: dataType,
+      error,
+      response,
+      sequence_number: number,
+    }: Record<string, unknown> = isObject(value) ? value : {};
+    const type = name || (typeof dataType === 'string' ? dataType : '');
+
+    if (error || failedTypes.includes(type)) this.#ending = 'failed';
+    else if (data === '[DONE]') this.#ending ??= 'complete';
+    else if (this.#kind.endTypes.includes(type)) this.#finished++;
+    if (isObject(response) && typeof response.id === 'string') this.#responseId ??= response.id;
+    if (typeof number === 'number') this.counted(number);
+  }
+
+  counted(sequenceNumber: number): void {
+    this.#nextSequenceNumber = sequenceNumber + 1;
+  }
+
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#finished >= this.#answers;
+  }
+
+  get hasFinished(): boolean {
+    return this.isComplete;
+  }
+
+  get mayGoOn(): boolean {
+    return !this.isComplete;
+  }
+
+  get isWhole(): boolean {
+    return this.#ending !== 'failed' && this.#finished >= this.#answers;
+  }
+
+  /** Upstreams may make fewer images than requested. */
+  ending(close: StreamClose): StreamEnd | null {
+    const isFinished = this.isComplete || (close === 'ended' && this.#finished > 0);
+    return this.#ending ?? (isFinished ? 'complete' : null);
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return this.#kind.isResponse
+      ? responseErrorEvents(error, this.#responseId, this.#nextSequenceNumber)
+      : `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
+  }
+}

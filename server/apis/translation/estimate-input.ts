@@ -1,0 +1,54 @@
+/**
+ * Estimates the number of tokens of a conversation, too high rather than too low: for an answer's first event, which
+ * reports them before the upstream does, and for `count_tokens` with an upstream that cannot count.
+ */
+import { writeJson } from '../neutral/json-text.ts';
+import type { Conversation, Part } from '../neutral/neutral.ts';
+
+/** Code has about 3 bytes per token, other text 4; tokenizers differ by a third. */
+const bytesPerToken = 3;
+/** Tokens of the largest image that Anthropic does not scale down; other services charge less. */
+const tokensPerImage = 1600;
+/** A page has about 3,000 tokens, including its image, and about 40 kB. */
+const tokensPerDocumentByte = 3000 / 40_000;
+const tokensPerTurn = 5;
+const tokensPerTool = 20;
+/** Tokens that a service adds to a request with tools. */
+const tokensForTools = 350;
+
+export function estimateInputTokens({ instructions, turns, tools }: Conversation): number {
+  let tokens = tools.length === 0 ? 0 : tokensForTools;
+  for (const { text } of instructions) tokens += tokensOf(text);
+  for (const { parts } of turns) tokens += parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerTurn);
+  for (const { name, description, schema } of tools) {
+    tokens +=
+      tokensPerTool +
+      tokensOf(name) +
+      tokensOf(description ?? '') +
+      tokensOf(schema === undefined ? '' : writeJson(schema));
+  }
+  return Math.max(1, Math.ceil(tokens));
+}
+
+function tokensOfPart(part: Part): number {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+    case 'thinking':
+      return tokensOf(part.text);
+    case 'call':
+      return tokensPerTool + tokensOf(part.name) + tokensOf(part.arguments);
+    case 'result':
+      return part.parts.reduce((sum, each) => sum + tokensOfPart(each), tokensPerTool);
+    case 'media':
+      if (part.source.type === 'text') return tokensOf(part.source.text);
+      if (part.kind === 'image' || part.source.type !== 'base64') return tokensPerImage;
+      return tokensPerImage + part.source.data.length * tokensPerDocumentByte;
+    default:
+      return 0;
+  }
+}
+
+function tokensOf(text: string): number {
+  return Buffer.byteLength(text) / bytesPerToken;
+}

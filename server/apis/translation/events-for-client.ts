@@ -1,0 +1,182 @@
+/**
+ * Maps the tools in an upstream's stream back to the client's, one block at a time. A call that begins before another
+ * has ended is delayed, because Anthropic's and Responses' streams have only one open block at a time.
+ */
+import {
+  type AnswerContext,
+  answerCallIds,
+  brokenArguments,
+  hasNoSealedCalls,
+  isWholeObject,
+  malformedCall,
+  sealedBy,
+  settledStop,
+  wantsWholeArguments,
+} from '../neutral/answers/answer-context.ts';
+import { GrowingText } from '../neutral/answers/growing-text.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Stop } from '../neutral/neutral-answer.ts';
+import type { CallIds } from '../neutral/requests/call-ids.ts';
+import { CustomInputReader, customInput, isCutInput } from '../neutral/requests/custom-input.ts';
+
+interface OpenCall {
+  /** The call as the client knows it; null for the tool whose arguments are the answer. */
+  call: CallEvent | null;
+  name: string;
+  /** Set for a custom tool that was offered as a function. */
+  input: CustomInputReader | null;
+  arguments: GrowingText;
+}
+
+export class EventsForClient {
+  readonly #context: AnswerContext;
+  readonly #ids: CallIds;
+  /** The call whose arguments are passed on as they arrive. */
+  #open: OpenCall | null = null;
+  #openIndex = -1;
+  /** Events that have arrived for other blocks meanwhile, by block; those before `#next` have been passed on. */
+  #waiting: AnswerEvent[][] = [];
+  #waitingCalls = new Map<number, AnswerEvent[]>();
+  #next = 0;
+  #calls = 0;
+  #hasCalls = false;
+  #isOver = false;
+  #out: AnswerEvent[] = [];
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#ids = answerCallIds(context.conversation);
+  }
+
+  /** Ignores anything after an error or the end. */
+  push(event: AnswerEvent): AnswerEvent[] {
+    this.#out = [];
+    this.#take(event);
+    return this.#out;
+  }
+
+  /** Whether the arguments of the open call are passed on in another form. */
+  get isRewriting(): boolean {
+    return this.#open !== null && this.#open.input !== null;
+  }
+
+  /** Adds more arguments of the open call, given as the inside of a JSON string. */
+  takeMoreArguments(escaped: string): void {
+    this.#open?.arguments.addEscaped(escaped);
+  }
+
+  #take(event: AnswerEvent): void {
+    if (this.#isOver) return;
+    if (event.type === 'stop') this.#stop(event.stop);
+    else if (event.type === 'error') this.#fail(event.error);
+    else if (event.type === 'end' || event.type === 'usage' || event.type === 'start') this.#pass(event);
+    else if (this.#open !== null && !this.#isOfOpenCall(event)) this.#keep(event);
+    else {
+      this.#takeContent(event);
+      this.#goOn();
+    }
+  }
+
+  #keep(event: AnswerEvent): void {
+    if (event.type === 'arguments' || event.type === 'call-end') {
+      this.#waitingCalls.get(event.index)?.push(event);
+      return;
+    }
+    const block = [event];
+    this.#waiting.push(block);
+    if (event.type === 'call') this.#waitingCalls.set(event.index, block);
+  }
+
+  #isOfOpenCall(event: AnswerEvent): boolean {
+    return (event.type === 'arguments' || event.type === 'call-end') && event.index === this.#openIndex;
+  }
+
+  #takeContent(event: AnswerEvent): void {
+    if (event.type === 'call') this.#begin(event);
+    else if (event.type === 'arguments') this.#addArguments(event.text);
+    else if (event.type === 'call-end') this.#close();
+    else if (event.type === 'seal') this.#pass({ type: 'seal', seal: sealedBy(this.#context.origin, event.seal) });
+    else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
+    else this.#pass(event);
+  }
+
+  #begin(event: CallEvent): void {
+    const { names, answerTool, origin } = this.#context;
+    this.#openIndex = event.index;
+    const { name, namespace, kind } = names.inward(event.name);
+    const seal = event.seal && sealedBy(origin, event.seal);
+    const isAnswer = event.name === answerTool;
+    const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
+    const id = isAnswer ? '' : this.#ids.assign(event.id);
+    const callKind = event.kind === 'custom' ? 'custom' : kind;
+    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
+    this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText() };
+    if (isAnswer) return;
+    this.#calls++;
+    this.#hasCalls = true;
+    if (seal && hasNoSealedCalls(this.#context.conversation.wire)) this.#pass({ type: 'seal', seal });
+    this.#pass(call);
+  }
+
+  #addArguments(text: string): void {
+    const open = this.#open;
+    if (open === null || text === '') return;
+    if (open.call === null) this.#pass({ type: 'text', text });
+    else {
+      const inputText = open.input ? open.input.push(text) : text;
+      if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
+    }
+    open.arguments.add(text);
+  }
+
+  /** Passes on delayed events, up to a call whose end has not arrived. */
+  #goOn(): void {
+    while (this.#open === null && !this.#isOver) {
+      const block = this.#waiting[this.#next];
+      if (block === undefined) return;
+      this.#next++;
+      for (const event of block) this.#takeContent(event);
+    }
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = null;
+    if (open === null || open.call === null) return;
+    const { call } = open;
+    if (open.input) this.#closeInput(call, open);
+    else if (call.kind === 'function' && open.arguments.text.trim() === '') {
+      this.#pass({ type: 'arguments', index: call.index, text: '{}' });
+    } else if (call.kind === 'function' && this.#isBroken(open.arguments.text)) this.#fail(brokenArguments(open.name));
+    this.#pass({ type: 'call-end', index: call.index });
+  }
+
+  #closeInput({ index }: CallEvent, { input, name, arguments: all }: OpenCall): void {
+    const callArguments = all.text;
+    if (isCutInput(callArguments)) this.#fail(brokenArguments(name));
+    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(callArguments) });
+  }
+
+  #isBroken(callArguments: string): boolean {
+    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(callArguments);
+  }
+
+  #stop(stop: Stop): void {
+    while (this.#open !== null && !this.#isOver) {
+      this.#close();
+      this.#goOn();
+    }
+    if (stop.reason === 'malformed') this.#fail(malformedCall);
+    else if (!this.#isOver) this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
+  }
+
+  #fail(error: AnswerError): void {
+    this.#pass({ type: 'error', error });
+    this.#isOver = true;
+  }
+
+  #pass(event: AnswerEvent): void {
+    if (this.#isOver) return;
+    this.#out.push(event);
+    if (event.type === 'end') this.#isOver = true;
+  }
+}

@@ -1,0 +1,105 @@
+/** One request in the format of an upstream's API, with the data needed to read its answer. */
+import type { AnswerContext, ResponseIdentity } from '../neutral/answers/answer-context.ts';
+import { answerEvents } from '../neutral/answers/answer-events.ts';
+import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
+import { isTooDeep, parseJson, writeJson } from '../neutral/json-text.ts';
+import { type Loss, Losses } from '../neutral/losses.ts';
+import type { Conversation } from '../neutral/neutral.ts';
+import type { Answer, AnswerError } from '../neutral/neutral-answer.ts';
+import type { RenderedRequest, Target } from '../neutral/requests/rendering.ts';
+import { answerForClient } from './answer-for-client.ts';
+import { estimateInputTokens } from './estimate-input.ts';
+import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
+import { TranslatedEvents } from './translated-events.ts';
+
+export type WholeAnswer =
+  | {
+      ok: true;
+      body: Buffer;
+      /** Parts of the answer that the client's API cannot express. */
+      losses: readonly Loss[];
+      /** Reasoning that must be returned with the answer's calls; null if there is none. */
+      reasoning: KeptReasoning | null;
+    }
+  | { ok: false; error: AnswerError };
+
+interface RequestParts {
+  conversation: Conversation;
+  target: Target;
+  rendered: RenderedRequest;
+  losses: readonly Loss[];
+}
+
+/** Inputs of an answer's translation that are not in its bytes. */
+export interface AnswerInputs {
+  /** Seconds since 1970. */
+  createdAt: number;
+  /** Absent unless the client uses Responses. */
+  identity?: ResponseIdentity | undefined;
+}
+
+export class TranslatedRequest {
+  /** The body for the upstream. */
+  readonly body: Buffer;
+  /** Losses of the request, in the client's notation. */
+  readonly losses: readonly Loss[];
+  readonly #request: RequestParts;
+  readonly #client: ClientTranslation;
+  readonly #upstream: UpstreamTranslation;
+
+  constructor([client, upstream]: [ClientTranslation, UpstreamTranslation], request: RequestParts) {
+    this.body = Buffer.from(writeJson(request.rendered.body));
+    this.losses = request.losses;
+    this.#request = request;
+    this.#client = client;
+    this.#upstream = upstream;
+  }
+
+  /** Translates a whole answer for a client that expects one. Null if it is not an answer of the upstream's API. */
+  whole(body: Buffer, inputs: AnswerInputs): WholeAnswer | null {
+    const answer = this.#parse(body);
+    if (answer === null) return null;
+    const context = this.#context(inputs);
+    const result = answerForClient(answer, context);
+    if (!result.ok) return result;
+    const rendered = this.#client.renderAnswer(result.answer, context);
+    const collector = new ReasoningCollector();
+    for (const event of answerEvents(result.answer)) collector.take(event);
+    const translated = Buffer.from(writeJson(rendered));
+    return { ok: true, body: translated, losses: context.losses.list, reasoning: collector.kept };
+  }
+
+  /** Converts the upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
+  wholeAsEvents(body: Buffer, inputs: AnswerInputs, events = this.events(inputs)): Buffer | null {
+    const answer = this.#parse(body);
+    if (answer === null) return null;
+    return Buffer.concat(answerEvents(answer).map((event) => events.translate(event)));
+  }
+
+  events(inputs: AnswerInputs): TranslatedEvents {
+    const context = this.#context(inputs);
+    const turns = this.#request.conversation.turns.length;
+    return new TranslatedEvents(this.#upstream.eventParser(turns), this.#client.eventRenderer(context), context);
+  }
+
+  #parse(body: Buffer): Answer | null {
+    const answer = parseJson(body.toString());
+    return isTooDeep(answer) ? null : this.#upstream.parseAnswer(answer, this.#request.conversation.turns.length);
+  }
+
+  #context({ createdAt, identity }: AnswerInputs): AnswerContext {
+    const { conversation, target, rendered } = this.#request;
+    const { names, answerTool } = rendered;
+    const estimatedInputTokens = estimateInputTokens(conversation);
+    return {
+      conversation,
+      names,
+      answerTool,
+      origin: target.origin,
+      estimatedInputTokens,
+      createdAt,
+      identity,
+      losses: new Losses(),
+    };
+  }
+}

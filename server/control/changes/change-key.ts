@@ -1,0 +1,123 @@
+import type { CommandMap, CommandResults } from '../../contract/commands.ts';
+import { type Config, type KeyConfig, keySchema } from '../../contract/config.ts';
+import { controlError } from '../../contract/control-error.ts';
+import type { Person } from '../../contract/people.ts';
+import { keySecretName } from '../../secrets/secret-store.ts';
+import { applyChanges, findById, putById, withoutId } from '../entries/change-list.ts';
+import { chooseId } from '../entries/choose-id.ts';
+import { hashKeySecret } from '../entries/hash-key-secret.ts';
+import type { Change, ChangeContext, Changer } from './change.ts';
+
+const hourMs = 3_600_000;
+
+export const createKey: Changer<'key.create'> = (config, command, context) => {
+  const { name, group, enabled, expiresAt, models, limits, capture, faults, cassette, keepSecret } = command;
+  requireGroup(config, group);
+  const owner = ownerOf(command, context.by);
+  const key: KeyConfig = {
+    id: idOf(config, command, context),
+    ...(name && { name }),
+    group,
+    ...(owner && { owner }),
+    enabled,
+    ...(expiresAt && { expiresAt }),
+    ...(models && { models }),
+    ...(limits && { limits }),
+    ...(capture && { capture }),
+    ...(faults && { faults }),
+    ...(cassette && { cassette }),
+    createdAt: new Date(context.now()).toISOString(),
+  };
+  return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
+};
+
+/** For administrators, the id is derived from the key's name. Others must not learn which ids are taken. */
+function idOf({ keys }: Config, { id, name }: CommandMap['key.create'], { by, createKeyId }: ChangeContext): string {
+  if (by && !by.isAdmin) return createKeyId();
+  return chooseId(
+    id,
+    [name],
+    keys.map((key) => key.id),
+    'key-',
+  );
+}
+
+/** The id of the person who will own the key. */
+function ownerOf({ own, group }: CommandMap['key.create'], by: Person | null): string | undefined {
+  if (!by) return undefined;
+  const mayHaveOthers = by.isAdmin || by.manages.includes(group);
+  return (own ?? !mayHaveOthers) ? by.id : undefined;
+}
+
+export const updateKey: Changer<'key.update'> = (config, { id, changes }) => {
+  const key = findById(config.keys, id, 'key');
+  if (changes.group !== undefined) requireGroup(config, changes.group);
+  return {
+    config: { ...config, keys: putById(config.keys, keySchema.parse(applyChanges(key, changes))) },
+    result: ({ revision, views }) => ({ revision, key: views.key(id) }),
+  };
+};
+
+export const rotateKey: Changer<'key.rotate'> = (config, command, context) => {
+  const key = findById(config.keys, command.id, 'key');
+  const keepSecret = command.keepSecret ?? key.secret === 'keychain';
+  const rotated = withPrevious(key, command.graceHours, context.now());
+  const change = withNewSecret(config, rotated, { secret: context.createKeySecret(), keepSecret });
+  return keepSecret || key.secret !== 'keychain' ? change : { ...change, deleteAfter: [keySecretName(key.id)] };
+};
+
+export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
+  const key = findById(config.keys, id, 'key');
+  return {
+    config: { ...config, keys: withoutId(config.keys, id) },
+    ...(key.secret === 'keychain' && { deleteAfter: [keySecretName(id)] }),
+    result: ({ revision }) => ({ revision }),
+  };
+};
+
+/** Drops the old secrets of keys whose grace period is over. */
+export function withoutEndedSecrets(config: Config, nowMs: number): Config {
+  const isEnded = ({ previous }: KeyConfig) => previous !== undefined && Date.parse(previous.until) <= nowMs;
+  if (!config.keys.some(isEnded)) return config;
+  return { ...config, keys: config.keys.map((key) => (isEnded(key) ? withoutPrevious(key) : key)) };
+}
+
+function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyConfig {
+  if (graceHours === 0) return withoutPrevious(key);
+  // The configuration does not contain the hash of a referenced secret.
+  if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
+  const graceEnd = new Date(nowMs + graceHours * hourMs).toISOString();
+  return { ...key, previous: { hash: key.hash, until: graceEnd } };
+}
+
+function withoutPrevious({ previous: _, ...key }: KeyConfig): KeyConfig {
+  return key;
+}
+
+/**
+ * The configuration gets the hash and the last four characters. The secret is returned to the caller and, with
+ * `keepSecret`, also put into the secret store.
+ */
+function withNewSecret(
+  config: Config,
+  key: KeyConfig,
+  { secret, keepSecret }: { secret: string; keepSecret: boolean },
+): Change<CommandResults['key.create']> {
+  const { secret: _, ...rest } = key;
+  const renewedKey: KeyConfig = {
+    ...rest,
+    hash: hashKeySecret(secret),
+    suffix: secret.slice(-4),
+    ...(keepSecret && { secret: 'keychain' }),
+  };
+  return {
+    config: { ...config, keys: putById(config.keys, renewedKey) },
+    ...(keepSecret && { storeBefore: [{ name: keySecretName(key.id), value: secret }] }),
+    result: ({ revision, views }) => ({ revision, key: views.key(key.id), secret }),
+  };
+}
+
+function requireGroup(config: Config, id: string): void {
+  if (config.groups.some((group) => group.id === id)) return;
+  throw controlError('not_found', { code: 'no-group', id }, 'group');
+}

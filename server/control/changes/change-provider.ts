@@ -1,0 +1,148 @@
+import { secretValue } from '../../contract/command-fields.ts';
+import {
+  type Config,
+  type CredentialConfig,
+  demoProviderId,
+  type GroupConfig,
+  type ProviderConfig,
+  providerSchema,
+} from '../../contract/config.ts';
+import { controlError } from '../../contract/control-error.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import type { NewCredential, ProviderChanges } from '../../contract/provider-commands.ts';
+import type { TeamPreset } from '../../contract/team-preset.ts';
+import { credentialSecretName } from '../../secrets/secret-store.ts';
+import { applyChanges, findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
+import { checkProvider } from '../entries/check-provider.ts';
+import { chooseId } from '../entries/choose-id.ts';
+import type { ChangeContext, Changer } from './change.ts';
+
+export const addProvider: Changer<'provider.add'> = (config, command, context) => {
+  const fields = withPreset(command.provider, context.preset);
+  if (!fields.baseUrl) throw controlError('invalid_command', { code: 'base-url-missing' }, 'baseUrl');
+  if (fields.baseUrl.includes('{'))
+    throw controlError('invalid_command', { code: 'base-url-unfilled', baseUrl: fields.baseUrl }, 'baseUrl');
+  const usedIds = [...config.providers.map((provider) => provider.id), demoProviderId];
+  const names = [command.provider.name ?? undefined, fields.preset ?? undefined, URL.parse(fields.baseUrl)?.host];
+  const id = chooseId(command.id, names, usedIds, 'provider-');
+  const credentials = newCredentials(command.credentials, context);
+  const provider = parseProvider({
+    ...applyChanges({}, fields),
+    id,
+    credentials: credentials.map(({ config: credential }) => credential),
+  });
+  checkProvider(provider, context.ownAddresses);
+  return {
+    config: { ...config, providers: [...config.providers, provider] },
+    storeBefore: credentials.flatMap(({ config: { id: credential }, secret }) =>
+      secret === undefined ? [] : [{ name: credentialSecretName(id, credential), value: secret }],
+    ),
+    result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+  };
+};
+
+export const updateProvider: Changer<'provider.update'> = (config, { id, changes }, context) => {
+  const provider = parseProvider(applyChanges(findProvider(config, id), changes));
+  checkProvider(provider, context.ownAddresses);
+  return {
+    config: { ...config, providers: putById(config.providers, provider) },
+    result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+  };
+};
+
+export const setProviderEnabled: Changer<'provider.set-enabled'> = (config, { id, enabled }) => ({
+  config: { ...config, providers: putById(config.providers, { ...findProvider(config, id), enabled }) },
+  result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+});
+
+export const removeProvider: Changer<'provider.remove'> = (config, { id }, context) => {
+  const provider = findProvider(config, id);
+  const { imported, gateway } = context.imported();
+  const isPresetLeft = imported !== null && provider.joined && gateway === new URL(provider.baseUrl).origin;
+  const aliases = isPresetLeft ? withoutThoseOf(imported, config.aliases, id) : config.aliases;
+  const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
+  if (users.length > 0) {
+    const names = nameSome(users.map((alias) => alias.name));
+    throw controlError('conflict', { code: 'provider-in-use', provider: id, aliases: names });
+  }
+  return {
+    ...(isPresetLeft && { importedPreset: null }),
+    config: {
+      ...config,
+      aliases,
+      providers: withoutId(config.providers, id),
+      groups: config.groups.map((group) => withoutProvider(group, id)),
+    },
+    deleteAfter: storedSecretNames(provider),
+    result: ({ revision }) => ({ revision }),
+  };
+};
+
+/** Removes the aliases that a team gateway's preset added and whose targets are all at that gateway. */
+function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases'], gateway: string): Config['aliases'] {
+  const brought = new Set(aliases.map(({ name }) => name));
+  const isForIt = ({ name, targets }: Config['aliases'][number]) =>
+    brought.has(name) && targets.every(({ provider }) => provider === gateway);
+  return present.filter((alias) => !isForIt(alias));
+}
+
+/**
+ * A group that used the provider for passthrough or shadows has none afterwards; no other provider is chosen
+ * automatically.
+ */
+function withoutProvider(group: GroupConfig, id: string): GroupConfig {
+  const order = group.order.filter((entry) => entry.provider !== id);
+  const isShadowed = group.shadow?.target.startsWith(`${id}/`);
+  return {
+    ...group,
+    order,
+    ...(group.passthrough === id && { passthrough: null }),
+    ...(isShadowed && { shadow: null }),
+  };
+}
+
+/** The names of a provider's secrets in Sluice's own store. */
+export function storedSecretNames(provider: ProviderConfig): string[] {
+  return provider.credentials
+    .filter((credential) => credential.secret === 'keychain')
+    .map((credential) => credentialSecretName(provider.id, credential.id));
+}
+
+export function findProvider(config: Config, id: string): ProviderConfig {
+  if (id === demoProviderId) throw controlError('invalid_command', { code: 'demo-by-setting' });
+  return findById(config.providers, id, 'provider');
+}
+
+/** Validated here, because an error at the commit would be less specific. */
+function parseProvider(provider: object): ProviderConfig {
+  const parsed = providerSchema.safeParse(provider);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new GatewayError('invalid_command', `${issue?.path.join('.') || 'provider'}: ${issue?.message}.`);
+}
+
+function withPreset(fields: ProviderChanges, preset: (id: string) => ProviderChanges | undefined): ProviderChanges {
+  if (!fields.preset) return fields;
+  const defaults = preset(fields.preset);
+  if (!defaults) throw controlError('not_found', { code: 'no-preset', id: fields.preset }, 'preset');
+  return { ...defaults, ...fields };
+}
+
+function newCredentials(
+  credentials: readonly NewCredential[],
+  context: ChangeContext,
+): { config: CredentialConfig; secret: string | undefined }[] {
+  const usedIds = new Set<string>();
+  return credentials.map(({ id: requestedId, label, secret, reference, variable, enabled }) => {
+    const id = chooseId(requestedId, [label], usedIds, 'c');
+    usedIds.add(id);
+    const credential = { id, ...(label && { label }), secret: reference ?? 'keychain', enabled };
+    return { config: credential, secret: variable === undefined ? secret : takeVariable(variable, context) };
+  });
+}
+
+function takeVariable(name: string, { variable }: ChangeContext): string {
+  const value = secretValue.safeParse(variable(name));
+  if (value.success) return value.data;
+  throw controlError('invalid_command', { code: 'variable-unusable', variable: name }, 'credentials');
+}

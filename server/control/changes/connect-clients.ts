@@ -1,0 +1,62 @@
+import type { ConfigStore } from '../../config/config-store.ts';
+import type { CommandMap } from '../../contract/commands.ts';
+import type { ConnectClientView, ConnectPreview } from '../../contract/connect-views.ts';
+import type { QueryMap } from '../../contract/queries.ts';
+import type { SecretStore } from '../../secrets/secret-store.ts';
+import { findById } from '../entries/change-list.ts';
+import { revealKey } from '../entries/reveal-key.ts';
+
+interface ConnectClientsPorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+  dataFolder: string | null;
+  /** The base URL to give to clients. */
+  baseUrl(): string;
+  now(): number;
+}
+
+/** The commands and queries about clients' configuration files. */
+export interface ConnectClients {
+  list(): Promise<ConnectClientView[]>;
+  preview(query: QueryMap['connect-preview']): Promise<ConnectPreview>;
+  previewUndo(client: string): Promise<ConnectPreview>;
+  apply(command: CommandMap['connect.apply']): Promise<Record<string, never>>;
+  undo(command: CommandMap['connect.undo']): Promise<Record<string, never>>;
+}
+
+export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
+  // Loaded on first use: the editors of JSON, TOML and YAML would slow down each start.
+  const loadDesk = async () => {
+    const { createConnectService } = await import('../../connect/connect-service.ts');
+    return createConnectService(ports);
+  };
+  let loaded: ReturnType<typeof loadDesk> | undefined;
+  const service = () => {
+    loaded ??= loadDesk();
+    return loaded;
+  };
+  const wantedClient = ({ client, key, model, secret }: QueryMap['connect-preview'] | CommandMap['connect.apply']) => {
+    findById(ports.config.current.config.keys, key, 'key');
+    return {
+      client,
+      keyId: key,
+      model,
+      baseUrl: ports.baseUrl(),
+      secret: async () => secret ?? (await revealKey(ports, key)),
+    };
+  };
+  return {
+    list: async () => (await service()).list(),
+    preview: async (query) => (await service()).preview(wantedClient(query)),
+    previewUndo: async (client) => (await service()).previewUndo(client),
+    async apply(command) {
+      await (await service()).apply(wantedClient(command), command.fingerprint);
+      return {};
+    },
+    async undo({ client, fingerprint }) {
+      await (await service()).undo(client, fingerprint);
+      return {};
+    },
+  };
+}

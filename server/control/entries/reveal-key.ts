@@ -1,0 +1,28 @@
+import type { ConfigStore } from '../../config/config-store.ts';
+import { controlError } from '../../contract/control-error.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
+import { findById } from './change-list.ts';
+import { hashKeySecret } from './hash-key-secret.ts';
+
+interface RevealPorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The secret of a key. Throws GatewayError `not_found` if it was not kept. */
+export async function revealKey(ports: RevealPorts, id: string): Promise<string> {
+  const key = findById(ports.config.current.config.keys, id, 'key');
+  if (!key.secret) {
+    throw controlError('not_found', { code: 'secret-not-kept', key: id });
+  }
+  const name = keySecretName(id);
+  const store = key.secret === 'keychain' ? await ports.openSecrets() : { get: async () => undefined };
+  const secret = await resolveSecret(key.secret, { name, store, env: ports.env });
+  // After a crash during a rotation, the stored secret may not be the one in force.
+  if (secret === undefined || (key.hash && key.hash !== hashKeySecret(secret))) {
+    throw controlError('not_found', { code: 'secret-lost', key: id });
+  }
+  return secret;
+}

@@ -1,0 +1,196 @@
+/**
+ * Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests
+ * use.
+ */
+import type { Logger } from 'pino';
+import type { ConfigRevision, ConfigStore } from '../../config/config-store.ts';
+import type { Config, ProviderConfig } from '../../contract/config.ts';
+import { unusableEntries } from '../../contract/settings-entries.ts';
+import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { after } from '../../ground/timers.ts';
+import type { ModelInfo } from '../../providers/upstream.ts';
+import { compileSnapshot } from '../../routing/compile.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
+import type { SecretStore } from '../../secrets/secret-store.ts';
+import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
+import { describeMissing, type MissingSecret, readSecretValues } from './secret-values.ts';
+
+interface LiveConfigPorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+  ownAddresses: ReadonlySet<string>;
+  /** By provider id. */
+  discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
+  /** As browsers see it: `https://gateway.example`; absent without a public address. */
+  publicOrigin?: string | undefined;
+  log: Logger;
+  /** Receives messages about missing secrets and other problems at start, one line each. */
+  notice?: ((line: string) => void) | undefined;
+}
+
+export interface LiveConfig {
+  /** The configuration that `snapshot` was compiled from; may lag briefly behind the stored one. */
+  readonly used: ConfigRevision;
+  readonly snapshot: Snapshot;
+  /** The demo provider while it runs. */
+  readonly demo: ProviderConfig | null;
+  hasSecret(name: string): boolean;
+  /** Whether a credential of the configuration has this value. */
+  isSecretInUse(value: string): boolean;
+  /** Compiles the same configuration again, after another input has changed. */
+  recompile(): void;
+  /** Resolves once new requests use the latest configuration. */
+  inForce(): Promise<void>;
+  /** Calls the listener whenever a new configuration is in force. Returns the unsubscribe function. */
+  onChange(listener: (change: ConfigInForce) => void): () => void;
+  stop(): Promise<void>;
+}
+
+export interface ConfigInForce {
+  before: Config;
+  after: Config;
+}
+
+export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConfig> {
+  const parts = await loadParts(ports, null);
+  const loaded = new LoadedConfig(ports, parts);
+  for (const line of [...describeMissing(parts.missing), ...loaded.notices]) ports.notice?.(line);
+  return loaded;
+}
+
+/** The inputs of a snapshot that are loaded asynchronously. */
+interface Parts {
+  used: ConfigRevision;
+  secrets: ReadonlyMap<string, string>;
+  /** Secrets that the configuration refers to but that do not exist. */
+  missing: readonly MissingSecret[];
+  demo: RunningDemo | null;
+}
+
+/** Keeps a running demo if it is still wanted; otherwise the caller has to stop it. */
+async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
+  const used = config.current;
+  const missing: MissingSecret[] = [];
+  const noteMissing = (noted: MissingSecret) => {
+    missing.push(noted);
+    log.warn({ name: noted.name, reason: noted.reason }, 'a secret is missing');
+  };
+  const secrets = await readSecretValues(used.config, { openSecrets, env, missing: noteMissing });
+  return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
+}
+
+/** Interval of retries to read secrets from an unreachable store. */
+const readAgainMs = 2_000;
+
+class LoadedConfig implements LiveConfig {
+  readonly #ports: LiveConfigPorts;
+  readonly #inTurn = createSerialQueue();
+  readonly #listeners = new Set<(change: ConfigInForce) => void>();
+  readonly #stopListening: () => void;
+  /** Demos that finish their running requests before they end. */
+  readonly #endingDemos = new Set<RunningDemo>();
+  #parts: Parts;
+  #snapshot: Snapshot;
+  #latest: Promise<void> = Promise.resolve();
+  #readingAgain: NodeJS.Timeout | undefined;
+
+  constructor(ports: LiveConfigPorts, parts: Parts) {
+    this.#ports = ports;
+    this.#parts = parts;
+    this.#snapshot = this.#compile();
+    this.#logNotices();
+    this.#stopListening = ports.config.onChange(() => this.#follow());
+    this.#readAgainIfUnread();
+  }
+
+  get used(): ConfigRevision {
+    return this.#parts.used;
+  }
+
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  get demo(): ProviderConfig | null {
+    return this.#parts.demo?.provider ?? null;
+  }
+
+  /** What in the configuration has no effect, one line each. */
+  get notices(): string[] {
+    const unusable = unusableEntries(this.#parts.used.config.settings);
+    return [...this.#snapshot.notices, ...unusable.map((problem) => `settings.${problem}. It has no effect.`)];
+  }
+
+  hasSecret(name: string): boolean {
+    return this.#parts.secrets.has(name) || (this.#parts.demo?.secrets.has(name) ?? false);
+  }
+
+  isSecretInUse(value: string): boolean {
+    return [...this.#parts.secrets.values()].includes(value);
+  }
+
+  recompile(): void {
+    this.#snapshot = this.#compile(this.#snapshot);
+  }
+
+  inForce(): Promise<void> {
+    return this.#latest;
+  }
+
+  onChange(listener: (change: ConfigInForce) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening();
+    clearTimeout(this.#readingAgain);
+    await this.#latest.catch(() => {});
+    await Promise.all([...this.#endingDemos, this.#parts.demo].map((demo) => demo?.stop()));
+  }
+
+  #follow(): void {
+    this.#latest = this.#inTurn(() => this.#reload());
+    this.#latest.catch((error: unknown) => this.#ports.log.error({ error }, 'the new configuration could not be used'));
+  }
+
+  #readAgainIfUnread(): void {
+    clearTimeout(this.#readingAgain);
+    if (!this.#parts.missing.some(({ isUnread }) => isUnread)) return;
+    this.#readingAgain = after(() => this.#follow(), readAgainMs).unref();
+  }
+
+  async #reload(): Promise<void> {
+    const { used, demo } = this.#parts;
+    this.#parts = await loadParts(this.#ports, demo);
+    this.recompile();
+    this.#logNotices();
+    this.#readAgainIfUnread();
+    if (demo && demo !== this.#parts.demo) void this.#endDemo(demo);
+    for (const listener of [...this.#listeners]) listener({ before: used.config, after: this.used.config });
+  }
+
+  async #endDemo(demo: RunningDemo): Promise<void> {
+    this.#endingDemos.add(demo);
+    await demo.end();
+    this.#endingDemos.delete(demo);
+  }
+
+  #logNotices(): void {
+    for (const notice of this.notices) this.#ports.log.warn(notice);
+  }
+
+  #compile(before?: Snapshot): Snapshot {
+    const { used, secrets, demo } = this.#parts;
+    return compileSnapshot({
+      config: used.config,
+      publicOrigin: this.#ports.publicOrigin,
+      secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),
+      discovered: this.#ports.discovered(),
+      demo: demo?.provider ?? null,
+      ownAddresses: this.#ports.ownAddresses,
+      before,
+    });
+  }
+}

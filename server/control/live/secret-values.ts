@@ -1,0 +1,64 @@
+import type { Config } from '../../contract/config.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { credentialSecretName, keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
+
+interface SecretValueSources {
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Called for each reference without a value; reading continues. */
+  missing(missing: MissingSecret): void;
+}
+
+export interface MissingSecret {
+  name: string;
+  reason: string;
+  /** The secret may exist, but its store cannot be reached now. */
+  isUnread: boolean;
+}
+
+/**
+ * Reads all secrets that requests need in advance, so that no request waits for a keychain. Keys with a hash are not
+ * read.
+ */
+export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
+  const references: { name: string; reference: string }[] = [];
+  for (const provider of config.providers) {
+    for (const credential of provider.credentials) {
+      references.push({ name: credentialSecretName(provider.id, credential.id), reference: credential.secret });
+    }
+  }
+  for (const key of config.keys) {
+    if (!key.hash && key.secret) references.push({ name: keySecretName(key.id), reference: key.secret });
+  }
+  const values = new Map<string, string>();
+  for (const { name, reference } of references) {
+    const value = await readOne(name, reference, sources);
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}
+
+async function readOne(name: string, reference: string, sources: SecretValueSources): Promise<string | undefined> {
+  try {
+    const store = reference === 'keychain' ? await sources.openSecrets() : noStore;
+    const value = await resolveSecret(reference, { name, store, env: sources.env });
+    if (value === undefined) sources.missing({ name, reason: `${reference} holds no value`, isUnread: false });
+    return value;
+  } catch (error) {
+    const isUnread = error instanceof GatewayError && error.code === 'storage_unavailable';
+    sources.missing({ name, reason: error instanceof Error ? error.message : String(error), isUnread });
+    return undefined;
+  }
+}
+
+/** One line per reason, because one reason (such as a missing passphrase) often concerns all secrets. */
+export function describeMissing(missing: readonly MissingSecret[]): string[] {
+  const reasons = new Set(missing.map(({ reason }) => reason));
+  return [...reasons].map((reason) => {
+    const names = missing.filter((each) => each.reason === reason).map(({ name }) => name);
+    return `There is no secret for ${names.join(', ')}: ${reason.replace(/\.$/, '')}.`;
+  });
+}
+
+const noStore = { get: async () => undefined };

@@ -1,0 +1,194 @@
+/** Makes one small call to a model of a provider, to test whether it really answers. Not used for clients' requests. */
+import { isIP } from 'node:net';
+import { errorIn } from '../../apis/core/upstream-error.ts';
+import { upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
+import type { UpstreamWire } from '../../contract/conversation-wires.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { purposeOf } from '../../contract/model-use.ts';
+import { redactSecretShapes } from '../../contract/secret-shape.ts';
+import type { NoTrial, Trial } from '../../providers/judge-trial.ts';
+import { readSigned } from '../../providers/read-signed.ts';
+import { modelListRequest, type Upstream } from '../../providers/upstream.ts';
+import type { OutgoingRequest, Transport } from '../../transport/transport.ts';
+import { TransportError } from '../../transport/transport-error.ts';
+
+/** Long, because a local server may have to load the model from disk. */
+const longestTrialMs = 60_000;
+/** The lowest `max_output_tokens` that OpenAI's Responses API accepts. */
+const maxOutputTokens = 16;
+/** Maximum usage of such a call. */
+export const trialUsage = { inputTokens: 20, outputTokens: maxOutputTokens };
+const maxCostUsd = 0.01;
+const maxWordsLength = 300;
+
+const prompt = 'Reply with OK.';
+const messages = [{ role: 'user', content: prompt }];
+
+interface TrialShape {
+  path: string;
+  body(model: string): Record<string, unknown>;
+  /** A member that every answer has and no error has. */
+  answerMember: string;
+}
+
+const shapes: Record<UpstreamWire, TrialShape> = {
+  'openai-chat': {
+    path: '/chat/completions',
+    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
+    answerMember: 'choices',
+  },
+  'openai-responses': {
+    path: '/responses',
+    body: (model) => ({ model, input: prompt, max_output_tokens: maxOutputTokens, store: false }),
+    answerMember: 'output',
+  },
+  'anthropic-messages': {
+    path: '/messages',
+    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
+    answerMember: 'content',
+  },
+  'gemini-generate': {
+    path: '/models/{model}:generateContent',
+    body: () => ({
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      generationConfig: { maxOutputTokens },
+    }),
+    answerMember: 'candidates',
+  },
+  'bedrock-converse': {
+    path: '/model/{model}/converse',
+    body: () => ({
+      messages: [{ role: 'user', content: [{ text: prompt }] }],
+      inferenceConfig: { maxTokens: maxOutputTokens },
+    }),
+    answerMember: 'output',
+  },
+};
+
+/** The price of a trial with a model in US dollars; null if unknown. */
+type TrialPrice = (model: string) => number | null;
+
+/**
+ * The model to call if the person named none: the cheapest conversation model that costs less than a cent; on a local
+ * server, the first one.
+ */
+export function chooseTrialModel(
+  provider: Upstream,
+  listedModels: readonly string[],
+  price: TrialPrice,
+): { model: string } | NoTrial {
+  const models = listedModels.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
+  if (models.length === 0) return 'call-impossible';
+  const priced = models
+    .map((model) => ({ model, costUsd: price(model) ?? (isNearby(provider) ? 0 : maxCostUsd) }))
+    .filter(({ costUsd }) => costUsd < maxCostUsd)
+    .sort((one, other) => one.costUsd - other.costUsd);
+  return priced[0] ?? 'call-unpriced';
+}
+
+/** Calls the model once. Does not reject for failures of the provider or the network. */
+export async function tryModel(provider: Upstream, model: string, transport: Transport): Promise<Trial | NoTrial> {
+  const wire = wireOf(provider, model);
+  if (wire === null) return 'call-impossible';
+  const startedMs = performance.now();
+  const shape = shapes[wire];
+  const outcome = await ask(provider, { shape, model, body: shape.body(model) }, transport);
+  return { model, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) };
+}
+
+interface TrialCall {
+  shape: TrialShape;
+  model: string;
+  body: Record<string, unknown>;
+}
+
+async function ask(
+  provider: Upstream,
+  call: TrialCall,
+  transport: Transport,
+): Promise<Pick<Trial, 'outcome' | 'said'>> {
+  try {
+    const { status, body } = await readSigned(provider, trialRequest(provider, call), transport);
+    // OpenAI's reasoning models refuse the older name of the limit, and other services do not know the newer one.
+    if (status === 400 && 'max_tokens' in call.body && body.includes('max_completion_tokens')) {
+      const { max_tokens: limit, ...others } = call.body;
+      return await ask(provider, { ...call, body: { ...others, max_completion_tokens: limit } }, transport);
+    }
+    const isAnswer = status < 400 && hasMember(body, call.shape.answerMember);
+    const words = isAnswer ? null : wordsOf(body, provider);
+    return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said: words };
+  } catch (error) {
+    if (error instanceof TransportError) return { outcome: { kind: 'unreachable', detail: error.message }, said: null };
+    if (error instanceof GatewayError) return { outcome: { kind: 'refused' }, said: error.message };
+    throw error;
+  }
+}
+
+function trialRequest(provider: Upstream, { shape, model, body }: TrialCall): OutgoingRequest {
+  const list = modelListRequest(provider);
+  const envelope = provider.dialect
+    .hosted?.(model)
+    .envelope({ path: shape.path, headers: { 'content-type': 'application/json' }, isStream: false });
+  const sentFields = Object.entries(body).filter(([name]) => !envelope?.omitted.includes(name));
+  const bytes = Buffer.from(JSON.stringify({ ...Object.fromEntries(sentFields), ...envelope?.added }));
+  return {
+    ...list,
+    origin: provider.endpoint.origin,
+    method: 'POST',
+    path: provider.dialect.address(provider.endpoint, envelope?.path ?? shape.path, '', model),
+    headers: {
+      ...list.headers,
+      'content-type': 'application/json',
+      ...envelope?.headers,
+      'content-length': String(bytes.length),
+    },
+    body: bytes,
+    timeouts: {
+      connectMs: provider.timeouts.connectMs,
+      firstByteMs: longestTrialMs,
+      idleMs: longestTrialMs,
+      totalMs: longestTrialMs,
+    },
+  };
+}
+
+function wireOf(provider: Upstream, model: string): UpstreamWire | null {
+  return upstreamWireOf({ provider, model }, 'openai-chat', null);
+}
+
+function hasMember(body: Buffer, member: string): boolean {
+  const value = parsed(body);
+  const memberValue = isObject(value) ? value[member] : undefined;
+  return (Array.isArray(memberValue) || isObject(memberValue)) && errorIn(value) === null;
+}
+
+/** The text of the provider's error response, without credentials; null if there is none. */
+export function wordsOf(body: Buffer, { credentials }: Upstream): string | null {
+  const words = errorIn(parsed(body))?.message.slice(0, 4 * maxWordsLength) ?? '';
+  const secrets = credentials.flatMap(({ headers, signing }) => [
+    ...Object.values(headers).map((value) => value.replace(/^Bearer /, '')),
+    ...(signing?.secrets ?? []),
+  ]);
+  const masked = secrets.reduce((text, secret) => (secret ? text.replaceAll(secret, '[redacted]') : text), words);
+  return redactSecretShapes(masked).slice(0, maxWordsLength).trim() || null;
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+const privateHost =
+  /^(localhost|.*\.(localhost|local|lan|internal)|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*)$/;
+
+/** Whether the provider is on this machine or in its network, where a call costs nothing. */
+function isNearby({ endpoint }: Upstream): boolean {
+  const { hostname } = new URL(endpoint.origin);
+  return (
+    privateHost.test(hostname) || (isIP(hostname.replace(/^\[|\]$/g, '')) === 6 && /^\[(::1|f[cd])/.test(hostname))
+  );
+}

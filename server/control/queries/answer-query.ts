@@ -1,0 +1,278 @@
+/** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
+import type { AnswerCache } from '../../cache/answer-cache.ts';
+import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
+import type { CacheView } from '../../contract/answer-cache.ts';
+import { capabilities } from '../../contract/capability.ts';
+import { controlError } from '../../contract/control-error.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import type { Within } from '../../contract/people.ts';
+import type { Policy } from '../../contract/policy.ts';
+import {
+  type Query,
+  type QueryInput,
+  type QueryMap,
+  type QueryResult,
+  type QueryResults,
+  type QueryType,
+  querySchema,
+} from '../../contract/queries.ts';
+import type { ShadowReport } from '../../contract/shadow.ts';
+import type { NetworkView } from '../../contract/status-views.ts';
+import { pricedProviders } from '../../models/follow-prices.ts';
+import type { PriceTable } from '../../models/price-table.ts';
+import { costsNothing } from '../../providers/local-free.ts';
+import { anyKeyOf } from '../../routing/any-key.ts';
+import { compileGroup } from '../../routing/compile-group.ts';
+import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
+import { explainRoute } from '../../routing/explain/explain-route.ts';
+import { resolveRoute } from '../../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
+import type { ShadowsQuestion } from '../../store/rules/shadow-sums.ts';
+import type { Ledger } from '../../store/sqlite/ledger.ts';
+import type { LedgerQueries } from '../../store/sqlite/queries.ts';
+import { type Caller, checkScope } from '../../team/people/caller.ts';
+import type { PeopleControl } from '../../team/people/people-control.ts';
+import { isSummed, narrowed, visibleAnswer } from '../../team/people/query-rules.ts';
+import { ownOf, visibilityOf, withinOf } from '../../team/people/visibility.ts';
+import type { ChangeContext } from '../changes/change.ts';
+import type { CassetteControl } from '../changes/check-cassette.ts';
+import { checkJoinPreset } from '../changes/check-join-preset.ts';
+import type { ConnectClients } from '../changes/connect-clients.ts';
+import type { TeamPresets } from '../changes/team-presets.ts';
+import { parseInput } from '../entries/parse-input.ts';
+import { withoutSecretsInProviders } from '../entries/redact-provider.ts';
+import type { LiveConfig } from '../live/live-config.ts';
+import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
+import type { Views } from '../views/views.ts';
+import { findEnvironmentCredentials } from './environment-credentials.ts';
+import { explainWires } from './explain-wires.ts';
+import { findUpstream } from './find-upstream.ts';
+import { previewImport } from './preview-import.ts';
+import { previewTeamPreset } from './preview-team-preset.ts';
+import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
+import { viewPrices } from './view-prices.ts';
+import { viewRequest } from './view-request.ts';
+
+export interface QueryPorts {
+  live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
+  views: Views;
+  ledger: LedgerQueries & Pick<Ledger, 'refusals'>;
+  now(): number;
+  env: Readonly<Record<string, string | undefined>>;
+  providers: ProviderKnowledge;
+  team: TeamPresets;
+  clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
+  cache: Pick<AnswerCache, 'view'>;
+  cassettes: Pick<CassetteControl, 'view'>;
+  skippedShadows(): ShadowReport['skipped'];
+  context: Pick<ChangeContext, 'ownAddresses'>;
+  people: PeopleControl;
+  dataFolder: string | null;
+  logFolder: string | null;
+  /** How each provider would be reached now. */
+  network(snapshot: Snapshot): Promise<NetworkView>;
+  /** The order in which targets would be tried now. */
+  explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
+  modelFacts: ModelFacts;
+  prices: Pick<PriceTable, 'applied'>;
+}
+
+/**
+ * Validates its input. Rejects with a GatewayError. `by`: the caller, unless that is the administrator of this machine.
+ */
+export interface AnswerQuery {
+  <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
+  (query: unknown, by?: Caller): Promise<QueryResult>;
+}
+
+interface Asking {
+  by: Caller | undefined;
+  /** The part of the ledger that the caller may see; undefined for all of it. */
+  within: Within | undefined;
+}
+
+type Answers = {
+  [T in QueryType]: (query: QueryMap[T], scope: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
+};
+
+export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
+  const { views, ledger } = ports;
+  const answers: Answers = {
+    status: () => views.status(),
+    providers: () => views.providers(),
+    presets: () => ports.providers.presets(),
+    'local-servers': () => ports.providers.localServers(),
+    'environment-credentials': () => findEnvironmentCredentials(ports),
+    'provider-test': ({ id, model }) => ports.providers.probe(findUpstream(ports.live, id), model),
+    keys: () => views.keys(),
+    'find-keys': views.findKeys,
+    groups: () => views.groups(),
+    'find-groups': views.findGroups,
+    'group-preview': ({ group }) => previewGroup(ports, group),
+    caches: () => viewCaches(ports),
+    cassettes: () => ports.cassettes.view(),
+    aliases: () => views.aliases(),
+    models: (query) => viewModels(askerOf(ports, query), ports),
+    prices: () => viewAllPrices(ports),
+    route: (query) => viewRoute(ports, query),
+    requests: ({ filter, limit, before, sort }, { within }) =>
+      ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
+    'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
+    'request-names': ({ of }) => ledger.listNames(of),
+    request: ({ id }) => viewRequest(ledger, id),
+    sessions: ({ filter, limit, before }, { within }) =>
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
+    session: ({ id }) => viewSession(ports, id),
+    shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
+    refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
+    clients: () => ledger.listClients(),
+    'connect-clients': () => ports.clients.list(),
+    'connect-preview': (query) => ports.clients.preview(query),
+    'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
+    usage: ({ type: _, ...query }, scope) => ledger.summarizeUsage(defined({ ...query, within: partOf(query, scope) })),
+    'usage-over-time': ({ type: _, own, ...question }, scope) =>
+      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, scope.by) : partOf(question, scope) })),
+    'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
+    config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
+    'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
+    'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
+    network: () => ports.network(ports.live.snapshot),
+    'who-am-i': (_query, { by }) => ports.people.whoAmI(by),
+    'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
+    people: () => ports.people.people(),
+    tokens: (_query, { by }) => ports.people.tokens(by),
+    audit: (query) => ports.people.audit(query),
+    host: () => viewHost(ports),
+  };
+  const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
+    if (!by) return answers[type](query, { by, within: undefined });
+    const visibility = visibilityOf(by.person, ports.live.used.config);
+    const narrowedQuery = narrowed(type, query, visibility);
+    const result = await answers[type](narrowedQuery, { by, within: withinOf(visibility) });
+    return visibleAnswer(type, { query: narrowedQuery, result }, visibility);
+  };
+  const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
+    const query: Query = parseInput(querySchema, input, 'query');
+    if (by) checkScope(by, 'read');
+    return answer(query.type, query, by);
+  };
+  // Safe, because the type of `answers` pairs each query with its result.
+  return answerAny as AnswerQuery;
+}
+
+/** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */
+function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Within {
+  if (!by) throw controlError('not_found', { code: 'no-sign-in' });
+  return ownOf(by.person, live.used.config);
+}
+
+/** The ledger has sums by key and group, which are restricted by name instead. */
+const partOf = ({ by }: Pick<QueryMap['usage'], 'by'>, { within }: Asking) => (isSummed(by) ? undefined : within);
+
+function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {
+  return { dataFolder, logFolder, node: process.versions.node, platform: `${process.platform} ${process.arch}` };
+}
+
+function viewCaches({ live, cache }: Pick<QueryPorts, 'live' | 'cache'>): CacheView[] {
+  const caching = live.used.config.groups.filter((group) => group.cache !== null);
+  return caching.map(({ id }) => cache.view(id));
+}
+
+function askerOf(ports: QueryPorts, names: { key?: string | undefined; group?: string | undefined }): Asker {
+  const { snapshot } = ports.live;
+  const key = names.key === undefined ? null : findKey(snapshot, names.key);
+  const groupId = names.group ?? key?.groupId;
+  if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
+  if (key && key.groupId !== groupId)
+    throw new GatewayError('conflict', `Key "${key.id}" belongs to group "${key.groupId}", not to "${groupId}".`);
+  const group = snapshot.group(groupId);
+  if (!group) throw controlError('not_found', { code: 'no-group', id: groupId }, 'group');
+  return { group, key };
+}
+
+function findKey(snapshot: Snapshot, id: string): CompiledKey {
+  for (const key of snapshot.keys.values()) if (key.id === id) return key;
+  throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
+}
+
+async function viewAllPrices({ live, ledger, prices }: QueryPorts): Promise<QueryResults['prices']> {
+  const unpriced = await ledger.listUnpriced();
+  const priced = pricedProviders(live.used.config.providers, costsNothing);
+  const { providers } = live.snapshot;
+  return viewPrices({ providers, prices, priced, unpriced });
+}
+
+function previewGroup({ live, modelFacts }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
+  const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
+  return {
+    models: viewModels({ group, key: null }, { modelFacts }),
+    providers: group.providers.map(({ provider }) => provider.id),
+    passthrough: group.passthrough.provider?.id ?? null,
+    refusedDefaults: refusedDefaultsOf(group),
+  };
+}
+
+function refusedDefaultsOf(group: CompiledGroup): RefusedDefault[] {
+  return capabilities.flatMap((capability) => {
+    const model = group.defaults[capability];
+    const refusal = model === undefined ? null : refusalOf(() => resolveRoute(group, anyKeyOf(group), model));
+    return model === undefined || !refusal ? [] : [{ capability, model, code: refusal.code }];
+  });
+}
+
+function refusalOf(action: () => unknown): GatewayError | null {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
+  const { group, key } = askerOf(ports, query);
+  const { used, snapshot } = ports.live;
+  const { strategy } = group.policy;
+  const explained = explainRoute({
+    snapshot,
+    group,
+    key,
+    aliases: used.config.aliases,
+    model: query.model,
+    explainOrder: (targets) => ports.explainOrder(targets, strategy),
+    explainWires,
+  });
+  const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
+  return { model: query.model, group: group.id, key: key?.id ?? null, strategy, ...explained, refusal };
+}
+
+function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
+  if (!key.enabled) return { code: 'key_disabled', nearest: null, message: `The key "${key.name}" is disabled.` };
+  if (key.expiresAtMs === null || key.expiresAtMs > nowMs) return null;
+  return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
+}
+
+async function viewShadows(
+  { ledger, skippedShadows }: Pick<QueryPorts, 'ledger' | 'skippedShadows'>,
+  question: ShadowsQuestion,
+): Promise<ShadowReport> {
+  const { groupId } = question;
+  const skipped = skippedShadows().filter((each) => groupId === undefined || each.groupId === groupId);
+  return { summaries: await ledger.summarizeShadows(question), skipped };
+}
+
+const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;
+
+async function viewSession(ports: Pick<QueryPorts, 'ledger' | 'live'>, id: string): Promise<QueryResults['session']> {
+  const session = await ports.ledger.getSession(id, stopAtUsd(ports));
+  if (!session) throw controlError('not_found', { code: 'no-session', id });
+  return session;
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** Removes properties whose value is undefined. */
+function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,33 @@
+import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
+import { controlError } from '../../contract/control-error.ts';
+import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
+import type { LedgerQueries } from '../../store/sqlite/queries.ts';
+
+type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture' | 'getShadow'>;
+
+/** Rejects with GatewayError `not_found`. */
+export async function viewRequest(ledger: RequestLedger, id: string): Promise<RequestInFull> {
+  const request = await ledger.getRequest(id);
+  if (!request) throw controlError('not_found', { code: 'no-request', id });
+  const { capture, absence } = await ledger.readCapture(request);
+  const shadow = await ledger.getShadow(id);
+  return { request, capture: capture && viewCapture(capture), captureAbsence: absence, shadow };
+}
+
+function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
+  const view = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<CapturedBody> => ({
+    request: { ...each.request, body: viewBody(each.request.body) },
+    response: { ...each.response, body: viewBody(each.response.body) },
+  });
+  return { ...view({ request, response }), attempts: attempts.map(view) };
+}
+
+function viewBody(bytes: Uint8Array | null): CapturedBody | null {
+  if (!bytes) return null;
+  try {
+    // A truncated body may end within a character, which `stream` permits.
+    return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) };
+  } catch {
+    return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
+ */
+import { join } from 'node:path';
+import type { AnswerCache } from '../cache/answer-cache.ts';
+import { groupOfShadows } from '../contract/ledger.ts';
+import type { SharedCountsView } from '../contract/replica-limits.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
+import type { StatusView } from '../contract/status-views.ts';
+import type { AdminToken } from '../control/admin-token.ts';
+import type { CassetteControl } from '../control/changes/check-cassette.ts';
+import { createTeamPresets } from '../control/changes/team-presets.ts';
+import { type ControlPlane, createControlPlane, type EngineStatus } from '../control/control-plane.ts';
+import { exportLedger } from '../control/export-ledger.ts';
+import { followTeamPresets, withoutTeam } from '../control/follow-team.ts';
+import { createLiveConfig, type LiveConfig } from '../control/live/live-config.ts';
+import { createProviderKnowledge } from '../control/live/provider-knowledge.ts';
+import { viewNetwork } from '../control/queries/view-network.ts';
+import { openWindowAccess, type WindowAccess } from '../control/window-access.ts';
+import type { SessionTracker } from '../exchange/sessions/session-tracker.ts';
+import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { PriceTable } from '../models/price-table.ts';
+import type { Observability } from '../observability/observability.ts';
+import { createDiscovery, type Discovery } from '../providers/discovery.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
+import type { Target } from '../routing/snapshot.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+import type { Ledger } from '../store/sqlite/ledger.ts';
+import { rememberLogins } from '../team/joining/logins.ts';
+import { checkScope } from '../team/people/caller.ts';
+import { PeopleControl } from '../team/people/people-control.ts';
+import { visibilityOf, withinOf } from '../team/people/visibility.ts';
+import type { Authorities } from '../transport/authorities.ts';
+import { createFetch } from '../transport/fetch.ts';
+import type { Transport } from '../transport/transport.ts';
+import { openLimits } from './limits.ts';
+import { openPeopleSide } from './people.ts';
+import type { GatewayPorts } from './ports.ts';
+
+interface ControlSidePorts {
+  gatewayPorts: GatewayPorts;
+  /** Whether other replicas use the ledger too. */
+  isShared: boolean;
+  ledger: Ledger;
+  transport: Transport;
+  authorities: Authorities;
+  health: HealthTracker;
+  cache: AnswerCache;
+  cassettes: CassetteControl;
+  prices: PriceTable;
+  observability: Observability;
+  sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
+  skippedShadows: () => ShadowReport['skipped'];
+  /** The price of a typical request in US dollars; null if unknown. */
+  typicalPrice(target: Target): number | null;
+  /** Sluice's own addresses; filled once it listens. */
+  ownAddresses: ReadonlySet<string>;
+  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind' | 'givenAddress'>;
+  /** The origin at which people reach Sluice. Throws if it does not listen. */
+  origin(): string;
+}
+
+export interface ControlSide {
+  live: LiveConfig;
+  control: ControlPlane;
+  limiter: Limiter;
+  /** Null if limits are not counted together with other replicas. */
+  sharedCounts(): SharedCountsView | null;
+  routes: ControlRoutes;
+  createAdminUrl(): string;
+  /** Must be called after `ownAddresses` has changed. */
+  addressChanged(): void;
+  stop(): Promise<void>;
+}
+
+export async function openControlSide(ports: ControlSidePorts): Promise<ControlSide> {
+  const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = ports;
+  const { config, env, log } = gatewayPorts;
+  const secrets = rememberStore(gatewayPorts);
+  const { live, discovery, providers } = await openLiveConfig(ports, secrets.open, (id) => control.providerChanged(id));
+  const limits = await openLimits(gatewayPorts, { ...ports, live }, (notice) => {
+    // A reached limit of shadows affects no client; the query `shadows` reports it.
+    if (groupOfShadows(notice.id) === null) control.limitReached(notice);
+  });
+  const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
+  const access = await openWindowAccess(gatewayPorts);
+  const createAdminUrl = () => (gatewayPorts.people ? ports.origin() : windowUrl(ports.origin(), access.token));
+  const people = await openPeopleSide(gatewayPorts, live, { openSecrets: secrets.open, transport });
+  const control: ControlPlane = createControlPlane({
+    config,
+    live,
+    ledger,
+    limiter: limits.limiter,
+    env,
+    ownAddresses,
+    providers,
+    team,
+    health,
+    cache: ports.cache,
+    cassettes: ports.cassettes,
+    createAdminUrl,
+    ...controlOf(people, access, { ...gatewayPorts, transport }),
+    log,
+    sessionStopChanged: ports.sessions.setStopped,
+    skippedShadows: ports.skippedShadows,
+    typicalPrice: ports.typicalPrice,
+    prices: ports.prices,
+    openSecrets: secrets.open,
+    dataFolder: gatewayPorts.dataDir,
+    logFolder: gatewayPorts.logFolder ?? null,
+    network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
+    engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
+    sharedCounts: limits.view,
+  });
+  ports.sessions.onBudgetReached(control.sessionBudgetReached);
+  limits.onChange(control.statusChanged);
+  keepWatching(discovery, live);
+  const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
+  return {
+    live,
+    control,
+    limiter: limits.limiter,
+    sharedCounts: limits.view,
+    routes: createControlRoutes({
+      access,
+      control,
+      exportRequests: exporterOf(ledger, live),
+      observability: ports.observability,
+      people,
+    }),
+    createAdminUrl,
+    addressChanged: () => useAddress(discovery, live),
+    async stop() {
+      stopFollowing();
+      await limits.close();
+      await live.stop();
+      await discovery.close();
+      await people?.access.service.close();
+    },
+  };
+}
+
+type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
+
+/** The parts that execute commands about people, browsers and team gateways. */
+function controlOf(
+  people: PeopleSide | null,
+  { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
+  { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
+) {
+  const service = people?.access.service;
+  return {
+    signOutEverywhere: service ? () => service.end({ browsers: 'all' }) : signOutEverywhere,
+    people: new PeopleControl(service ?? null),
+    audit: people?.audit,
+    joining: { fetch: createFetch(transport), logins },
+  };
+}
+
+/** Exports the part of the ledger that the caller may see. */
+function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
+  return (format, parameters, by) => {
+    if (by) checkScope(by, 'read');
+    return exportLedger(ledger, format, {
+      parameters,
+      within: by && withinOf(visibilityOf(by.person, live.used.config)),
+    });
+  };
+}
+
+/** The configuration in force with the discovered models. Health follows its changes. */
+async function openLiveConfig(
+  { gatewayPorts, transport, health, ownAddresses, prices }: ControlSidePorts,
+  openSecrets: () => Promise<SecretStore>,
+  providerChanged: (providerId: string) => void,
+) {
+  const { config, env, log, dataDir, notice } = gatewayPorts;
+  const discovery = createDiscovery({
+    transport,
+    cacheFile: dataDir === null ? null : join(dataDir, 'models.json'),
+    log,
+    onChange(providerId) {
+      live.recompile();
+      providerChanged(providerId);
+    },
+  });
+  const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
+  const discovered = discovery.models;
+  const live: LiveConfig = await createLiveConfig({
+    ...{ config, openSecrets, env, ownAddresses, discovered, log, notice },
+    publicOrigin: gatewayPorts.people?.publicOrigin,
+  });
+  // Registered before the control plane, so that its events show the health after a change.
+  health.follow(live.snapshot);
+  live.onChange(() => health.follow(live.snapshot));
+  return { live, discovery, providers };
+}
+
+function givenAddress({ listen = {} }: GatewayPorts): StatusView['givenAddress'] {
+  return (['host', 'port'] as const).filter((name) => listen[name] !== undefined);
+}
+
+/** A single-use address of the window. */
+function windowUrl(origin: string, token: AdminToken): string {
+  return `${origin}/control/session?token=${token.createTicket()}`;
+}
+
+/** Keeps discovery in line with the configuration in force. */
+function keepWatching(discovery: Discovery, live: LiveConfig): void {
+  watchAll(discovery, live);
+  live.onChange(() => watchAll(discovery, live));
+}
+
+function useAddress(discovery: Discovery, live: LiveConfig): void {
+  live.recompile();
+  watchAll(discovery, live);
+}
+
+function watchAll(discovery: Discovery, live: LiveConfig): void {
+  discovery.watch([...live.snapshot.providers.values()]);
+}
+
+/** Opens the secret store and remembers it, so that the status can show its kind. */
+function rememberStore({ openSecrets }: GatewayPorts) {
+  let opened: SecretStore | null = null;
+  return {
+    view: () => ({ secretStore: opened?.description ?? null, secretStoreKind: opened?.kind ?? null }),
+    async open() {
+      opened = await openSecrets();
+      return opened;
+    },
+  };
+}
+
+function portsOf(addresses: ReadonlySet<string>): ReadonlySet<number> {
+  return new Set([...addresses].map((address) => Number(address.slice(address.lastIndexOf(':') + 1))));
+}

@@ -1,0 +1,80 @@
+/** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
+import { openAnswerCache } from '../cache/open-answer-cache.ts';
+import type { Usage } from '../contract/ledger.ts';
+import type { LedgerHealthView } from '../contract/status-views.ts';
+import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
+import { onTimerFault } from '../ground/timers.ts';
+import { followPrices } from '../models/follow-prices.ts';
+import { costsNothing } from '../providers/local-free.ts';
+import { HealthPicker } from '../routing/health/health-picker.ts';
+import { HealthTracker } from '../routing/health/health-tracker.ts';
+import type { Target } from '../routing/snapshot.ts';
+import { openLocalStore } from '../store/local-store.ts';
+import { createAuthorities } from '../transport/authorities.ts';
+import { createTransport } from '../transport/create-transport.ts';
+import { openCassettes } from './cassettes.ts';
+import type { GatewayPorts } from './ports.ts';
+
+/** Targets are compared by the price of this request; each model is charged only for the quantities that it bills. */
+const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
+
+export type Foundations = Awaited<ReturnType<typeof openFoundations>>;
+
+export async function openFoundations({
+  config,
+  dataDir,
+  log,
+  proxies,
+  cassette,
+  notice = () => {},
+  openStore = openLocalStore,
+}: GatewayPorts) {
+  const forgetFaults = onTimerFault((error) => log.error({ error }, 'a fault in the background'));
+  const settings = () => config.current.config.settings;
+  const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
+  const transport = createTransport({
+    proxies: {
+      ...proxies,
+      get noProxy() {
+        return [proxies.noProxy ?? '', ...settings().noProxy].join(',');
+      },
+    },
+    authorities,
+  });
+  const store = await openStore({ dataDir, log, settings });
+  const sessions = new SessionTracker(store.ledger);
+  const cache = openAnswerCache(config);
+  const cassettes = openCassettes({ config, log, cassette });
+  const health = new HealthTracker({ nowMs: () => performance.now() });
+  const prices = followPrices(config, costsNothing);
+  const typicalPrice = ({ provider, model }: Target) =>
+    model === null ? null : prices.cost(provider.id, model, typicalRequest);
+  return {
+    transport,
+    authorities,
+    ...store,
+    sessions,
+    cache,
+    cassettes,
+    health,
+    prices,
+    typicalPrice,
+    picker: new HealthPicker({ health, typicalPrice }),
+    async close() {
+      await cassettes.close();
+      await transport.close();
+      await store.close();
+      noteUnwritten(store.ledger.health(), notice);
+      forgetFaults();
+    },
+  };
+}
+
+/** For rows that were not written by the end, and will not be at the next start. */
+function noteUnwritten(
+  { pending, spooled, dropped, lastError }: LedgerHealthView,
+  notice: (line: string) => void,
+): void {
+  const lost = pending - spooled + dropped;
+  if (lost > 0) notice(`${lost} rows of the ledger could not be written: ${lastError ?? 'the disk took no more'}.`);
+}

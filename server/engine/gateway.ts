@@ -1,0 +1,259 @@
+/** The engine's entry point: `createGateway(ports)` assembles its parts, for the terminal, the desktop and tests. */
+import { randomUUID } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { Registry, servedApis } from '../apis/registry.ts';
+import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { EventMessage } from '../contract/events.ts';
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { SharedCountsView } from '../contract/replica-limits.ts';
+import type { Execute } from '../control/execute.ts';
+import { exportLedger } from '../control/export-ledger.ts';
+import type { AnswerQuery } from '../control/queries/answer-query.ts';
+import { JobBilling } from '../exchange/jobs/job-billing.ts';
+import { JobPoller } from '../exchange/jobs/job-poller.ts';
+import { HeapShare } from '../exchange/request/heap-share.ts';
+import type { ShadowRunner } from '../exchange/shadow/shadow-runner.ts';
+import { startAwakeClock } from '../ground/awake-clock.ts';
+import { LoopWatch } from '../ground/loop-watch.ts';
+import { descriptorLimit } from '../ground/machine-shortage.ts';
+import { version } from '../ground/version.ts';
+import { Admission } from '../http/admission.ts';
+import type { ApiPorts } from '../http/api-request.ts';
+import { createListener } from '../http/app.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import { runningWithin } from '../http/connection-limit.ts';
+import { type ListeningServer, listen } from '../http/server.ts';
+import { createSessionUpgrades } from '../http/session-upgrades.ts';
+import type { Observability } from '../observability/observability.ts';
+import { hostAndPort } from '../routing/compile.ts';
+import type { BookedJob } from '../store/rules/rows.ts';
+import { storableRow } from '../store/rules/storable-row.ts';
+import type { ExportFormat } from '../store/sqlite/export.ts';
+import type { Caller } from '../team/people/caller.ts';
+import { type ControlSide, openControlSide } from './control-side.ts';
+import { type Foundations, openFoundations } from './foundations.ts';
+import { followNetwork } from './network.ts';
+import { followSettings, openObservability } from './observability.ts';
+import type { GatewayPorts } from './ports.ts';
+import { openShadows } from './shadows.ts';
+
+export interface Gateway {
+  /** Random at each start; `/healthz` returns it. */
+  readonly instanceId: string;
+  /** Starts listening. Rejects with the system's error if the port is taken. */
+  start(): Promise<{ host: string; port: number }>;
+  /** Prepares the end: `/readyz` answers 503, and each response closes its connection; requests are still served. */
+  drain(): void;
+  /** Gives running requests at most `drainMs`, then closes everything. A second call waits for the first. */
+  stop(drainMs?: number): Promise<void>;
+  /** Executes a command of `contract/commands.ts`. */
+  execute: Execute;
+  /** Answers a query of `contract/queries.ts`. */
+  query: AnswerQuery;
+  /**
+   * The requests of a filter as text, newest first. `parameters`: the query parameters of an export's address. Throws
+   * GatewayError `invalid_command`.
+   */
+  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  /**
+   * Calls the listener with a snapshot, then with changes (`contract/events.ts`); with `by`, only with what this person
+   * may see. Returns the unsubscribe function.
+   */
+  onEvent(listener: (message: EventMessage) => void, by?: Caller): () => void;
+  /** An update to this version has been downloaded and can be installed. */
+  updateReady(version: string): void;
+  /** Must be called after sleep or a change of network: pooled connections are dead and are dropped. */
+  networkChanged(): void;
+  /** The base URL to give to clients, wherever they run. Throws if the gateway does not listen. */
+  baseUrl(): string;
+  /**
+   * A secret address that opens the window in a browser once; with sign-in, the public address. Throws if the gateway
+   * does not listen.
+   */
+  createAdminUrl(): string;
+}
+
+const defaultDrainMs = 10_000;
+
+export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
+  const [instanceId, startedAt] = [randomUUID(), Date.now()];
+  const base = await openFoundations(ports);
+  const ownAddresses = new Set<string>();
+  let server: ListeningServer | undefined;
+  const address = addressOf(ports.people, () => server);
+  const observed = () => ({ ...side, admission: api.admission });
+  const observability = openObservability(ports, { ...base, instanceId }, observed);
+  const side: ControlSide = await openControlSide({
+    gatewayPorts: ports,
+    ...base,
+    observability,
+    skippedShadows: () => shadows.skipped,
+    ownAddresses,
+    engine: () => ({ version, instanceId, startedAt, ...address.view() }),
+    origin: address.origin,
+  });
+  const { live, control } = side;
+  const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
+  await followSettings(observability, live);
+  const listener = createListener({
+    snapshot: () => live.snapshot,
+    control: side.routes,
+    windowFolder: ports.windowFolder,
+    health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
+    api,
+  });
+  const webSockets = createSessionUpgrades(api, (listener) => live.onChange(listener));
+  const poller = new JobPoller(api);
+  const network = followNetwork(base, live);
+  const stopClock = startAwakeClock();
+  const stop = async (drainMs: number) => {
+    network.stop();
+    stopClock();
+    side.routes.close();
+    await shadows.stopAfter(server?.stop(drainMs));
+    await poller.stop();
+    api.loopWatch.stop();
+    await side.stop();
+    await observability.close();
+    await base.close();
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    instanceId,
+    execute: control.execute,
+    query: control.query,
+    exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
+    onEvent: control.onEvent,
+    baseUrl: address.baseUrl,
+    createAdminUrl: side.createAdminUrl,
+    updateReady: control.updateReady,
+    networkChanged: network.changed,
+    async start() {
+      const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
+      server = await listen(listener, { host, port, webSockets });
+      for (const own of address.own()) ownAddresses.add(own);
+      side.addressChanged();
+      return { host, port: server.port };
+    },
+    drain: () => server?.drain(),
+    stop(drainMs = defaultDrainMs) {
+      stopping ??= stop(drainMs);
+      return stopping;
+    },
+  };
+}
+
+interface ServedApi {
+  api: ApiPorts;
+  shadows: ShadowRunner;
+}
+
+function openApi(
+  ports: GatewayPorts,
+  base: Foundations,
+  side: ControlSide & { observability: Observability },
+): ServedApi {
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
+  const api = { ...apiPorts(ports, base, side), loopWatch };
+  const shadows = openShadows(api, { ...base, ...side, logRequest: ports.logRequest });
+  return { api: { ...api, shadows }, shadows };
+}
+
+interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
+  instance: string;
+  server: ListeningServer | undefined;
+  sharedCounts: SharedCountsView | null;
+}
+
+/** If the store is shared between replicas, only its state is shown, because anyone may read it. */
+function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
+  const { ok, spooled, dropped, setAside } = ledger.health();
+  const ledgerState = ok && spooled === 0 ? 'ok' : 'waiting';
+  return {
+    ready: server?.isDraining === false,
+    instance,
+    ...(isShared && { ledger: dropped > 0 || setAside ? 'incomplete' : ledgerState }),
+    ...(sharedCounts && { sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' }),
+  };
+}
+
+/** Where the gateway listens, and where people and programs reach it. All but `view` throw if it does not listen. */
+function addressOf(people: GatewayPorts['people'], server: () => ListeningServer | undefined) {
+  const listensAt = () => {
+    const listening = server();
+    if (!listening) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+    return reachableOrigin(listening);
+  };
+  const origin = () => {
+    const local = listensAt();
+    return people?.publicOrigin ?? local;
+  };
+  const baseUrl = () => baseUrlAt(origin());
+  return {
+    origin,
+    baseUrl,
+    view: () => (server() ? { baseUrl: baseUrl(), listensAt: listensAt() } : { baseUrl: null, listensAt: null }),
+    /** Hosts with ports at which a provider would be Sluice itself. */
+    own: () => [`127.0.0.1:${server()?.port}`, hostAndPort(new URL(origin()))],
+  };
+}
+
+function apiPorts(
+  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
+  base: Foundations,
+  { live, control, limiter, observability }: ControlSide & { observability: Observability },
+): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
+  const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
+  const finished = (ended: RequestRecord, books?: BookedJob) => {
+    // Limits and sessions count what the ledger will hold.
+    const record = storableRow(ended);
+    ledger.finished(record, books);
+    limiter.finished(record);
+    sessions.finished(record, live.snapshot.settings.sessionBudget);
+    control.requestFinished(record);
+    observability.finished(record);
+    logRequest(record);
+  };
+  const registry = new Registry(apis);
+  return {
+    snapshot: () => live.snapshot,
+    transport,
+    registry,
+    admission: new Admission(() => live.snapshot.settings.admission, runningWithin(descriptorLimit())),
+    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes(), new HeapShare()),
+    limiter,
+    summarizeUsage: (question) => ledger.summarizeUsage(question),
+    sessions,
+    jobs,
+    keptResponses,
+    reasoning,
+    cache,
+    picker,
+    uploadFolder,
+    started(request, reserved) {
+      ledger.started(request, reserved);
+      control.requestStarted(request);
+    },
+    finished(record) {
+      // Anyone can send any number of requests without a valid key, so they get no rows.
+      if (record.keyId === null) ledger.refusals.add(record);
+      else finished(record);
+    },
+    bills: new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
+    captureSwitch: control.captureSwitch,
+    cassettes,
+    faults: control.faults,
+    capture: (id, exchange) => ledger.capture(id, exchange),
+    prices,
+    observability,
+    reportError: (error) => log.error({ error }, 'a request failed inside Sluice'),
+  };
+}
+
+/** A quarter of the memory available to this process (or its container), at most 2 GB. */
+function automaticBytes(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(memory / 4, 2 * 1024 ** 3);
+}

@@ -1,0 +1,117 @@
+/** Opens the limiter of a gateway, which counts either in this process or together with other replicas. */
+
+import type { Config } from '../contract/config.ts';
+import type { LimitReached } from '../contract/limits.ts';
+import { entriesNotIn } from '../contract/list-splice.ts';
+import type { SharedCountsView } from '../contract/replica-limits.ts';
+import type { LiveConfig } from '../control/live/live-config.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { LocalLimiter } from '../limits/local-limiter.ts';
+import { compileLimits } from '../routing/compile-limits.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
+import type { Ledger } from '../store/sqlite/ledger.ts';
+import type { ReplicaLimits } from '../team/valkey/open-replica-limits.ts';
+import type { GatewayPorts } from './ports.ts';
+
+interface GatewayLimits {
+  limiter: Limiter;
+  /** Null if limits are not counted together with other replicas. */
+  view(): SharedCountsView | null;
+  /** The listener is called when the view has changed. */
+  onChange(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+interface Counted {
+  ledger: Pick<Ledger, 'history' | 'budgets' | 'flush' | 'health'>;
+  live: LiveConfig;
+  health: HealthTracker;
+  /** Whether other replicas write the same ledger. */
+  isShared: boolean;
+}
+
+/** Rejects with a GatewayError if the server that counts for all replicas cannot be used with the given settings. */
+export async function openLimits(
+  { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
+  { ledger, live, health, isShared }: Counted,
+  reached: (notice: LimitReached) => void,
+): Promise<GatewayLimits> {
+  const local = {
+    history: ledger.history,
+    sums: ledger.budgets,
+    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+    reached,
+    log,
+  };
+  const settings = () => live.snapshot.settings.sharedCounts;
+  const shared = await openReplicaLimits?.({
+    dataDir,
+    commonLedger: isShared ? 'postgres' : null,
+    ledger,
+    local,
+    settings,
+    log,
+  });
+  if (shared) await shareHealth(shared, health, live);
+  const limiter = shared?.limiter ?? new LocalLimiter(local);
+  live.onChange(({ before, after }) => {
+    const changed = entriesNotIn(after.keys, before.keys);
+    if (changed.length === 0) return;
+    const keyIds = new Set(after.keys.map(({ id }) => id));
+    for (const { id } of changed) if (!keyIds.has(id)) limiter.forget('key', id);
+  });
+  const { recalled, stopRecalling } = keepRecalling(limiter, live);
+  // Totals that are read from a server must be loaded before the first request.
+  if (isShared) await recalled;
+  return {
+    limiter,
+    view: () => shared?.view ?? null,
+    onChange: (listener) => shared?.onChange(listener),
+    async close() {
+      stopRecalling();
+      await shared?.close();
+    },
+  };
+}
+
+/** Imported only if there are other replicas. */
+async function shareHealth({ messages }: ReplicaLimits, book: HealthTracker, live: LiveConfig): Promise<void> {
+  const { HealthHints } = await import('../team/health-hints/health-hints.ts');
+  const hints = new HealthHints({
+    book,
+    provider: (id) => live.snapshot.providers.get(id),
+    send: (text) => messages.send(text),
+    sharedMs: () => messages.serverMs(),
+  });
+  book.share(hints);
+  messages.onMessage((text) => hints.take(text));
+}
+
+/**
+ * Loads the budgets' totals in the background: all of them at start, and those of changed limits after each
+ * configuration change.
+ */
+function keepRecalling(limiter: Limiter, live: LiveConfig) {
+  let isStopped = false;
+  function* limited({ groups, keys }: Pick<Config, 'groups' | 'keys'>) {
+    for (const group of groups) {
+      const limits = compileLimits('group', group);
+      if (limits && !isStopped) yield limits;
+    }
+    for (const key of keys) {
+      const limits = compileLimits('key', key);
+      if (limits && !isStopped) yield limits;
+    }
+  }
+  const recalled = limiter.recall(limited(live.used.config));
+  live.onChange(({ before, after }) => {
+    const groups = entriesNotIn(before.groups, after.groups);
+    void limiter.recall(limited({ groups, keys: entriesNotIn(before.keys, after.keys) }));
+  });
+  return {
+    recalled,
+    stopRecalling() {
+      isStopped = true;
+    },
+  };
+}

@@ -1,0 +1,288 @@
+/**
+ * The client's response, across all attempts of the request. Owns the response head, back-pressure, keep-alive comments,
+ * and the end; knows nothing of upstream events.
+ */
+
+import type { ServerResponse } from 'node:http';
+import type { Framing } from '../../apis/core/framing.ts';
+import type { GatewayError } from '../../contract/errors.ts';
+import type { RequestOutcome } from '../../contract/ledger.ts';
+import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
+import type { HeldAnswer } from '../../routing/attempt-result.ts';
+import type { ResponseHeaders, UpstreamCall } from '../../transport/transport.ts';
+import type { FaultInjector } from '../faults/fault-injector.ts';
+import { hasLimitHeaders } from '../plan/enforce-limits.ts';
+import type { ResponseSummary } from '../record/exchange-trace.ts';
+import type { ResponseTap } from '../record/response-tap.ts';
+import { clientHeaders } from './client-headers.ts';
+import { endWith, writePiece } from './client-writes.ts';
+import { DelayedOutput } from './delayed-output.ts';
+
+interface ClientResponseOptions {
+  response: ServerResponse;
+  requestId: string;
+  /** Of a stream in response to the request. */
+  framing: Framing;
+  /** 0: no comments. */
+  keepAliveMs: number;
+  /** A client that reads none of the waiting data for this long is disconnected. */
+  unreadMs: number;
+  /** Adds headers that name the provider and the number of attempts. */
+  showsAttempts: boolean;
+  /** Null if nothing observes the response. */
+  tap: ResponseTap | null;
+  /** Sends the response with a fault on purpose; null if there is none. */
+  faultInjector: FaultInjector | null;
+}
+
+type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
+
+/** Who answered, and after how many attempts. */
+export interface Answerer {
+  provider: string;
+  attempts: number;
+  /** Additional headers set by Sluice. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** How long a response is read after its client has left, in groups that want exact usage. */
+export const drainMs = 60_000;
+/** A player that pauses a video, or a program stopped in a debugger, may resume reading after minutes. */
+export const unreadMs = 10 * 60_000;
+
+export class ClientResponse {
+  /** The client has part of an event, so nothing can be inserted. */
+  insideEvent = false;
+  readonly #options: ClientResponseOptions;
+  #outcome: RequestOutcome = 'error';
+  #errorCode: string | null = null;
+  #hasEnded = false;
+  #bytesOut = 0;
+  #contentType = '';
+  #isGone = false;
+  /** The client left with the whole answer, of which only observers get the end. */
+  #hasAll = false;
+  /** The upstream call that is paused until the client resumes reading. */
+  #paused: Pausable | null = null;
+  #keepAlive: AwakeTimer | undefined;
+  #mayOpenStream = false;
+  #lastWriteMs = 0;
+  /** Null: no data has waited so far. */
+  #unreadSinceMs: number | null = null;
+  /** Null unless something has to be stored before more is sent. */
+  #delayed: DelayedOutput | null = null;
+
+  constructor(options: ClientResponseOptions) {
+    this.#options = options;
+  }
+
+  get hasBegun(): boolean {
+    return this.#options.response.headersSent;
+  }
+
+  /** Whether the client has stopped reading. */
+  get isBlocked(): boolean {
+    return this.#paused !== null;
+  }
+
+  get summary(): ResponseSummary {
+    const { response, faultInjector } = this.#options;
+    return {
+      outcome: faultInjector?.breaksOff ? 'stream-broken' : this.#outcome,
+      errorCode: this.#errorCode,
+      status: response.headersSent ? response.statusCode : null,
+      bytesOut: this.#bytesOut,
+      responseType: this.#contentType,
+    };
+  }
+
+  /**
+   * Starts sending comments during silence. `mayOpen`: even before any upstream has answered, which commits the response
+   * to being a stream.
+   */
+  keepAlive(mayOpen: boolean): void {
+    const { keepAliveMs, framing } = this.#options;
+    this.#mayOpenStream = mayOpen;
+    if (keepAliveMs === 0 || !framing.keepAlive || this.#keepAlive) return;
+    this.#lastWriteMs = performance.now();
+    this.#keepAlive = new AwakeTimer(() => this.#comment(keepAliveMs), keepAliveMs);
+  }
+
+  /** Stops the keep-alive comments, so that none is sent within an answer of Sluice's own. */
+  stop(): void {
+    this.#keepAlive?.clear();
+    this.#keepAlive = undefined;
+  }
+
+  /** To be called before Sluice sends an error of its own. */
+  showAttempts(attempts: number): void {
+    const { response, showsAttempts } = this.#options;
+    if (showsAttempts) response.setHeader('x-sluice-attempts', attempts);
+  }
+
+  /** Sends the head, unless a comment did so before. */
+  begin(status: number, headers: ResponseHeaders, answerer: Answerer | null): void {
+    const { response, requestId, framing, showsAttempts } = this.#options;
+    if (response.headersSent || this.#isGone) return;
+    const type = headers['content-type'];
+    this.#contentType = typeof type === 'string' ? type : '';
+    const headersForClient = clientHeaders(headers, requestId, {
+      framing,
+      request: response.req.headers,
+      hasOwnLimits: hasLimitHeaders(response),
+    });
+    if (showsAttempts && answerer) {
+      headersForClient['x-sluice-provider'] = answerer.provider;
+      headersForClient['x-sluice-attempts'] = String(answerer.attempts);
+    }
+    if (answerer?.headers) Object.assign(headersForClient, answerer.headers);
+    this.#options.tap?.begin(status, headersForClient);
+    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, headersForClient);
+    else response.writeHead(status, headersForClient);
+  }
+
+  /** Delays all further writes, and the end, until this has settled. */
+  holdUntil(storing: Promise<void>): void {
+    this.#delayed ??= new DelayedOutput(() => {
+      this.#delayed = null;
+    });
+    this.#delayed.until(storing);
+  }
+
+  /** `from` is paused while the client does not read. */
+  write(bytes: Buffer, from: Pausable | undefined): void {
+    if (this.#isGone) {
+      if (this.#hasAll) this.#options.tap?.take(bytes);
+      return;
+    }
+    const isFirst = this.#bytesOut === 0;
+    this.#bytesOut += bytes.length;
+    this.#options.tap?.take(bytes);
+    if (this.#keepAlive) this.#lastWriteMs = performance.now();
+    if (this.#delayed === null) this.#send(bytes, isFirst, from);
+    else {
+      // The caller may reuse the buffer by then.
+      const copy = Buffer.from(bytes);
+      this.#delayed.add(() => this.#send(copy, isFirst, from));
+    }
+  }
+
+  #send(bytes: Buffer, isFirst: boolean, from: Pausable | undefined): void {
+    if (this.#isGone) return;
+    const { response, faultInjector } = this.#options;
+    if ((faultInjector ? faultInjector.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
+    from.pause();
+    if (!this.#paused) {
+      (faultInjector ?? response).once('drain', () => this.#resume());
+      this.#awaitReader();
+    }
+    this.#paused = from;
+  }
+
+  /** `outcome` is the result for the client, unless it has left. */
+  end(outcome: RequestOutcome, errorCode: string | null, last?: Buffer): void {
+    this.#note(outcome, errorCode);
+    if (this.#isGone && !this.#hasAll) return;
+    if (!this.#isGone) this.#bytesOut += last?.length ?? 0;
+    if (last) this.#options.tap?.take(last);
+    if (this.#delayed === null) this.#sendEnd(last);
+    else this.#delayed.add(() => this.#sendEnd(last));
+  }
+
+  #sendEnd(last: Buffer | undefined): void {
+    if (this.#isGone && !this.#hasAll) return;
+    const { response, faultInjector } = this.#options;
+    if (faultInjector) faultInjector.end(last);
+    else endWith(response, last);
+    if (response.writableLength > 0 && !this.#isGone) this.#awaitReader();
+  }
+
+  /** Sends an answer of Sluice's own, as JSON. */
+  sendJson(answer: object): void {
+    const body = Buffer.from(JSON.stringify(answer));
+    this.begin(200, { 'content-type': 'application/json', 'content-length': String(body.length) }, null);
+    this.end('ok', null, body);
+  }
+
+  /** Relays an upstream's error unchanged. */
+  relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
+    // SDKs retry every 429 unless a header forbids it.
+    const isExhausted = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
+    const relayedHeaders = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
+    this.begin(status, relayedHeaders, { provider, attempts });
+    this.end('error', errorCode, body);
+  }
+
+  /** Breaks off the response: with this event, or by closing the connection if none can be inserted (null). */
+  breakOff(error: GatewayError, event: string | null): void {
+    this.#note('stream-broken', error.kind.code ?? error.code);
+    if (event === null) this.#options.response.destroy();
+    else this.end('stream-broken', null, Buffer.from(event));
+  }
+
+  /** Breaks off the response where the recorded one did. */
+  cut(): void {
+    this.#note('stream-broken', null);
+    // Data that was already written is still sent.
+    this.#options.response.socket?.destroySoon();
+  }
+
+  /** The client is about to leave, although it has the whole answer: that is no failure. Call `left` next. */
+  leftWithAnswer(): void {
+    this.#hasAll = !this.#hasEnded;
+    this.#note('ok', null);
+  }
+
+  /** The client has left; further data is discarded. */
+  left(): void {
+    this.#note('client-gone', null);
+    this.#isGone = true;
+    this.#resume();
+  }
+
+  #note(outcome: RequestOutcome, errorCode: string | null): void {
+    this.stop();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#outcome = outcome;
+    this.#errorCode = errorCode;
+  }
+
+  #resume(): void {
+    const source = this.#paused;
+    this.#paused = null;
+    this.#options.response.socket?.setTimeout(0);
+    source?.resume();
+  }
+
+  /** Uses the socket's timeout, which restarts with everything that the client reads, even part of a write. */
+  #awaitReader(): void {
+    const { response, unreadMs } = this.#options;
+    if (this.#unreadSinceMs === null) response.on('timeout', () => this.#readerIsLate());
+    this.#unreadSinceMs = awakeMs();
+    response.socket?.setTimeout(unreadMs);
+  }
+
+  #readerIsLate(): void {
+    const { response, unreadMs } = this.#options;
+    // That timeout continues while the machine sleeps.
+    const hasSlept = awakeMs() - (this.#unreadSinceMs ?? 0) < unreadMs / 2;
+    if (hasSlept) this.#awaitReader();
+    else response.destroy();
+  }
+
+  #comment(everyMs: number): void {
+    const { response, framing } = this.#options;
+    const dueMs = this.#lastWriteMs + everyMs - performance.now();
+    const isDue = dueMs < 1;
+    const mayWrite = response.headersSent ? !this.insideEvent : this.#mayOpenStream;
+    if (isDue && mayWrite && !this.#paused && this.#delayed === null && framing.keepAlive) {
+      if (!response.headersSent) this.begin(200, { 'content-type': framing.contentType }, null);
+      this.write(framing.keepAlive, undefined);
+    }
+    this.#keepAlive = new AwakeTimer(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
+  }
+}
+
+const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);

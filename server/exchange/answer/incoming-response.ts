@@ -1,0 +1,163 @@
+import type { Labelled, LoopWatch } from '../../ground/loop-watch.ts';
+import type {
+  OutgoingRequest,
+  ResponseHandler,
+  ResponseHeaders,
+  Transport,
+  UpstreamCall,
+} from '../../transport/transport.ts';
+import type { TransportError } from '../../transport/transport-error.ts';
+import type { RequestFacts } from '../readers/response-reader.ts';
+import type { AttemptNotes } from '../record/attempt-notes.ts';
+import type { AttemptTrace } from '../record/exchange-trace.ts';
+import type { Hosting } from '../translation/request-translation.ts';
+import { type DecodedStream, type DecodingStream, isPackedStream, StreamDecoder } from './stream-decoder.ts';
+import { UnpackedStream } from './unpacked-stream.ts';
+
+export interface IncomingOptions {
+  /** The request to which the loop watch attributes the work. */
+  request: Labelled;
+  loopWatch: LoopWatch;
+  facts: RequestFacts;
+  trace: AttemptTrace;
+  /** Null unless a cloud answers in an envelope of its own. */
+  hosting: Hosting | null;
+}
+
+/** Receives the response's progress. Exactly one of `finished`, `late` and `redirected` is called, and called last. */
+interface Receiver {
+  /** The last byte of the request has been sent. */
+  sent(): void;
+  answered(status: number, headers: ResponseHeaders): void;
+  take(chunk: Buffer): void;
+  finished(): void;
+  /** The response will not arrive, or not in full. */
+  late(error: TransportError): void;
+  /** The response is a redirect; its body is not read. */
+  redirected(location: string): void;
+}
+
+/** Handles one upstream response from the transport: decompresses event streams and detects redirects. */
+export class IncomingResponse implements ResponseHandler {
+  readonly #options: IncomingOptions;
+  readonly #notes: AttemptNotes;
+  readonly #receiver: Receiver;
+  #call: UpstreamCall | undefined;
+  #decoder: DecodingStream | undefined;
+  #redirectedTo: string | undefined;
+  #isOver = false;
+
+  constructor(options: IncomingOptions, notes: AttemptNotes, receiver: Receiver) {
+    this.#options = options;
+    this.#notes = notes;
+    this.#receiver = receiver;
+  }
+
+  request(transport: Transport, request: OutgoingRequest): void {
+    this.#call = transport.send(request, this);
+  }
+
+  /** Closes the upstream connection if the response has not ended, and makes no further calls to the receiver. */
+  stop(): void {
+    this.#isOver = true;
+    this.#decoder?.dispose();
+    this.#call?.abort();
+  }
+
+  onSending(): void {
+    this.#notes.sending();
+  }
+
+  onSent(): void {
+    if (!this.#isOver) this.#receiver.sent();
+  }
+
+  onHeaders(status: number, headers: ResponseHeaders): void {
+    this.#notes.answered(status, headers['x-request-id'] ?? headers['request-id']);
+    const location = status >= 300 && status < 400 ? headers.location : undefined;
+    if (typeof location === 'string') {
+      this.#redirectedTo = location;
+      this.#options.trace.capture?.response.begin(status, headers);
+      this.#call?.abort();
+      return;
+    }
+    const { hosting, facts } = this.#options;
+    const { stream } = facts.route;
+    if (stream && status < 400 && hosting?.unpacker && isOfType(headers, hosting.hosted.unpacking?.contentType)) {
+      this.#decoder = new UnpackedStream(hosting.unpacker(), this.#decoded());
+      this.#answered(status, headers, { 'content-type': stream.framing.contentType });
+    } else if (!stream || status >= 400 || !isPackedStream(headers, stream.framing)) this.#answered(status, headers);
+    else {
+      this.#decoder = this.#decoderFor(headers);
+      this.#answered(status, headers, { 'content-encoding': undefined });
+    }
+  }
+
+  /** `decoded`: the headers that differ because the body is decoded. */
+  #answered(status: number, headers: ResponseHeaders, decoded?: ResponseHeaders): void {
+    this.#options.trace.capture?.response.begin(status, headers, decoded !== undefined);
+    this.#receiver.answered(status, decoded ? { ...headers, ...decoded } : headers);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#options.trace.capture?.response.take(chunk);
+    this.#receiver.take(chunk);
+  }
+
+  #finished(): void {
+    this.#options.trace.capture?.response.end();
+    this.#receiver.finished();
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#isOver) return;
+    const { loopWatch, request } = this.#options;
+    this.#notes.pieceCame();
+    loopWatch.begin(request);
+    if (this.#decoder) this.#decoder.push(chunk);
+    else this.#take(chunk);
+    loopWatch.end();
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    const { loopWatch, request } = this.#options;
+    loopWatch.begin(request);
+    if (this.#decoder) this.#decoder.end();
+    else this.#finished();
+    loopWatch.end();
+  }
+
+  onError(error: TransportError): void {
+    if (this.#isOver) return;
+    if (this.#redirectedTo !== undefined) this.#receiver.redirected(this.#redirectedTo);
+    else this.#receiver.late(error);
+  }
+
+  /** Called when the client stops reading. */
+  pause(): void {
+    this.#call?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.resume();
+    this.#call?.resume();
+  }
+
+  #decoderFor(headers: ResponseHeaders): StreamDecoder {
+    return new StreamDecoder(headers, this.#decoded());
+  }
+
+  #decoded(): DecodedStream {
+    return {
+      data: (chunk) => this.#take(chunk),
+      end: () => this.#finished(),
+      error: (error) => this.onError(error),
+    };
+  }
+}
+
+function isOfType({ 'content-type': type }: ResponseHeaders, expected: string | undefined): boolean {
+  return expected !== undefined && typeof type === 'string' && type.toLowerCase().startsWith(expected);
+}

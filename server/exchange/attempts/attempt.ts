@@ -1,0 +1,305 @@
+/**
+ * One call to one target, from sending to the end of its response. Reads the response through a reader and is the only
+ * one to act on the reader's steps: timers, claiming the answer, the client's response, and the record. Until the first
+ * byte passes, the client sees nothing of this attempt, and another can replace it.
+ */
+
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import type { GatewayError } from '../../contract/errors.ts';
+import type { FailureClass } from '../../contract/ledger.ts';
+import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
+import { TransportError } from '../../transport/transport-error.ts';
+import { AnswerDelivery } from '../answer/answer-delivery.ts';
+import { type AttemptFailure, breakAfterContent, failureOf } from '../answer/attempt-failures.ts';
+import { isEventStream } from '../answer/client-headers.ts';
+import { IncomingResponse } from '../answer/incoming-response.ts';
+import { maxResponseBytes } from '../readers/broken-stream.ts';
+import type { FailureReason, ResponseReader, Step, Steps } from '../readers/response-reader.ts';
+import { AttemptNotes } from '../record/attempt-notes.ts';
+import { ResponseMemory } from '../request/memory-account.ts';
+import type { AttemptOptions, CallResult } from './attempt-options.ts';
+import { AttemptTimers } from './attempt-timers.ts';
+import { chooseReader } from './choose-reader.ts';
+import { ContainedAttempt, unreadable } from './contained-attempt.ts';
+
+export class Attempt {
+  status = 0;
+  headers: ResponseHeaders = {};
+  readonly #options: AttemptOptions;
+  readonly #notes: AttemptNotes;
+  readonly #timers: AttemptTimers;
+  readonly #incoming: IncomingResponse;
+  readonly #delivery: AnswerDelivery;
+  #settle: (result: CallResult) => void = () => {};
+  #isOver = false;
+  #reader: ResponseReader | undefined;
+  readonly #memory: ResponseMemory;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#memory = new ResponseMemory(options.memory);
+    this.#notes = new AttemptNotes(options.trace.record, options.secrets);
+    const contained = new ContainedAttempt(this, (fault) => this.#broke(fault));
+    this.#timers = new AttemptTimers(options, this.#notes, contained);
+    this.#incoming = new IncomingResponse(options, this.#notes, contained);
+    this.#delivery = new AnswerDelivery(options, this.#notes, this.#incoming);
+  }
+
+  send(transport: Transport, request: OutgoingRequest): Promise<CallResult> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#incoming.request(transport, request);
+    });
+  }
+
+  /** The client disconnected. Reads on for at most `drainMs`, and for moments if the model has finished: for the usage. */
+  clientLeft(drainMs: number): void {
+    if (this.#isOver) return;
+    const { trace, client } = this.#options;
+    if (trace.hasBegun && this.#reader?.hasFinished) {
+      client.leftWithAnswer();
+      if (this.#reader.mayGoOn?.()) this.#timers.awaitUsage();
+      else this.#complete({ kind: 'complete' });
+    } else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
+    else this.#leave('client-gone');
+  }
+
+  /** The usage of a finished answer did not arrive in time. */
+  uncounted(): void {
+    if (!this.#isOver) this.#complete({ kind: 'complete' }, false);
+  }
+
+  /** Another attempt became the answer, or Sluice itself ends the response and tells the client why (`cutOff`). */
+  giveUp(cutOff: GatewayError | null = null): void {
+    if (this.#isOver) return;
+    if (cutOff && this.#options.trace.hasBegun) this.#delivery.cutOff(cutOff, this.#reader);
+    this.#leave(null, cutOff?.message ?? 'given up: another target answered first');
+  }
+
+  /** The last byte of the request has been sent. */
+  sent(): void {
+    if (this.#options.facts.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
+  }
+
+  answered(status: number, headers: ResponseHeaders): void {
+    this.status = status;
+    this.#describe(headers);
+    this.#startReading();
+  }
+
+  redirected(location: string): void {
+    this.#end({ kind: 'redirected', location });
+  }
+
+  /** The awaited bytes did not arrive, or not in time. */
+  late(error: TransportError): void {
+    if (this.#reader && !this.#isOver) this.#act(this.#reader.fail(error));
+    else if (!this.#isOver) this.#fail({ kind: 'transport', error });
+  }
+
+  /** The response is complete. Returns a promise only if its last bytes have to be decompressed or joined. */
+  finished(): void | Promise<void> {
+    if (this.#isOver || !this.#reader) return;
+    const steps = this.#reader.end();
+    if (steps instanceof Promise) return steps.then((last) => this.#act(last));
+    this.#act(steps);
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#isOver || !this.#reader) return;
+    this.#options.trace.excerpt.push(chunk);
+    if (this.#options.trace.excerpt.totalBytes > maxResponseBytes && !this.#options.facts.route.content)
+      this.late(new TransportError('malformed', 'body', 'an answer without end'));
+    else this.#feed(this.#reader, chunk);
+  }
+
+  #feed(reader: ResponseReader, chunk: Buffer): void {
+    this.#act(reader.read(chunk));
+    const isShort = reader.heldBytes !== undefined && !this.#isOver && this.#memory.hold(reader.heldBytes);
+    // If memory is short, a long response passes unexamined instead of being held.
+    if (isShort && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
+    // Another reader may have taken over.
+    if (!this.#options.trace.hasBegun || this.#isOver || this.#reader !== reader) return;
+    this.#options.client.insideEvent = reader.isInsideEvent ?? false;
+    this.#timers.expectEnd(reader, chunk);
+  }
+
+  #act(steps: Steps): void {
+    for (const step of steps) if (!this.#isOver) this.#actOn(step);
+  }
+
+  #actOn(step: Step): void {
+    switch (step.kind) {
+      case 'wait':
+        this.#timers.awaitContent();
+        break;
+      case 'content':
+        this.#notes.contentCame();
+        this.#timers.stopAwaitingContent();
+        break;
+      case 'alive':
+        this.#timers.progressed(this.#notes.lastPieceMs);
+        break;
+      case 'dropped':
+        this.#notes.eventDropped();
+        break;
+      case 'error-event':
+        this.#notes.errorReceived(step.message);
+        break;
+      case 'headers':
+        this.#describe({ ...this.headers, ...step.headers });
+        break;
+      case 'pass':
+        this.#pass(step.bytes);
+        break;
+      case 'reread':
+        this.#readAgain(step);
+        break;
+      case 'complete':
+        this.#complete(step);
+        break;
+      case 'fail':
+        this.#fail(step.reason);
+        break;
+      case 'hand-over':
+        this.#endFailed(breakAfterContent(step.error));
+        break;
+      case 'break':
+        this.#delivery.breakOff(step);
+        this.#end({ kind: 'answered', failure: 'stream-broken' });
+        break;
+    }
+  }
+
+  /** Makes this attempt the answer, and sends its head. False if that is no longer possible; then the attempt is over. */
+  #begin(): boolean {
+    if (this.#options.trace.hasBegun) return true;
+    const { client, facts, needs, translation, claim } = this.#options;
+    // Translation turns even a whole answer into a stream, if the client asked for one.
+    const fitsStream = translation !== null || isEventStream(this.headers, framingOf(facts.route));
+    if (client.hasBegun && !needs.download && !fitsStream) {
+      // The keep-alive comments have already committed the response to being a stream.
+      this.#fail({ kind: 'damage', problem: 'answered a request for a stream with something else' });
+      return false;
+    }
+    if (!claim()) {
+      this.giveUp();
+      return false;
+    }
+    const id = this.#reader?.responseId;
+    if (id) needs.rest?.foundAs(id);
+    this.#delivery.begin(this.status, this.headers);
+    return true;
+  }
+
+  #pass(bytes: Buffer): void {
+    if (this.#options.translation?.isRest) this.#passRest(this.#delivery.translated(bytes));
+    else if (this.#begin()) this.#delivery.pass(this.#delivery.translated(bytes));
+  }
+
+  /** Nothing of a translated answer that continues another one is sent while it repeats that. */
+  #passRest(translated: Buffer): void {
+    if (this.#options.translation?.isDifferent) this.#fail({ kind: 'divergence' });
+    else if (translated.length > 0 && this.#begin()) this.#delivery.pass(translated);
+  }
+
+  #complete(step: Extract<Step, { kind: 'complete' }>, hasEnded = true): void {
+    const { translation, trace } = this.#options;
+    trace.hasEnded = hasEnded;
+    if (trace.hasBegun || translation?.isRest) {
+      const last = translation?.end();
+      if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
+      else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
+      return;
+    }
+    const outcome = this.#delivery.whole(step);
+    if (outcome.kind !== 'complete') this.#fail(outcome);
+    else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.end(outcome) });
+  }
+
+  #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
+    const { facts, needs, wantsUsage } = this.#options;
+    this.#describe({ ...this.headers, ...headers });
+    const stripUsage = isWhole ? facts.route.stream?.withoutUsage !== undefined && !wantsUsage() : needs.stripUsage;
+    this.#startReading({ ...needs, stripUsage });
+    if (isWhole) {
+      this.take(bytes);
+      this.finished();
+    } else if (this.#reader) this.#feed(this.#reader, bytes);
+  }
+
+  #fail(reason: FailureReason): void {
+    const { target, needs, facts, once, trace } = this.#options;
+    trace.hasEnded ||= reason.kind === 'answer';
+    const { supportsPrefill } = facts.route.wire.request;
+    this.#endFailed(
+      failureOf(reason, {
+        target,
+        hasBegun: trace.hasBegun,
+        mayContinue: supportsPrefill && target.provider.prefill !== null && needs.rest?.isContinuation === false,
+        once: once && { kind: once, record: trace.record },
+        redacted: (text) => this.#notes.redacted(text),
+      }),
+    );
+    // Different models rarely produce the same text: not a fault of this one.
+    if (reason.kind === 'divergence') this.#notes.failed(null);
+  }
+
+  #endFailed({ failure, message, failureResponse }: AttemptFailure): void {
+    this.#notes.failed(failure.isLost ? 'lost' : failure.class, message);
+    this.#end({
+      kind: this.#options.trace.hasBegun ? 'broken' : 'failed',
+      failure,
+      failureResponse: this.#options.translation?.failureResponse(failureResponse) ?? failureResponse,
+    });
+  }
+
+  #describe(headers: ResponseHeaders): void {
+    this.headers = headers;
+    const type = headers['content-type'];
+    this.#options.trace.responseType = typeof type === 'string' ? type : '';
+  }
+
+  #startReading(needs = this.#options.needs): void {
+    const { facts, client } = this.#options;
+    const choice = chooseReader(facts, { status: this.status, headers: this.headers }, needs);
+    if (choice.kind === 'none') {
+      this.#fail(choice.reason);
+      return;
+    }
+    this.#reader = choice.reader;
+    if (choice.kind === 'stream') {
+      // After the head, the model may still reason for minutes.
+      client.keepAlive(true);
+      // Some responses turn out to be streams only now: speech, or a stream with the wrong content type.
+      if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
+    } else this.#timers.stopAwaitingContent();
+    if (choice.kind === 'error') this.#timers.awaitError();
+  }
+
+  /** Sluice failed to read the answer, of which the client may have the beginning. */
+  #broke(fault: unknown): void {
+    this.#options.reportError(fault);
+    if (this.#isOver) return;
+    if (this.#options.trace.hasBegun) {
+      this.#delivery.abandon(unreadable);
+      this.#end({ kind: 'answered', failure: 'stream-broken' });
+    } else this.#fail({ kind: 'damage', problem: unreadable });
+  }
+
+  #leave(failure: FailureClass | null, reason?: string): void {
+    this.#notes.failed(failure, reason);
+    this.#end({ kind: 'given-up' });
+  }
+
+  #end(result: CallResult): void {
+    this.#isOver = true;
+    this.#options.trace.hasFinished = this.#reader?.hasFinished ?? false;
+    this.#timers.stop();
+    // The client has yet to read an answer, which therefore still uses its memory.
+    if (result.kind !== 'answered') this.#memory.hold(0);
+    this.#notes.over();
+    this.#settle(result);
+    this.#incoming.stop();
+  }
+}

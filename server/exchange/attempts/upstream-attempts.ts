@@ -1,0 +1,306 @@
+/**
+ * Runs the attempts of one request and brings the response of one of them, or an error, to the client. `AttemptPlan`
+ * decides which attempts are made; this class makes them.
+ */
+
+import type { StreamText } from '../../apis/core/stream-text.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
+import type { NextAttempt } from '../../routing/attempt-plan.ts';
+import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
+import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import { onlyTarget } from '../../routing/only-target.ts';
+import type { Picker } from '../../routing/picker.ts';
+import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
+import type { Target } from '../../routing/snapshot.ts';
+import type { OutgoingRequest } from '../../transport/transport.ts';
+import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
+import { type ClientResponse, drainMs } from '../answer/client-response.ts';
+import { openClient } from '../answer/open-client.ts';
+import { createdObjectWatcher, rememberCompleted } from '../jobs/created-objects.ts';
+import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
+import { RequestPreparation } from '../outgoing/prepare-request.ts';
+import { openPlan } from '../plan/open-plan.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import { Download } from '../readers/download.ts';
+import type { AttemptTrace } from '../record/exchange-trace.ts';
+import type { ResponseObserver } from '../record/response-observer.ts';
+import { secretsOf } from '../redact/redact-credential.ts';
+import { IdempotencyKeys } from '../request/idempotency-keys.ts';
+import { type OnceOnly, onceOf } from '../request/once-only.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import type { AnswerTranslation } from '../translation/answer-translation.ts';
+import type { PreparedRequest } from '../translation/request-translation.ts';
+import { Attempt } from './attempt.ts';
+import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
+import { followContent, shownLocation } from './content-redirect.ts';
+import { estimateInstead } from './count-tokens.ts';
+import { reportFailure } from './report-failure.ts';
+import { CorrectedClocks, signRequest } from './sign-request.ts';
+import { TranslatedText, translatedText } from './translated-text.ts';
+import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
+
+export class UpstreamAttempts {
+  readonly client: ClientResponse;
+  readonly #options: UpstreamAttemptsOptions;
+  readonly #callPlan: CallPlan;
+  readonly #call: OutgoingCall;
+  readonly #preparation: RequestPreparation;
+  /** All attempts; those that have ended ignore calls. */
+  readonly #attempts: Attempt[] = [];
+  #clientGone: PromiseWithResolvers<void> | undefined;
+  /** Null if no other target may continue a broken stream. */
+  readonly #text: StreamText | null;
+  /** Null if a broken download cannot be resumed. */
+  readonly #download: Download | null;
+  #answer: Attempt | undefined;
+  /** The translation that produced the client's answer so far; null if its bytes are an upstream's own. */
+  #translation: AnswerTranslation | null = null;
+  /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
+  #isBroken = false;
+  /** Targets whose text differed from the broken stream, but which can be asked to continue it. */
+  #continuing: Set<Target> | undefined;
+  readonly #clocks = new CorrectedClocks();
+  #hasLeft = false;
+  /** Why Sluice itself has ended the response. */
+  #cutOff: GatewayError | null = null;
+  readonly #once: OnceOnly | null;
+  /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
+  readonly #idempotencyKeys: IdempotencyKeys | null;
+
+  constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
+    this.#options = options;
+    this.#callPlan = callPlan;
+    this.#call = call;
+    this.#preparation = new RequestPreparation(options, callPlan, call);
+    this.client = openClient(options, call);
+    this.#once = onceOf(options.request, call);
+    const mayBeRepeated = this.#once === 'purchase' && call.match.passthrough === null;
+    this.#idempotencyKeys = mayBeRepeated ? new IdempotencyKeys() : null;
+    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
+    this.#download = mayBeResumed(call, options.request) ? new Download() : null;
+  }
+
+  /**
+   * Resolves when the client has its response or has left, which the trace then records. Throws GatewayError if nothing was
+   * sent and Sluice has to state the reason.
+   */
+  async run(): Promise<void> {
+    const { match, body } = this.#call;
+    const { stream } = match.route;
+    if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
+    try {
+      const nearing = this.#preparation.bringNear();
+      if (nearing) await nearing;
+      const ports = { picker: this.#picker, request: this.#preparation.pickRequest };
+      const plan = openPlan(this.#callPlan, this.#call, { isPurchase: this.#once === 'purchase', ...ports });
+      const outcome = await runAttempts({
+        plan,
+        picker: this.#picker,
+        start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
+        gone: () => this.#whenGone(),
+      });
+      if (outcome.kind === 'unanswered') this.#reportFailure(outcome.failureResponse);
+      else if (outcome.kind === 'given-up' && this.#cutOff && !this.#answer)
+        this.#reportFailure({ kind: 'error', error: this.#cutOff });
+      if (body.fault) throw body.fault;
+    } finally {
+      this.client.stop();
+      this.#options.trace.response = this.client.summary;
+    }
+  }
+
+  /** No target has answered completely. */
+  #reportFailure(failureResponse: FailureResponse): void {
+    const { response, trace } = this.#options;
+    const count = estimateInstead(failureResponse, response, this.#call);
+    if (count) this.client.sendJson(count);
+    else
+      reportFailure(failureResponse, {
+        client: this.client,
+        stream: this.#call.match.route.stream,
+        isBroken: this.#isBroken,
+        text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
+        attempts: trace.attempts.length,
+      });
+  }
+
+  get #picker(): Picker {
+    const { passthrough, route } = this.#call.match;
+    // A service that fails to count tokens may still answer conversations.
+    return passthrough || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
+  }
+
+  clientLeft(): void {
+    this.#hasLeft = true;
+    const { group, match } = this.#call;
+    // Passthrough responses report no usage.
+    const mayDrain = group.policy.onClientGone === 'drain' && match.passthrough === null;
+    for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
+    this.client.left();
+    this.#clientGone?.resolve();
+  }
+
+  /** Sluice itself ends the response. The answering attempt tells the client why; without one, `run` does. */
+  cutOff(error: GatewayError): true {
+    this.#hasLeft = true;
+    for (const attempt of this.#attempts) attempt.giveUp(error);
+    this.#cutOff = cutBySluice(error, { once: this.#once, trace: this.#options.trace, plan: this.#callPlan });
+    this.#clientGone?.resolve();
+    return true;
+  }
+
+  /** Created lazily, for attempts that wait before they begin. */
+  #whenGone(): Promise<void> {
+    this.#clientGone ??= Promise.withResolvers<void>();
+    if (this.#hasLeft) this.#clientGone.resolve();
+    return this.#clientGone.promise;
+  }
+
+  #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
+    const { trace: request, capture } = this.#options;
+    const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
+    if (capture) trace.capture = capture.attempt(secretsOf(request.presentedKeys, next.credential));
+    return { record: trace.record, result: this.#attempt(next, timeouts, trace), hasBegun: () => trace.hasBegun };
+  }
+
+  async #attempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace): Promise<AttemptResult> {
+    const { target, credential } = next;
+    // Awaited only if it is a promise: each promise costs a request as much as a look-up of its model.
+    const preparing = this.#preparation.for(next);
+    const usual = preparing instanceof Promise ? await preparing : preparing;
+    if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
+    if (this.#isBroken && !this.#continues(usual.translation)) return untranslatable(otherApi(target), trace.record);
+    const prepared = this.#continuing?.has(target)
+      ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
+      : usual;
+    if (this.#isTooLate(trace)) return { kind: 'given-up' };
+    let attempt: Attempt | undefined;
+    const send = (request: OutgoingRequest) => {
+      trace.capture?.sending(request, prepared.sendable);
+      attempt = this.#openAttempt(next, timeouts, trace, prepared);
+      return attempt.send(this.#options.ports.transport, request);
+    };
+    const { call, sendable } = prepared;
+    const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
+    if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
+    this.#idempotencyKeys?.addTo(request.headers, next);
+    if (credential?.signing) {
+      const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
+      if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
+    }
+    const rest = this.#download?.restHeaders();
+    if (rest) Object.assign(request.headers, rest);
+    let result = await send(request);
+    if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
+    if (result.kind === 'redirected') {
+      const secrets = secretsOf(this.#options.trace.presentedKeys, credential);
+      return refusedRedirect(target, shownLocation(result.location, secrets), {
+        record: trace.record,
+        isPurchase: this.#once === 'purchase',
+      });
+    }
+    this.#learn(target, result);
+    if (result.kind !== 'failed') return result;
+    if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
+    return this.#preparation.noted(target, result, prepared);
+  }
+
+  /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
+  #continues(translation: AnswerTranslation | null): boolean {
+    const brokenTranslation = this.#translation;
+    if (translation && brokenTranslation) translation.continue(brokenTranslation);
+    return (translation === null) === (brokenTranslation === null);
+  }
+
+  #isTooLate({ record }: AttemptTrace): boolean {
+    if (!this.#hasLeft && !this.#answer) return false;
+    record.failure = this.#cutOff ? null : 'client-gone';
+    return true;
+  }
+
+  #learn(target: Target, result: AttemptResult): void {
+    if (result.kind === 'broken') {
+      this.#isBroken = true;
+      this.#answer = undefined;
+    } else if (result.kind === 'failed' && result.failure.continues) {
+      this.#continuing ??= new Set();
+      this.#continuing.add(target);
+    }
+  }
+
+  #openAttempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
+    const { sendable, translation, hosting } = prepared;
+    const { match, body, memory } = this.#call;
+    const route = translation ? translation.upstream : match.route;
+    if (translation) trace.usage = route.wire.usage;
+    trace.lossesFrom = translation ?? hosting;
+    const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
+    const attempt: Attempt = new Attempt({
+      client: this.client,
+      trace,
+      request: this.#options.trace,
+      loopWatch: this.#options.ports.loopWatch,
+      target: next.target,
+      secrets: secretsOf(this.#options.trace.presentedKeys, next.credential),
+      memory,
+      facts: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
+      once: this.#once,
+      hosting,
+      translation,
+      wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
+      needs: {
+        isStreamFit,
+        answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
+        stripUsage: sendable.usageAsked,
+        text: translation ? translatedText(translation, this.#callPlan, this.#call) : this.#text,
+        rest: translation ? null : this.#rest(next),
+        download: this.#download,
+      },
+      timeouts,
+      number: this.#options.trace.attempts.length,
+      reportError: this.#options.ports.reportError,
+      claim: () => this.#claim(attempt, trace, next, prepared),
+      observer: () => this.#observer(next, translation !== null),
+    });
+    this.#attempts.push(attempt);
+    return attempt;
+  }
+
+  #rest(next: NextAttempt): MissingRest | null {
+    const soFar = this.#isBroken ? this.#text?.read() : null;
+    if (!soFar) return null;
+    const { ports, trace } = this.#options;
+    return {
+      soFar,
+      isContinuation: this.#continuing?.has(next.target) ?? false,
+      foundAs: (upstreamId) => {
+        if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
+        rememberCompleted(this.#call, { jobs: ports.jobs, trace, recipient: next }, soFar.storedId, upstreamId);
+      },
+    };
+  }
+
+  /** The first attempt with content is the answer. */
+  #claim(attempt: Attempt, trace: AttemptTrace, next: NextAttempt, prepared: PreparedRequest): boolean {
+    if (this.#answer) return false;
+    if (prepared.isWithoutReasoning && !this.client.hasBegun) {
+      this.#options.response.setHeader('x-sluice-dropped', 'thinking;why=foreign-reasoning');
+    }
+    if (attempt.status < 400) this.#picker.answers(next.target, next.credential?.id ?? null);
+    this.#answer = attempt;
+    this.#translation = prepared.translation;
+    this.#options.trace.answering = trace;
+    for (const other of this.#attempts) if (other !== attempt) other.giveUp();
+    return true;
+  }
+
+  /** Observes the response for the id of a new job. */
+  #observer(next: NextAttempt, isTranslated: boolean): ResponseObserver | null {
+    const { ports, request, trace } = this.#options;
+    // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
+    // store translated requests.
+    if (this.#isBroken || isTranslated) return null;
+    return createdObjectWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
+  }
+}

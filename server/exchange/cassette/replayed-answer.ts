@@ -1,0 +1,38 @@
+import type { ServerResponse } from 'node:http';
+import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import { ClientResponse, unreadMs } from '../answer/client-response.ts';
+import { sendStored } from '../answer/stored-answer.ts';
+import type { FaultInjector } from '../faults/fault-injector.ts';
+import type { ResponseSummary } from '../record/exchange-trace.ts';
+import type { ResponseTap } from '../record/response-tap.ts';
+import type { TakeResult } from './cassette-deck.ts';
+
+interface Observed {
+  tap: ResponseTap | null;
+  faultInjector: FaultInjector | null;
+}
+
+/** A recorded answer on its way to the client. */
+export class ReplayedAnswer {
+  readonly #client: ClientResponse;
+  readonly #clientGone = new AbortController();
+
+  constructor(response: ServerResponse, requestId: string, { tap, faultInjector }: Observed) {
+    const settings = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
+    this.#client = new ClientResponse({ response, requestId, tap, faultInjector, ...settings });
+  }
+
+  get summary(): ResponseSummary {
+    return this.#client.summary;
+  }
+
+  send({ answer, pace }: Extract<TakeResult, { kind: 'replayed' }>): Promise<void> {
+    const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
+    return sendStored(this.#client, answer, { pace, answerer, clientGone: this.#clientGone.signal });
+  }
+
+  clientLeft(): void {
+    this.#client.left();
+    this.#clientGone.abort();
+  }
+}

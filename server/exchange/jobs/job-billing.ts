@@ -1,0 +1,178 @@
+/**
+ * Bills background responses. They continue after the request that created them and report their usage to a later
+ * request. Until then the amount reserved by the creating request stays reserved; then the usage is booked once, to the
+ * key that created the job. The job's row stores what is still owed, and it is deleted in the same transaction that
+ * writes the usage.
+ */
+
+import type { UsageFormat } from '../../apis/core/wire.ts';
+import type { RequestRecord, Reserved } from '../../contract/ledger.ts';
+import type { JobOwner, Limiter } from '../../limits/limiter.ts';
+import type { PriceTable } from '../../models/price-table.ts';
+import type { JobStore } from '../../store/ports/job-store.ts';
+import type { Job } from '../../store/rules/job.ts';
+import type { BookedJob } from '../../store/rules/rows.ts';
+import type { Accounting } from '../../usage/add-up.ts';
+import { amountsOf } from '../plan/enforce-limits.ts';
+import { isOngoing } from '../record/accounting.ts';
+import { createRequestId } from '../record/exchange-trace.ts';
+import type { ResponseExcerpt } from '../record/response-excerpt.ts';
+import { noteSize } from './created-objects.ts';
+
+/** How long a job keeps its reservation and is polled. */
+export const jobLifeMs = 24 * 3_600_000;
+
+interface JobBillingPorts {
+  jobs: JobStore;
+  limiter: Limiter;
+  prices: PriceTable;
+  /** How the response that creates a job of this kind reports its usage. */
+  usageOf(kind: Job['kind']): UsageFormat | null;
+  finished(record: RequestRecord, books?: BookedJob): void;
+}
+
+/** A provider's response about a job. */
+interface JobResponse {
+  tail: Pick<ResponseExcerpt, 'kept'>;
+  contentType: string;
+}
+
+const endedStatuses = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
+
+export class JobBilling {
+  readonly #ports: JobBillingPorts;
+  /** By name: the jobs whose reservations are counted here. */
+  readonly #heldJobs = new Map<string, Job>();
+
+  constructor(ports: JobBillingPorts) {
+    this.#ports = ports;
+  }
+
+  /** Call it before passing the record of the creating request to `finished`. */
+  owe(job: Job, reserved: Reserved | null): void {
+    const owingJob = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
+    this.#ports.jobs.remember(owingJob, { durable: true });
+    this.hold(owingJob);
+  }
+
+  /** Restores the reservation; also used at startup for jobs of an earlier run. */
+  hold(job: Job): void {
+    if (!job.owed) return;
+    this.#heldJobs.set(nameOf(job), job);
+    this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
+  }
+
+  get heldJobs(): readonly Job[] {
+    return [...this.#heldJobs.values()];
+  }
+
+  release(job: Job): void {
+    this.#heldJobs.delete(nameOf(job));
+    this.#ports.limiter.release(nameOf(job), ownerOf(job));
+  }
+
+  /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
+  book(job: Job, response: JobResponse, request: RequestRecord | null): void {
+    const accounting = this.#read(job, response);
+    const settledJob = accounting && this.#ports.jobs.settle(job);
+    if (settledJob) noteSize(this.#ports.jobs, job, accounting);
+    this.#write(settledJob ? { job: settledJob, accounting } : null, request);
+  }
+
+  /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
+  bookDeleted(job: Job, request: RequestRecord): void {
+    const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
+    const isKnown = Object.keys(usage).length > 0;
+    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'reserved', costUsd } } : null, request);
+    this.release(job);
+  }
+
+  /** Adds the usage to a request of the key that created the job; otherwise writes a row of its own. */
+  #write(booked: { job: Job; accounting: Accounting } | null, request: RequestRecord | null): void {
+    const { finished } = this.#ports;
+    if (booked === null) {
+      if (request) finished(request);
+      return;
+    }
+    const { job, accounting } = booked;
+    const bookedJob = { kind: job.kind, groupId: job.groupId, id: job.id };
+    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), bookedJob);
+    else {
+      if (request) finished(request);
+      finished({ ...ownRecord(job), ...accounting }, bookedJob);
+    }
+    this.release(job);
+  }
+
+  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
+    const format = this.#ports.usageOf(kind);
+    if (!format) return null;
+    const answer = tail.kept(contentType);
+    const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
+    const { usage, certainty, status } = format.read(answer, { most });
+    if (isOngoing(status) || (usage === null && !endedStatuses.has(status))) return null;
+    const costOfUsage = (countedUsage: Accounting['usage']) =>
+      model === null ? null : this.#ports.prices.cost(providerId, model, countedUsage);
+    if (usage !== null) return { usage, usageCertainty: certainty, costUsd: costOfUsage(usage) };
+    if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
+    const outputTokens = format.text?.ofAnswer(answer) ?? null;
+    const inputTokens = owed?.usage.inputTokens;
+    const guess = { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== null && { outputTokens }) };
+    return { usage: guess, usageCertainty: 'estimated', costUsd: costOfUsage(guess) };
+  }
+}
+
+/** Upper bound for request bodies and what they refer to. */
+const maxInputTokens = 100_000_000;
+/** Upper bound for reasoning that is not reported. */
+const maxHiddenTokens = 1_000_000;
+
+/** Unlike the id alone, no other job has it. */
+export const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
+const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
+
+/** The last attempt holds the usage, since a job is only asked about at its owner. */
+function withUsage(record: RequestRecord, accounting: Accounting): RequestRecord {
+  const last = record.attempts.at(-1);
+  const attempts = last ? record.attempts.with(-1, { ...last, ...accounting }) : [];
+  return { ...record, ...accounting, attempts };
+}
+
+/** For usage that Sluice learnt from its own polling or from a request of another key. */
+function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Accounting> {
+  return {
+    id: createRequestId(),
+    startedAt: Date.now(),
+    keyId,
+    groupId,
+    route: '/v1/responses/{id}',
+    method: 'GET',
+    capability: 'responses',
+    modelAsked: model,
+    stream: false,
+    session: null,
+    shadowOf: null,
+    outcome: 'ok',
+    status: 200,
+    errorCode: null,
+    modelServed: model,
+    provider: providerId,
+    credential: credentialId,
+    queueMs: null,
+    connectMs: null,
+    firstByteMs: null,
+    totalMs: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    attempts: [],
+    client: 'Sluice',
+    clientRetries: 0,
+    dropped: [],
+    emulated: [],
+    captured: null,
+    cached: null,
+    fault: null,
+    cassette: null,
+    sameAnswer: null,
+  };
+}

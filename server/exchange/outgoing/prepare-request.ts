@@ -1,0 +1,255 @@
+import type { IncomingMessage } from 'node:http';
+import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
+import type { TextSoFar } from '../../apis/core/stream-text.ts';
+import { countValues } from '../../apis/json/count-values.ts';
+import type { Origin } from '../../apis/neutral/neutral.ts';
+import { carriedOrigin, newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
+import type { Registry } from '../../apis/registry.ts';
+import { refusalOf } from '../../apis/translation/report-losses.ts';
+import { isWireName } from '../../apis/translation/wire-translations.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import type { Policy } from '../../contract/policy.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { PriceTable } from '../../models/price-table.ts';
+import type { NextAttempt } from '../../routing/attempt-plan.ts';
+import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
+import type { PickRequest } from '../../routing/picker.ts';
+import type { Target } from '../../routing/snapshot.ts';
+import type { ReasoningStore } from '../../store/ports/reasoning-store.ts';
+import type { ResponseStore } from '../../store/ports/response-store.ts';
+import type { CallPlan } from '../plan/plan.ts';
+import { policyOf } from '../plan/plan-passthrough.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import type { PreparedBody } from '../request/request-body.ts';
+import { chooseTranslation, type TranslationRoute } from '../translation/choose-translation.ts';
+import { ClientReasoning } from '../translation/client-reasoning.ts';
+import { inEnvelope } from '../translation/hosted-request.ts';
+import { withReferredItems } from '../translation/kept-history.ts';
+import { RefusedReasoning } from '../translation/refused-reasoning.ts';
+import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
+
+export interface PreparationPorts {
+  registry: Registry;
+  keptResponses: ResponseStore;
+  reasoning: ReasoningStore;
+  prices: Pick<PriceTable, 'maxOutput'>;
+}
+
+/** More tool results than a conversation holds before it is compacted. */
+const maxToolResults = 2_048;
+
+interface PreparationOptions {
+  ports: PreparationPorts;
+  request: IncomingMessage;
+  trace: RequestTrace;
+}
+
+/** Prepares the request for each target: sets its model name, translates it into its API, or turns it into a continuation. */
+export class RequestPreparation {
+  readonly #options: PreparationOptions;
+  readonly #plan: CallPlan;
+  readonly #call: OutgoingCall;
+  /** Created at the first failure, because most requests never need it. */
+  #refusedReasoning: RefusedReasoning | undefined;
+  /** The translation for the latest target that does not serve the client's API. */
+  #translation: RequestTranslation | undefined;
+
+  constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#call = call;
+  }
+
+  /**
+   * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
+   * disk or a cloud hosts the model, because a promise costs a request as much as a look-up of its model.
+   */
+  for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
+    const { provider, model } = next.target;
+    const passage = this.#passageTo(next.target);
+    const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
+    const isParsed = passage !== null || hosted || this.#refusedReasoning?.isBy(next.target);
+    const refusal = isParsed ? this.#holdHeap() : null;
+    if (refusal) return refusal;
+    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
+    return hosted ? this.#enveloped(prepared, hosted) : prepared;
+  }
+
+  /** The properties of the request that affect the order of targets. */
+  get pickRequest(): PickRequest {
+    const { match, body } = this.#call;
+    return {
+      policy: policyOf(this.#call),
+      capability: match.route.wire.operation,
+      conversation: () => match.route.wire.request.conversationOf(body),
+      reasoningOrigin: () => this.#reasoningOrigin(),
+    };
+  }
+
+  /**
+   * Where the newest reasoning in the conversation was produced: the client's own, otherwise that stored for its calls.
+   */
+  #reasoningOrigin(): Origin | null {
+    const { body, match } = this.#call;
+    if (body.captured === null || !isWireName(match.route.wire.name)) return null;
+    const carried = carriedOrigin(body.captured);
+    if (carried || match.route.wire.name !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated))
+      return carried;
+    return this.#clientReasoning.originOf(newestResultIds(body.captured));
+  }
+
+  /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
+  bringNear(): Promise<void> | null {
+    const { reasoning } = this.#options.ports;
+    if (!reasoning.bringNear) return null;
+    const { body, match } = this.#call;
+    const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
+    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, maxToolResults) : [];
+    return ids.length === 0 ? null : reasoning.bringNear(this.#options.trace.key?.id ?? '', ids);
+  }
+
+  readonly #isTranslated = (target: Target): boolean => this.#passageTo(target) !== null;
+
+  get #clientReasoning(): ClientReasoning {
+    const { ports, trace } = this.#options;
+    return new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
+  }
+
+  #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
+    const call = this.#call;
+    const sendable = this.#sendableFor(target);
+    if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
+    return sendable instanceof Promise
+      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null }))
+      : { call, sendable, translation: null, hosting: null };
+  }
+
+  async #enveloped(
+    preparing: PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError>,
+    hosted: HostedModel,
+  ): Promise<PreparedRequest | GatewayError> {
+    const prepared = await preparing;
+    if (prepared instanceof GatewayError) return prepared;
+    try {
+      const enveloped = await inEnvelope(prepared, hosted);
+      const refusal = this.#refusesLosses ? refusalOf(enveloped.hosting?.losses ?? []) : null;
+      return refusal ?? enveloped;
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+  }
+
+  /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
+  noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
+    const isAllowed = translation !== null || !this.#refusesLosses;
+    const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
+    this.#refusedReasoning ??= new RefusedReasoning();
+    return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
+  }
+
+  /** Counts the heap that the body takes while it is parsed. Returns a GatewayError if there is not enough. */
+  #holdHeap(): GatewayError | null {
+    const { body, memory } = this.#call;
+    try {
+      memory.parse({ bytes: body.size, values: body.values ?? 0 });
+      return null;
+    } catch (thrown) {
+      return refusalIn(thrown);
+    }
+  }
+
+  #passageTo(target: Target): TranslationRoute | null {
+    const { body, match } = this.#call;
+    const facts = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
+    return chooseTranslation(target, facts, this.#options.ports.registry);
+  }
+
+  /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
+  async continued(prepared: PreparedRequest, target: Target, soFar: TextSoFar | null): Promise<PreparedRequest> {
+    const { prefill } = target.provider;
+    const { rescue } = this.#call.match.route.wire;
+    const { sendable } = prepared;
+    if (!prefill || !rescue || !soFar || !sendable.bytes) return prepared;
+    const body = await rescue.continuedBody(await sendable.bytes(), soFar.text, prefill);
+    return body ? { ...prepared, sendable: { ...sendable, length: body.length, open: () => body } } : prepared;
+  }
+
+  #sendableFor({ provider, model }: Target): PreparedBody | Promise<PreparedBody> {
+    const { match, body } = this.#call;
+    const askUsage = provider.askUsage && match.route.stream?.withoutUsage !== undefined;
+    const previousId = match.id === null ? this.#plan.upstreamId : undefined;
+    return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId);
+  }
+
+  async #withoutReasoning(
+    sendable: PreparedBody | Promise<PreparedBody>,
+    refusedReasoning: RefusedReasoning,
+  ): Promise<PreparedRequest> {
+    const reduced = await refusedReasoning.without(await sendable);
+    return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
+  }
+
+  get #refusesLosses(): boolean {
+    const losses = lossesWanted(this.#options.request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
+    return losses === 'refuse';
+  }
+
+  #translated(passage: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
+    try {
+      if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
+      const body = this.#bodyToTranslate();
+      if (!(body instanceof Promise)) return this.#forTarget(this.#open(passage, body), next);
+      return body.then((bytes) => this.#forTarget(this.#open(passage, bytes), next)).catch(refusalIn);
+    } catch (thrown) {
+      return refusalIn(thrown);
+    }
+  }
+
+  /** A promise only if responses to which the request refers have to be read from a database server. */
+  #bodyToTranslate(): MaybePromise<Buffer> {
+    const { body, match, group } = this.#call;
+    const captured = body.captured ?? Buffer.alloc(0);
+    if (match.route.job?.kind !== 'response') return captured;
+    const completed = withReferredItems(captured, this.#options.ports.keptResponses, group.id);
+    return completed instanceof Promise ? completed.then((whole) => this.#counted(whole)) : this.#counted(completed);
+  }
+
+  /** Counts the body again if items were inserted. */
+  #counted(body: Buffer): Buffer {
+    if (body !== this.#call.body.captured) this.#call.memory.parse({ bytes: body.length, values: countValues(body) });
+    return body;
+  }
+
+  #open(passage: TranslationRoute, body: Buffer): RequestTranslation {
+    const { ports, trace } = this.#options;
+    this.#translation = new RequestTranslation(this.#call, passage, {
+      requestId: trace.id,
+      refusesLosses: this.#refusesLosses,
+      body,
+      keptResponses: ports.keptResponses,
+      reasoning: this.#clientReasoning,
+    });
+    return this.#translation;
+  }
+
+  #forTarget(translation: RequestTranslation, { target, credential }: NextAttempt): PreparedRequest {
+    const model = this.#plan.model ?? '';
+    const { prices } = this.#options.ports;
+    const maxOutputTokens = prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
+    const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
+    const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
+    return translation.forTarget(addressee);
+  }
+}
+
+function refusalIn(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  throw thrown;
+}
+
+/** The value of the header `x-sluice-lossy`; null if it is absent or unknown, so that the group's policy applies. */
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
+}

@@ -1,0 +1,266 @@
+/**
+ * Determines usage and cost of each attempt of a request: read from the end of its response, or estimated if that
+ * reports none. Runs once, at the end of the request.
+ */
+
+import { referredIn } from '../../apis/core/referred-input.ts';
+import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../../apis/core/wire.ts';
+import type { AttemptRecord, Usage } from '../../contract/ledger.ts';
+import { pattern } from '../../ground/bounded-pattern.ts';
+import type { PriceTable } from '../../models/price-table.ts';
+import { isUnpricedAttempt } from '../../store/sqlite/usage-cells.ts';
+import { type Accounting, addUp } from '../../usage/add-up.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
+
+const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
+const ofUnknownCost: Accounting = { ...free, costUsd: null };
+
+interface AccountingPorts {
+  prices: PriceTable;
+  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown, because no hard budget applies. */
+  reserved: Usage | null;
+  /**
+   * Recorded for a background response that nobody can fetch, so that its usage stays unknown; null if no limit
+   * applies.
+   */
+  unfetchable: Usage | null;
+}
+
+/** Records each attempt's usage and cost, and returns the sum. */
+export function accountFor(
+  trace: RequestTrace,
+  body: RequestBody | undefined,
+  { prices, reserved, unfetchable }: AccountingPorts,
+): Accounting {
+  const { route, attempts, model } = trace;
+  const call = body ? callAccounting(trace, body) : null;
+  for (const attempt of attempts) {
+    const { record } = attempt;
+    note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
+    if (goesOn(trace, attempt, body)) note(record, free);
+    else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
+      note(record, asReserved(record, unfetchable, { prices, model }));
+    } else if (call && reserved && isUncounted(attempt)) {
+      note(record, asReserved(record, call.mostOf(attempt, reserved), { prices, model }));
+    } else if (call && reserved && isUnpricedAttempt(record)) applyFallback(record, reserved, { prices, model });
+  }
+  return addUp(attempts.map(({ record }) => record));
+}
+
+/** Costs a tenth of `Object.assign`. */
+function note(record: AttemptRecord, { usage, usageCertainty, costUsd }: Accounting): void {
+  record.usage = usage;
+  record.usageCertainty = usageCertainty;
+  record.costUsd = costUsd;
+}
+
+/** Null if the call costs nothing, or its response never reports usage. */
+function callAccounting(trace: RequestTrace, body: RequestBody): CallAccounting | null {
+  const { route } = trace;
+  if (!route || route.isFree || route.wire.operation === 'passthrough') return null;
+  const isMaking = route.model !== 'none' || route.job?.behaviour === 'creates-from';
+  return isMaking ? new CallAccounting(route.wire.usage, body, trace) : null;
+}
+
+/** The cost of a batch, a fine-tuning job or an assistant's run is unknown here. */
+function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Accounting {
+  const mayCost =
+    route?.wire.operation === 'passthrough' && !route.isFree && (isLost(record) || endingOf(record) !== 'failed');
+  return mayCost ? ofUnknownCost : free;
+}
+
+const ongoing = new Set<string | null>(['queued', 'in_progress']);
+
+export const isOngoing = (status: string | null) => ongoing.has(status);
+
+/** Whether the response created a background job, which reports its usage only at its end. */
+export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
+  const { record, responseStatus } = attempt;
+  if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (isOngoing(responseStatus)) return true;
+  return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
+}
+
+/** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
+function goesOnUnfetchable(
+  { route, createdJob }: RequestTrace,
+  { record }: AttemptTrace,
+  body: RequestBody | undefined,
+): boolean {
+  if (route?.job?.kind !== 'response' || createdJob || !isBackground({ route }, body)) return false;
+  return record.failure === 'client-gone' && record.connectMs !== null;
+}
+
+function isBackground({ route }: Pick<RequestTrace, 'route'>, body: RequestBody | undefined): boolean {
+  return route !== null && body !== undefined && route.wire.request.isBackground(body);
+}
+
+interface Pricing {
+  prices: PriceTable;
+  /** Overrides the attempt's own model. */
+  model: string | null;
+}
+
+function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing): number | null {
+  const name = record.model ?? model;
+  return name === null ? null : prices.cost(record.provider, name, usage);
+}
+
+/** Priced for the attempt's own target. */
+function asReserved(record: AttemptRecord, usage: Usage, pricing: Pricing): Accounting {
+  return { usage, usageCertainty: 'reserved', costUsd: costOf(record, usage, pricing) };
+}
+
+/** Unknown if the attempt's target has no price. */
+function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
+  const { costUsd, usageCertainty } = asReserved(record, reserved, pricing);
+  if (costUsd === null && record.usage !== null) return;
+  record.usage ??= reserved;
+  record.usageCertainty = usageCertainty;
+  record.costUsd = costUsd;
+}
+
+/**
+ * The upstream may have worked, and been paid, beyond what is visible: the answer was cut before the usage of the whole,
+ * by whichever side. Not if it refused the request, or was not reached.
+ */
+function isUncounted({ record, hasEnded, hasFinished, responseType }: AttemptTrace): boolean {
+  if (hasEnded || (hasFinished && record.usageCertainty === 'reported')) return false;
+  if (record.status === null) return endingOf(record) === 'stopped' || (record.failure === 'silent' && isSent(record));
+  return record.status < 300 && answerType.test(responseType);
+}
+
+const answerType = pattern(/json|event-stream/i);
+const isSent = ({ connectMs }: AttemptRecord) => connectMs !== null;
+
+/** How an attempt ended, as far as it affects cost. */
+type Ending =
+  /** The upstream answered, completely or in part. */
+  | 'whole'
+  | 'broken'
+  /** The attempt was aborted before the upstream answered. */
+  | 'stopped'
+  /** The upstream was not reached, refused the request, or did not answer. */
+  | 'failed';
+
+function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending {
+  const isStopped = failure === 'client-gone' || (failure === null && error !== null);
+  if (status === null) return isStopped && connectMs !== null ? 'stopped' : 'failed';
+  if (status >= 400) return 'failed';
+  if (failure === null && !isStopped) return 'whole';
+  return isStopped || failure === 'stream-broken' ? 'broken' : 'failed';
+}
+
+/** What the request asked for may have been made and billed. */
+const isLost = ({ failure }: AttemptRecord) => failure === 'lost';
+
+type Estimated = Omit<ExtractedUsage, 'status'>;
+
+interface EndedAnswer {
+  answer: KeptAnswer;
+  ending: Ending;
+  /** The upstream's way of reporting usage. */
+  format: UsageFormat;
+}
+
+class CallAccounting {
+  readonly #format: UsageFormat;
+  readonly #body: RequestBody;
+  readonly #trace: RequestTrace;
+  #prompt: number | null | undefined;
+
+  constructor(format: UsageFormat, body: RequestBody, trace: RequestTrace) {
+    this.#format = format;
+    this.#body = body;
+    this.#trace = trace;
+  }
+
+  account(attempt: AttemptTrace, prices: PriceTable): Accounting {
+    const { record } = attempt;
+    const ending = endingOf(record);
+    const answer = attempt.excerpt.kept(attempt.responseType);
+    const hints = this.#format.hints(this.#body, answer.bytes);
+    const format = attempt.usage ?? this.#format;
+    const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
+    attempt.responseStatus = extracted.status;
+    if (ending === 'failed' && extracted.certainty !== 'reported') return isLost(record) ? ofUnknownCost : free;
+    const ended = { answer, ending, format };
+    const known = this.#completed(extracted, ended);
+    const isPart = ending === 'broken' && !attempt.hasFinished && known.certainty === 'reported';
+    const { usage, certainty } = isPart ? this.#atLeast(known, ended) : known;
+    // A remix names no model; the model of its video is known.
+    const model = record.model ?? this.#trace.model;
+    return {
+      usage,
+      usageCertainty: certainty,
+      costUsd: model === null ? null : prices.cost(record.provider, model, usage),
+    };
+  }
+
+  /** Estimates what was not reported, or cannot be true. */
+  #completed(extracted: ExtractedUsage, ended: EndedAnswer): Estimated {
+    if (extracted.usage === null) return this.#estimate(ended);
+    if (extracted.certainty !== 'estimated') return extracted;
+    return { usage: { ...this.#estimate(ended).usage, ...extracted.usage }, certainty: 'estimated' };
+  }
+
+  /**
+   * The usage of the beginning of an answer, such as that of Anthropic's `message_start`, may say less than the text that
+   * came after it.
+   */
+  #atLeast({ usage }: Estimated, ended: EndedAnswer): Estimated {
+    const guess = this.#estimate(ended).usage?.outputTokens ?? 0;
+    const { outputTokens = 0 } = usage ?? {};
+    if (guess <= outputTokens) return { usage, certainty: 'partial' };
+    return { usage: { ...usage, outputTokens: guess }, certainty: 'estimated' };
+  }
+
+  /** The most that a cut attempt may have used: the input that it told of, else the estimate, and all of its output. */
+  mostOf(attempt: AttemptTrace, reserved: Usage): Usage {
+    const { inputTokens: mostInput, outputTokens: mostOutput } = reserved;
+    if (mostInput === undefined || mostOutput === undefined) return reserved;
+    const format = attempt.usage ?? this.#format;
+    const answer = attempt.excerpt.kept(attempt.responseType);
+    const told = format.read(answer, { most: this.#format.hints(this.#body, answer.bytes).most });
+    const { outputTokens = 0, ...input } = told.certainty === 'reported' ? (told.usage ?? {}) : {};
+    // What the request only refers to is in no estimate, but in the reservation.
+    const isWithMore = mostInput > this.#body.size || referredIn(this.#body.captured).ids.length > 0;
+    const guess = isWithMore ? mostInput : this.#guessedPrompt(mostInput);
+    return {
+      ...reserved,
+      ...input,
+      inputTokens: input.inputTokens || guess,
+      outputTokens: Math.max(mostOutput, outputTokens),
+    };
+  }
+
+  #guessedPrompt(mostTokens: number): number {
+    const { text } = this.#format;
+    return Math.min((text && this.#promptTokens(text)) ?? mostTokens, mostTokens);
+  }
+
+  /** Only if both the request and the answer are text. */
+  #estimate({ answer, ending, format }: EndedAnswer): Estimated {
+    const noUsage: Estimated = { usage: null, certainty: 'none' };
+    const { text } = this.#format;
+    if (text === null || format.text === null) return noUsage;
+    // An attempt that was stopped before the upstream answered has used its prompt. Unless it was for a stream, the upstream
+    // may already have produced output, of unknown length.
+    const isSilent = ending === 'stopped';
+    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : format.text.ofAnswer(answer);
+    if (output === null) return noUsage;
+    const input = this.#promptTokens(text);
+    if (input === null && !output) return noUsage;
+    const usage: Usage = {
+      ...(input !== null && { inputTokens: input }),
+      ...(output !== undefined && !text.isOnlyPrompt && { outputTokens: output }),
+    };
+    return { usage, certainty: 'estimated' };
+  }
+
+  #promptTokens(text: TextEstimates): number | null {
+    if (this.#prompt === undefined) this.#prompt = this.#body.captured ? text.ofPrompt(this.#body.captured) : null;
+    return this.#prompt;
+  }
+}

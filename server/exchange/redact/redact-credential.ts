@@ -1,0 +1,62 @@
+/**
+ * Redacts the client's key and the provider's credential from what Sluice records or says about a response. An upstream
+ * may echo them in a message, a code, a header or a body. The client receives the response itself unchanged.
+ */
+import { redactSecretShapes } from '../../contract/secret-shape.ts';
+import type { UpstreamCredential } from '../../providers/upstream.ts';
+import { findSecrets, mayHoldSecret } from './find-secrets.ts';
+
+const redactionMark = '[redacted]';
+/** How much is searched beyond the kept part: a secret may be cut at its end, and escapes make it many times longer. */
+export const overlapBytes = 8 * 1024;
+/** How much of an untrusted name or message is searched for secrets by their shape; less is kept. */
+const maxShapedLength = 1_024;
+
+/** The client's keys, and the values of the credential's headers: the secret itself, or `Bearer` and the secret. */
+export function secretsOf(presentedKeys: readonly string[], credential: UpstreamCredential | null): readonly string[] {
+  if (!credential) return presentedKeys;
+  const headerSecrets = sentSecretsOf(credential);
+  return credential.signing
+    ? [...presentedKeys, ...headerSecrets, ...credential.signing.secrets]
+    : [...presentedKeys, ...headerSecrets];
+}
+
+const sentSecrets = new WeakMap<UpstreamCredential, readonly string[]>();
+
+/** Those in its headers, read once per credential. */
+function sentSecretsOf(credential: UpstreamCredential): readonly string[] {
+  const cached = sentSecrets.get(credential);
+  if (cached) return cached;
+  const secrets = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
+  sentSecrets.set(credential, secrets);
+  return secrets;
+}
+
+export function redactText(text: string, secrets: readonly string[]): string {
+  if (!mayHoldSecret(text, secrets)) return text;
+  const bytes = Buffer.from(text);
+  const redacted = redactBytes(bytes, secrets);
+  return redacted === bytes ? text : redacted.toString();
+}
+
+/** The first `keptBytes` without secrets; the same buffer if nothing has to be removed. */
+export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes = bytes.length): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of findSecrets(bytes.subarray(0, keptBytes + overlapBytes), secrets)) {
+    if (start >= keptBytes) break;
+    pieces.push(bytes.subarray(at, start), Buffer.from(redactionMark));
+    at = end;
+  }
+  if (pieces.length === 0) return keptBytes >= bytes.length ? bytes : bytes.subarray(0, keptBytes);
+  return Buffer.concat([...pieces, bytes.subarray(at, Math.max(at, keptBytes))]);
+}
+
+/** Untrusted text for log and ledger: without secrets and at most `maxLength` characters. */
+export function notedText(text: string, secrets: readonly string[], maxLength: number): string {
+  const redacted =
+    text.length <= maxShapedLength
+      ? redactText(text, secrets)
+      : redactBytes(Buffer.from(text.slice(0, maxShapedLength + overlapBytes)), secrets, maxShapedLength).toString();
+  return redactSecretShapes(redacted.slice(0, maxShapedLength)).slice(0, maxLength);
+}

@@ -1,0 +1,53 @@
+import type { Readable } from 'node:stream';
+import type { MeasuredRequest } from '../../apis/core/wire.ts';
+import type { GatewayError } from '../../contract/errors.ts';
+
+/** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
+export interface Sendable {
+  /** In bytes; null if unknown before the end. */
+  length: number | null;
+  open(): Buffer | Readable;
+  /** The whole body in memory, for further changes; absent for uploads. */
+  bytes?(): Promise<Buffer>;
+  /** The first `most` bytes of a body that is in memory but not opened as one buffer. */
+  beginning?(most: number): Buffer;
+}
+
+/** The body for one target. `usageAsked`: Sluice asks for usage at the end of the stream, the client did not. */
+export interface PreparedBody extends Sendable {
+  usageAsked: boolean;
+}
+
+/** Body fields that routing depends on. */
+export interface RequestFields {
+  model: string | null;
+  stream: boolean;
+  previousResponseId: string | null;
+  store: boolean;
+}
+
+/** A request body, read as far as routing needs. */
+export interface RequestBody extends MeasuredRequest {
+  fields: RequestFields;
+  contentType: string;
+  /** The body to store if the group captures bodies; null for uploads. */
+  captured: Buffer | null;
+  /** Number of JSON values, at any depth; absent for bodies that are not JSON. */
+  readonly values?: number;
+  /** Ids in the read part of a passthrough body. */
+  readonly referencedIds?: readonly string[];
+  /** The stored response that the request continues; the body contains its conversation. */
+  readonly continuesId?: string;
+  /** More of it may arrive. */
+  readonly mayGrow?: boolean;
+  /** It can be sent only once. */
+  readonly isOnce?: true;
+  /** Why the rest of a streamed body will not arrive. */
+  readonly fault?: GatewayError | null;
+  /**
+   * The body for a target. `model` is the target's name for the model (null: keep the client's), and `previousResponseId`
+   * the target's id of the previous response, if it differs from the client's. Returns a promise if the body is on disk.
+   */
+  sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody | Promise<PreparedBody>;
+  dispose(): void;
+}

@@ -1,0 +1,99 @@
+/** Expands references to stored responses: inserts the stored conversation into the request's `input`. */
+
+import { parseJson, RawJson, writeJson } from '../../apis/neutral/json-text.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { ResponseStore } from '../../store/ports/response-store.ts';
+import { type KeptResponse, responseOfItem } from '../../store/rules/kept-response.ts';
+
+type Json = Record<string, unknown>;
+
+/** The two forms of a request that continues a stored response. */
+interface WithHistory {
+  /** Includes the earlier responses' reasoning as sealed by Sluice; for translation. */
+  sealed: Buffer;
+  /** Omits the reasoning and item ids, which a provider that serves Responses itself cannot read. */
+  plain: () => Buffer;
+}
+
+/** Prepends the stored conversation to the request's `input`; null if the body is not a JSON object. */
+export function withHistory(body: Buffer, keptResponse: KeptResponse): WithHistory | null {
+  const request = parseJson(body.toString());
+  if (!isObject(request)) return null;
+  const { output } = parseJson(keptResponse.response) as Json;
+  const history = [...itemsOf(parseJson(keptResponse.input)), ...itemsOf(output)];
+  const { previous_response_id: _, ...rest } = request;
+  const serialize = (items: readonly Json[]) =>
+    Buffer.from(writeJson({ ...rest, input: [...items, ...itemsOf(request.input)] }));
+  return {
+    sealed: serialize(history),
+    plain: () => serialize(history.filter(({ type }) => type !== 'reasoning').map(({ id: _id, ...item }) => item)),
+  };
+}
+
+const referenceName = Buffer.from('"item_reference"');
+/** Limits the expanded size: a short reference can be repeated, and each expands to an item of any length. */
+const maxReferredCharacters = 16 * 1024 * 1024;
+
+/**
+ * Replaces references to items of stored responses by the items; other references stay.
+ * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
+ */
+export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): MaybePromise<Buffer> {
+  if (!body.includes(referenceName)) return body;
+  const request = parseJson(body.toString());
+  if (!isObject(request) || !Array.isArray(request.input)) return body;
+  const input: readonly unknown[] = request.input;
+  const keptItems = new KeptItems();
+  const serialize = () => Buffer.from(writeJson({ ...request, input: input.map((item) => keptItems.inPlaceOf(item)) }));
+  const loading: Promise<void>[] = [];
+  for (const id of responsesReferredIn(input)) {
+    const lookup = store.find(id, groupId);
+    if (lookup instanceof Promise) loading.push(lookup.then((keptResponse) => keptItems.add(keptResponse)));
+    else keptItems.add(lookup);
+  }
+  return loading.length === 0 ? serialize() : Promise.all(loading).then(serialize);
+}
+
+function responsesReferredIn(input: readonly unknown[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const item of input) {
+    const id = isReference(item) ? responseOfItem(item.id) : null;
+    if (id !== null) ids.add(id);
+  }
+  return ids;
+}
+
+function isReference(item: unknown): item is { id: string } {
+  return isObject(item) && item.type === 'item_reference' && typeof item.id === 'string';
+}
+
+class KeptItems {
+  /** Serialised items by id. */
+  readonly #items = new Map<unknown, RawJson>();
+  #characters = 0;
+
+  add(keptResponse: KeptResponse | undefined): void {
+    if (!keptResponse) return;
+    const { output } = parseJson(keptResponse.response) as Json;
+    for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
+  }
+
+  inPlaceOf(item: unknown): unknown {
+    if (!isReference(item)) return item;
+    const stored = this.#items.get(item.id);
+    if (!stored) return item;
+    this.#characters += stored.text.length;
+    if (this.#characters > maxReferredCharacters) {
+      throw new GatewayError('too_large', 'The items that the input refers to are too long.', { param: 'input' });
+    }
+    return stored;
+  }
+}
+
+/** Returns the items of an `input` or `output`; a string counts as one user message. */
+export function itemsOf(input: unknown): Json[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+  return Array.isArray(input) ? input.filter(isObject) : [];
+}

@@ -1,0 +1,68 @@
+/** Explains the order in which targets would be tried now. Without side effects. */
+
+import type { RouteCandidate } from '../../contract/access-views.ts';
+import type { Policy } from '../../contract/policy.ts';
+import { viewCooldown } from '../health/cooldown-view.ts';
+import { coolingLast } from '../health/cooling-last.ts';
+import type { HealthTracker } from '../health/health-tracker.ts';
+import { judgeCredentialAt, judgeTarget } from '../health/judge.ts';
+import { type StrategyFacts, strategies } from '../health/strategies.ts';
+import { anyNameLast } from '../order-targets.ts';
+import type { Target } from '../snapshot.ts';
+
+interface OrderQuestion {
+  health: HealthTracker;
+  /** The price of a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
+  strategy: Policy['strategy'];
+  /** Unix milliseconds. */
+  wallMs: number;
+}
+
+export type ExplainedTarget = { target: Target } & Pick<
+  RouteCandidate,
+  'health' | 'firstByteMs' | 'priceUsd' | 'credentials' | 'place'
+>;
+
+export function explainOrder(targets: readonly Target[], question: OrderQuestion): ExplainedTarget[] {
+  const { health, strategy, wallMs, typicalPrice } = question;
+  const clocks = { bookMs: health.nowMs(), wallMs };
+  const firstByteMs = (target: Target) => health.firstByteMs(target);
+  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, typicalPrice };
+  const ordered = coolingLast(anyNameLast(strategies[strategy](targets, facts)), health, clocks.bookMs);
+  return ordered.map((target) => {
+    const { provider, model } = target;
+    const credentials = provider.credentials.map(({ id }) => ({
+      id,
+      ...viewCooldown(judgeCredentialAt(health.provider(provider.id), model, id), clocks),
+    }));
+    const measured = firstByteMs(target);
+    const explained = {
+      target,
+      health: viewCooldown(judgeTarget(health, provider, model), clocks),
+      firstByteMs: measured === null ? null : Math.round(measured),
+      priceUsd: typicalPrice(target),
+      credentials: credentials.filter(({ state }) => state !== 'ok'),
+    };
+    return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };
+  });
+}
+
+type Facts = Omit<ExplainedTarget, 'target' | 'place'>;
+
+/** Null: only priority and weight decide. */
+function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: number): string | null {
+  const { health, firstByteMs, priceUsd } = facts;
+  if (health && health.state !== 'ok') return describeCooldown(health, wallMs);
+  if (strategy === 'lowest-latency')
+    return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms recently`;
+  if (strategy === 'lowest-price')
+    return priceUsd === null ? 'its price is unknown' : `about $${priceUsd.toPrecision(2)} for a typical request`;
+  return null;
+}
+
+function describeCooldown({ state, until, reason }: NonNullable<Facts['health']>, wallMs: number): string {
+  if (state === 'refused') return `not asked: ${reason}`;
+  if (until !== null && until <= wallMs) return `tried by the next request: ${reason}`;
+  return `not asked for ${Math.ceil(((until ?? wallMs) - wallMs) / 1_000)} s, unless nothing else is left: ${reason}`;
+}

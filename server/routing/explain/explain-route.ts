@@ -1,0 +1,126 @@
+/** Explains how a model name is routed. `resolveRoute` itself determines the targets, this module only the reasons. */
+
+import type { RouteCandidate, RouteView, WireWay } from '../../contract/access-views.ts';
+import type { AliasConfig } from '../../contract/config.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { describeRouteReason, type RouteReason } from '../../contract/route-reason.ts';
+import { anyKeyOf } from '../any-key.ts';
+import { nearestModel, resolveRoute } from '../resolve.ts';
+import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from '../snapshot.ts';
+import type { ExplainedTarget } from './explain-order.ts';
+
+interface RouteQuestion {
+  snapshot: Snapshot;
+  group: CompiledGroup;
+  /** Null: any key of the group. */
+  key: CompiledKey | null;
+  aliases: readonly AliasConfig[];
+  model: string;
+  /** The targets in the order in which they would be tried now, with the reasons. */
+  explainOrder(targets: readonly Target[]): ExplainedTarget[];
+  /** Explains how a target serves clients of each API, for the client's name of a model. */
+  explainWires(target: Target, model: string): WireWay[];
+}
+
+interface ExplainedRoute {
+  /** The error that a client would get; null if the request would go to a provider. */
+  refusal: RouteView['refusal'];
+  candidates: RouteCandidate[];
+}
+
+export function explainRoute(question: RouteQuestion): ExplainedRoute {
+  const { targets, refusal } = resolve(question);
+  const takenCandidates = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
+  const leftOut: RouteCandidate[] = [];
+  for (const provider of inOrder(question)) {
+    if (targets.some((target) => target.provider.id === provider.id)) continue;
+    const why = whyLeftOut(question, provider);
+    leftOut.push({
+      provider: provider.id,
+      name: provider.name,
+      isTaken: false,
+      model: null,
+      priority: null,
+      weight: null,
+      health: null,
+      credentials: [],
+      firstByteMs: null,
+      priceUsd: null,
+      place: null,
+      wires: [],
+      why,
+      reason: describeRouteReason(why),
+    });
+  }
+  return { refusal, candidates: [...takenCandidates, ...leftOut] };
+}
+
+function resolve({
+  group,
+  key,
+  model,
+}: RouteQuestion): Pick<ExplainedRoute, 'refusal'> & { targets: readonly Target[] } {
+  const asker = key ?? anyKeyOf(group);
+  try {
+    return { targets: resolveRoute(group, asker, model).targets, refusal: null };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const nearest = error.code === 'model_not_found' ? nearestModel(group, asker, model) : null;
+    return { targets: [], refusal: { code: error.code, nearest, message: error.message } };
+  }
+}
+
+/** The group's providers in order, then all others. */
+function inOrder({ snapshot, group }: RouteQuestion): Iterable<CompiledProvider> {
+  return new Set([...group.providers.map(({ provider }) => provider), ...snapshot.providers.values()]);
+}
+
+function takenCandidate(question: RouteQuestion, { target, ...explained }: ExplainedTarget): RouteCandidate {
+  const { provider, model, priority, weight } = target;
+  const why = whyTaken(question, provider, model);
+  return {
+    ...explained,
+    provider: provider.id,
+    name: provider.name,
+    isTaken: true,
+    model,
+    priority,
+    weight,
+    wires: question.explainWires(target, question.model),
+    why,
+    reason: describeRouteReason(why),
+  };
+}
+
+function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: string | null): RouteReason {
+  if (aliasOf(question)?.targets.some((target) => target.provider === provider.id && target.model === model))
+    return { code: 'alias', alias: question.model };
+  if (question.model === `${provider.id}/${model}`) return { code: 'addressed' };
+  return { code: provider.models.has(question.model) ? 'listed' : 'any-name' };
+}
+
+function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteReason {
+  const { group, key, model } = question;
+  if (!group.providers.some((rankedProvider) => rankedProvider.provider === provider))
+    return { code: 'not-in-group', group: group.id };
+  const addressed = addressedProvider(question);
+  const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
+  if (!group.allowsModel(model, meant)) return { code: 'not-allowed', group: group.id };
+  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel)) return { code: 'not-on-key', key: key.name };
+  const alias = aliasOf(question);
+  if (alias && !alias.targets.some((target) => target.provider === provider.id))
+    return { code: 'not-in-alias', alias: model };
+  if (provider.unusable) return { code: 'unusable', reason: provider.unusable };
+  if (addressed && addressed !== provider) return { code: 'other-addressed', provider: addressed.id };
+  return { code: 'not-served' };
+}
+
+/** The provider in `provider/model`, unless the whole is a model's name. */
+function addressedProvider({ group, model }: RouteQuestion): CompiledProvider | undefined {
+  if (group.routes.has(model)) return undefined;
+  return group.providers.find(({ provider }) => model.startsWith(`${provider.id}/`))?.provider;
+}
+
+function aliasOf({ aliases, model }: RouteQuestion): AliasConfig | undefined {
+  return aliases.find((alias) => alias.name === model);
+}

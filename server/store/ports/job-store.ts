@@ -1,0 +1,58 @@
+/**
+ * Remembers which provider and credential own a video or a stored response, so that later calls reach the same account,
+ * even after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created
+ * it, and is forgotten after a long time without use.
+ */
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { Job, JobKind, JobPage } from '../rules/job.ts';
+
+/** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
+export interface KnownJobs {
+  find(kind: JobKind, id: string, groupId: string): Job | undefined;
+  /** The group's own job, of any kind; `foreign` if only other groups have a job with this id. */
+  findAny(id: string, groupId: string): Job | 'foreign' | undefined;
+}
+
+export interface JobList {
+  jobs: Job[];
+  hasMore: boolean;
+}
+
+export interface JobStore {
+  /**
+   * Stores a job in memory, and durably at once if `durable`, otherwise within a fraction of a second. If it returns a
+   * promise, other replicas can find the job once that has resolved, even if the job could not be written by then.
+   * Never throws or rejects.
+   */
+  remember(job: Job, options?: { durable?: boolean }): MaybePromise<void>;
+  /** The same, unless an object with this id already has an owner. */
+  rememberNew(job: Job): MaybePromise<void>;
+  /**
+   * Finds the group's jobs among these ids. The result may only be queried for these ids. Rejects with a GatewayError
+   * `storage_unavailable` if the store must be read and cannot be. `withSizes`: reads again what has no size in memory, since
+   * another replica may know it by now.
+   */
+  lookUp(ids: readonly string[], groupId: string, options?: { withSizes?: boolean }): MaybePromise<KnownJobs>;
+  /**
+   * Sorted by creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page.
+   * Fails like `lookUp`.
+   */
+  list(kind: JobKind, groupId: string, page: JobPage): MaybePromise<JobList>;
+  forget(kind: JobKind, id: string, groupId: string): void;
+  /** Jobs whose usage is not known yet. Throws or rejects while the store cannot be read. */
+  owing(): MaybePromise<Job[]>;
+  /**
+   * Marks a found or owing job as one whose usage is known, and returns its previous state; undefined if it was already
+   * marked. The ledger stores this together with the usage. Never throws.
+   */
+  settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
+  /** Notes the `inputTokens` of a job that was remembered or found a moment ago. Never throws. */
+  noteSize(job: Pick<Job, 'kind' | 'id' | 'groupId'>, inputTokens: number): void;
+  flush(): MaybePromise<void>;
+  /** Deletes expired jobs and resolves with their number. Also runs periodically. */
+  sweep(): Promise<number>;
+  close(): MaybePromise<void>;
+}
+
+/** For requests that name no job. */
+export const noJobs: KnownJobs = { find: () => undefined, findAny: () => undefined };

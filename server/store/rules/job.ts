@@ -1,0 +1,34 @@
+import type { Reserved } from '../../contract/ledger.ts';
+
+/**
+ * `character`: a character of OpenAI's videos API, created from a video. `object`: any other object stored by a
+ * provider, of which Sluice knows only the id, such as a file or a batch.
+ */
+export const jobKinds = ['video', 'character', 'response', 'object'] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+export interface Job {
+  kind: JobKind;
+  /** The id that the client uses. */
+  id: string;
+  /** The provider's id, if it differs. */
+  upstreamId?: string;
+  groupId: string;
+  providerId: string;
+  /** Null for a provider without credentials. */
+  credentialId: string | null;
+  model: string | null;
+  keyId: string | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** The most input that it adds to a request that refers to it; absent if that is unknown. */
+  inputTokens?: number;
+  /** The reservation until its usage is known. */
+  owed?: Reserved;
+}
+
+export interface JobPage {
+  limit: number;
+  after?: string;
+  order: 'asc' | 'desc';
+}

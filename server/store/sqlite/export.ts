@@ -1,0 +1,96 @@
+/** Exports the ledger as CSV or JSON lines, page by page, in constant memory. */
+import type { LossNote } from '../../contract/loss-codes.ts';
+import type { RequestView } from '../../contract/request-views.ts';
+import type { LedgerQueries, RequestFilter } from './queries.ts';
+
+export type ExportFormat = 'csv' | 'jsonl';
+
+/** Yields text, newest request first: CSV with a header line, or one JSON object on each line. */
+export async function* exportRequests(
+  queries: Pick<LedgerQueries, 'listRequests'>,
+  format: ExportFormat,
+  filter: Omit<RequestFilter, 'limit' | 'before'> = {},
+): AsyncGenerator<string, void, undefined> {
+  const toLine = format === 'csv' ? csvLine : jsonLine;
+  if (format === 'csv') yield `${Object.keys(columns).join(',')}\r\n`;
+  let page = await queries.listRequests({ ...filter, limit: 500 });
+  while (page.requests.length > 0) {
+    yield page.requests.map(toLine).join('');
+    if (page.next === null) return;
+    page = await queries.listRequests({ ...filter, limit: 500, before: page.next });
+  }
+}
+
+type Value = string | number | boolean | null | undefined;
+
+const columns: Record<string, (row: RequestView) => Value> = {
+  id: (row) => row.id,
+  started_at: (row) => new Date(row.startedAt).toISOString(),
+  key: (row) => row.keyId,
+  group: (row) => row.groupId,
+  method: (row) => row.method,
+  route: (row) => row.route,
+  capability: (row) => row.capability,
+  model_asked: (row) => row.modelAsked,
+  model_served: (row) => row.modelServed,
+  provider: (row) => row.provider,
+  credential: (row) => row.credential,
+  stream: (row) => row.stream,
+  outcome: (row) => row.outcome ?? 'running',
+  status: (row) => row.status,
+  error_code: (row) => row.errorCode,
+  attempts: (row) => row.attempts.length,
+  queue_ms: (row) => row.queueMs,
+  connect_ms: (row) => row.connectMs,
+  first_byte_ms: (row) => row.firstByteMs,
+  first_content_ms: (row) => row.attempts.at(-1)?.firstContentMs,
+  longest_gap_ms: (row) => row.attempts.at(-1)?.longestGapMs,
+  total_ms: (row) => row.totalMs,
+  bytes_in: (row) => row.bytesIn,
+  bytes_out: (row) => row.bytesOut,
+  usage_certainty: (row) => row.usageCertainty,
+  input_tokens: (row) => row.usage?.inputTokens,
+  output_tokens: (row) => row.usage?.outputTokens,
+  cached_input_tokens: (row) => row.usage?.cachedInputTokens,
+  cache_write_tokens: (row) => row.usage?.cacheWriteTokens,
+  cache_write_one_hour_tokens: (row) => row.usage?.cacheWriteOneHourTokens,
+  reasoning_tokens: (row) => row.usage?.reasoningTokens,
+  audio_input_tokens: (row) => row.usage?.audioInputTokens,
+  audio_output_tokens: (row) => row.usage?.audioOutputTokens,
+  image_input_tokens: (row) => row.usage?.imageInputTokens,
+  image_output_tokens: (row) => row.usage?.imageOutputTokens,
+  seconds: (row) => row.usage?.seconds,
+  characters: (row) => row.usage?.characters,
+  images: (row) => row.usage?.images,
+  cost_usd: (row) => row.costUsd,
+  client: (row) => row.client,
+  client_retries: (row) => row.clientRetries,
+  dropped: (row) => inWords(row.dropped),
+  emulated: (row) => inWords(row.emulated),
+};
+
+/** `top_k (no-equal), tools[] (provider-tool, 3 times)`; empty where nothing was lost. */
+function inWords(notes: readonly LossNote[]): string {
+  return notes.map(({ code, field, times }) => `${field} (${code}${times > 1 ? `, ${times} times` : ''})`).join(', ');
+}
+
+const csvLine = (row: RequestView) =>
+  `${Object.values(columns)
+    .map((readColumn) => csvField(readColumn(row)))
+    .join(',')}\r\n`;
+
+/**
+ * A field according to RFC 4180. Text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since
+ * clients choose model names and user agents.
+ */
+export function csvField(value: Value): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return String(value);
+  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function jsonLine(row: RequestView): string {
+  const { seq: _, ...rest } = row;
+  return `${JSON.stringify(rest)}\n`;
+}

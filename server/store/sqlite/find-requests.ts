@@ -1,0 +1,120 @@
+/** Finds, sorts and counts requests. Reads in pieces of a few milliseconds and lets other work run in between. */
+import { setImmediate } from 'node:timers/promises';
+import type { RequestCount, RequestView } from '../../contract/request-views.ts';
+import { number } from '../rules/columns.ts';
+import { toLedgerRow } from '../rules/rows.ts';
+import type { Database } from './database.ts';
+import { piecesOf, type Selection } from './request-filter.ts';
+
+const rowsPerPiece = 4_000;
+/** Requests that are sorted; of more than these, the newest. */
+export const maxSorted = 10_000;
+/** Rows that a count or a sort reads at most. */
+const maxRead = 200_000;
+
+/** Columns by which requests can be sorted. */
+const sortColumns = {
+  duration: 'total_ms',
+  cost: 'cost_usd',
+  'first-byte': 'first_byte_ms',
+  tokens: "coalesce(usage ->> '$.inputTokens', 0) + coalesce(usage ->> '$.outputTokens', 0)",
+} as const;
+export type SortColumn = keyof typeof sortColumns;
+
+/** Newest first. `before`: only requests before this sequence number. */
+export async function findRequests(
+  database: Database,
+  selection: Selection,
+  limit: number,
+  before = Number.POSITIVE_INFINITY,
+): Promise<RequestView[]> {
+  const selectRows = database.prepare(
+    `SELECT * FROM requests WHERE seq >= ? AND seq < ?${selection.sql} ORDER BY seq DESC LIMIT ?`,
+  );
+  const requests: RequestView[] = [];
+  let sinceTurn = 0;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    if (low >= before) continue;
+    if (requests.length === limit) break;
+    const end = Math.min(high, before);
+    for (const row of selectRows.all(low, end, ...selection.values, limit - requests.length))
+      requests.push(toLedgerRow(row));
+    sinceTurn += end - low;
+    if (sinceTurn < rowsPerPiece) continue;
+    sinceTurn = 0;
+    await setImmediate();
+  }
+  return requests;
+}
+
+interface SortedRequests {
+  requests: RequestView[];
+  /** How many of the newest matching requests were sorted; null: all. */
+  sortedOf: number | null;
+}
+
+/** The first `limit` by a column; requests without a value are left out. */
+export async function sortRequests(
+  database: Database,
+  selection: Selection,
+  { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
+): Promise<SortedRequests> {
+  const column = sortColumns[by];
+  const selectRows = database.prepare(
+    `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
+     AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,
+  );
+  const candidates: { seq: number; value: number }[] = [];
+  let rowsRead = 0;
+  let isCut = false;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    isCut = candidates.length > maxSorted || rowsRead >= maxRead;
+    if (isCut) break;
+    for (const row of selectRows.all(low, high, ...selection.values, maxSorted + 1 - candidates.length)) {
+      candidates.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
+    }
+    rowsRead += high - low;
+    await setImmediate();
+  }
+  isCut ||= candidates.length > maxSorted;
+  candidates.length = Math.min(candidates.length, maxSorted);
+  const sign = isAscending ? 1 : -1;
+  candidates.sort((one, other) => sign * (one.value - other.value) || other.seq - one.seq);
+  const selectRequest = database.prepare('SELECT * FROM requests WHERE seq = ?');
+  const rows = candidates.slice(0, limit).map(({ seq }) => selectRequest.get(seq));
+  return {
+    requests: rows.filter((row) => row !== undefined).map(toLedgerRow),
+    sortedOf: isCut ? candidates.length : null,
+  };
+}
+
+/** Reads at most 200,000 rows; of more, it counts the newest. */
+export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
+  if (selection.sql === '') return countAll(database, selection);
+  const countRows = database.prepare(
+    `SELECT count(*) AS requests, sum(outcome IN ('error', 'stream-broken', 'interrupted')) AS failed
+     FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
+  );
+  const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
+  let rowsRead = 0;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    if (rowsRead >= maxRead) return { ...count, isComplete: false };
+    const row = countRows.get(low, high, ...selection.values);
+    count.requests += number(row?.requests) ?? 0;
+    count.failed += number(row?.failed) ?? 0;
+    rowsRead += high - low;
+    await setImmediate();
+  }
+  return count;
+}
+
+/** Rows are deleted from the oldest on, so there are no gaps. */
+function countAll(database: Database, { range }: Selection): RequestCount {
+  const row = database
+    .prepare(
+      `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
+       WHERE outcome NOT IN ('ok', 'client-gone')`,
+    )
+    .get();
+  return { requests: range.high - range.low, failed: number(row?.failed) ?? 0, isComplete: true };
+}

@@ -1,0 +1,305 @@
+/**
+ * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and written
+ * in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect requests.
+ *
+ * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
+ */
+import type { CapturedExchange } from '../../contract/capture.ts';
+import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
+import type {
+  ClientUseView,
+  FirstByteView,
+  RequestCount,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from '../../contract/request-views.ts';
+import type { SessionInFull } from '../../contract/session-views.ts';
+import type { ShadowSummary } from '../../contract/shadow.ts';
+import type { LedgerHealthView } from '../../contract/status-views.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { after, every } from '../../ground/timers.ts';
+import { isTemporary, messageOf } from '../rules/failures.ts';
+import type { BookedJob } from '../rules/rows.ts';
+import type { ShadowsQuestion } from '../rules/shadow-sums.ts';
+import { unreadable } from '../rules/unreadable.ts';
+import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
+import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
+import { type Database, openDatabase, type Replaced } from './database.ts';
+import {
+  createLedgerQueries,
+  type KeptCapture,
+  type LedgerQueries,
+  type RequestFilter,
+  type RequestPage,
+} from './queries.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
+import { createRepair, type Repair } from './repair.ts';
+import type { RequestConditions } from './request-filter.ts';
+import type { NameDimension } from './request-names.ts';
+import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
+import { budgetMigrations } from './schema.ts';
+import type { JoinedRequest } from './session-rows.ts';
+import { createSessionStates, type SessionStates } from './session-states.ts';
+import type { SessionFilter, SessionPage } from './sessions.ts';
+import { SetAsideRows } from './set-aside-rows.ts';
+import { createSweepClock, type SweepClock } from './sweep-clock.ts';
+import { createTextIndex, type TextIndex } from './text-index.ts';
+import type { UnpricedUse } from './unpriced.ts';
+import { createUsageDays, type UsageDays } from './usage-days.ts';
+import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
+import { WaitingRows } from './waiting-rows.ts';
+import { createLedgerWriter } from './writer.ts';
+
+export interface Ledger extends LedgerQueries {
+  /** In SQLite, includes rows that are not written yet. */
+  readonly history: UsageHistory;
+  /** Counts of requests without a valid key, which have no rows. */
+  readonly refusals: Refusals;
+  /** Amounts spent of budgets, in a separate file. */
+  readonly budgets: BudgetSums;
+  /** Records an admitted request, in memory. */
+  started(row: RequestStarted, reserved?: Reserved | null): void;
+  /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
+  finished(row: RequestRecord, books?: BookedJob): void;
+  /** Records that a request which was recorded without a session belongs to one, in memory. */
+  joined(joined: JoinedRequest): void;
+  readonly sessionStates: SessionStates;
+  /** Keeps headers and bodies of a request. */
+  capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
+  /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
+  flush(): MaybePromise<void>;
+  health(): LedgerHealthView;
+  /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
+  sweep(): Promise<number>;
+  close(): MaybePromise<void>;
+}
+
+interface LedgerOptions {
+  database: Database;
+  /** Stores the budgets' totals; absent: in memory. */
+  budgetDatabase?: Database;
+  /** For rows that the database refuses; null or absent: they are kept in memory. */
+  setAsideFile?: string | null;
+  log: { warn(fields: object, message: string): void };
+  /** Called on each use, so that changed settings take effect immediately. */
+  settings?: () => RetentionLimits;
+  now?: () => number;
+  /** The time by which rows expire. */
+  sweepClock?: SweepClock;
+  /** The longest delay of a write; for a request that has only begun, half as long again. At most 66. */
+  flushMs?: number;
+}
+
+const defaults: RetentionLimits = {
+  retentionDays: 90,
+  retentionRows: 1_000_000,
+  captureRetentionDays: 7,
+};
+const firstSweepMs = 60_000;
+const sweepEveryMs = 15 * 60_000;
+
+/** The ledger in SQLite, which answers synchronously. */
+export interface LocalLedger extends Ledger {
+  readonly history: LocalUsageHistory;
+}
+
+export function createLedger(options: LedgerOptions): LocalLedger {
+  return new SqliteLedger(options);
+}
+
+class SqliteLedger implements LocalLedger {
+  readonly #log: LedgerOptions['log'];
+  readonly #settings: () => RetentionLimits;
+  readonly #now: () => number;
+  readonly #setAside: SetAsideRows;
+  readonly #waitingRows: WaitingRows;
+  readonly #retention: Retention;
+  readonly #days: UsageDays;
+  readonly #index: TextIndex;
+  readonly #repair: Repair;
+  readonly #queries: LedgerQueries;
+  readonly history: LocalUsageHistory;
+  readonly budgets: BudgetSums;
+  readonly refusals: Refusals;
+  readonly sessionStates: SessionStates;
+  readonly #firstSweep = after(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = every(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  #replaced: Replaced | null = null;
+  #budgetsAreLost = false;
+
+  constructor(options: LedgerOptions) {
+    const { database, log, settings = () => defaults, now = Date.now, flushMs = 50, setAsideFile = null } = options;
+    this.#log = log;
+    this.#settings = settings;
+    this.#now = now;
+    this.#days = createUsageDays(database);
+    this.#index = createTextIndex(database);
+    const writer = createLedgerWriter(database, this.#days, this.#index.captureWritten);
+    this.#setAside = new SetAsideRows({ file: setAsideFile, log });
+    this.#waitingRows = new WaitingRows({ writer, setAside: this.#setAside, log, flushMs });
+    const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
+    this.#retention = createRetention(database, sweepClock);
+    this.#queries = createLedgerQueries(database, this.#index);
+    this.history = this.#upToDate(createUsageHistory(database));
+    const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
+    this.refusals = createRefusals({ database, log, flushMs });
+    this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
+    this.sessionStates = createSessionStates(database, () => this.flush());
+    if (database.notice) this.#noteReplaced(database.notice);
+    database.onReplaced((replaced) => this.#noteReplaced(replaced));
+    this.flush();
+    this.#repair = createRepair(database, log);
+  }
+
+  #noteReplaced(replaced: Replaced): void {
+    this.#replaced = replaced;
+    this.#budgetsAreLost = this.budgets.isEmpty;
+  }
+
+  /** Bound functions, since they are passed as listeners. */
+  readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
+    this.#waitingRows.add(reserved ? { ...row, reserved } : row);
+  readonly finished = (row: RequestRecord, books?: BookedJob): void =>
+    this.#waitingRows.add(books ? { ...row, books } : row);
+
+  readonly joined = (joinedRequest: JoinedRequest): void => this.#waitingRows.join(joinedRequest);
+
+  capture(id: string, exchange: CapturedExchange<Uint8Array>): void {
+    this.#waitingRows.addCapture({ id, capturedAt: this.#now(), exchange });
+  }
+
+  flush(): void {
+    this.#waitingRows.flush();
+    this.refusals.flush();
+    this.budgets.flush();
+  }
+
+  health(): LedgerHealthView {
+    const replaced = this.#replaced && {
+      movedTo: this.#replaced.movedTo,
+      reason: this.#replaced.reason,
+      budgetsAreLost: this.#budgetsAreLost,
+    };
+    return { ...this.#waitingRows.health, budgetsError: this.budgets.problem, replaced };
+  }
+
+  async sweep(): Promise<number> {
+    const deleted = await this.#retention.sweep(this.#settings());
+    await this.#days.rollUp(this.#now());
+    return deleted;
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'old records cannot be deleted');
+    }
+  }
+
+  /** Flushes pending rows first. Throws a GatewayError while the file cannot be read. */
+  async #read<T>(read: (queries: LedgerQueries) => Promise<T> | T): Promise<T> {
+    this.flush();
+    try {
+      return await read(this.#queries);
+    } catch (error) {
+      throw isTemporary(error) ? unreadable(error) : error;
+    }
+  }
+
+  listRequests(filter: RequestFilter): Promise<RequestPage> {
+    return this.#read((queries) => queries.listRequests(filter));
+  }
+
+  countRequests(filter: RequestConditions): Promise<RequestCount> {
+    return this.#read((queries) => queries.countRequests(filter));
+  }
+
+  listNames(dimension: NameDimension): Promise<string[]> {
+    return this.#read((queries) => queries.listNames(dimension));
+  }
+
+  listSessions(filter: SessionFilter): Promise<SessionPage> {
+    return this.#read((queries) => queries.listSessions(filter));
+  }
+
+  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null> {
+    return this.#read((queries) => queries.getSession(id, stopAtUsd));
+  }
+
+  getShadow(requestId: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getShadow(requestId));
+  }
+
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]> {
+    return this.#read((queries) => queries.summarizeShadows(question));
+  }
+
+  getRequest(id: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getRequest(id));
+  }
+
+  listClients(): Promise<ClientUseView[]> {
+    return this.#read((queries) => queries.listClients());
+  }
+
+  listUnpriced(): Promise<UnpricedUse[]> {
+    return this.#read((queries) => queries.listUnpriced());
+  }
+
+  summarizeUsage(question: UsageQuestion): Promise<UsageView[]> {
+    return this.#read((queries) => queries.summarizeUsage(question));
+  }
+
+  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+    return this.#read((queries) => queries.usageOverTime(question));
+  }
+
+  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView> {
+    return this.#read((queries) => queries.firstByteTimes(question));
+  }
+
+  /** Empty while the file cannot be read, since the views that contain it must not fail. */
+  lastUsed(): Map<string, number> {
+    this.flush();
+    try {
+      return this.#queries.lastUsed();
+    } catch (error) {
+      if (isTemporary(error)) return new Map();
+      throw error;
+    }
+  }
+
+  readCapture(request: RequestView): Promise<KeptCapture> {
+    return this.#read((queries) => queries.readCapture(request));
+  }
+
+  #upToDate(history: LocalUsageHistory): LocalUsageHistory {
+    return {
+      spent: (scope, id, range) => {
+        this.flush();
+        return plus(history.spent(scope, id, range), this.#waitingRows.spent({ scope, id, range }));
+      },
+      requestsSince: (...question) => {
+        this.flush();
+        return history.requestsSince(...question);
+      },
+      forgetTotal: (scope, id) => {
+        this.#setAside.forget(scope, id);
+        history.forgetTotal(scope, id);
+      },
+    };
+  }
+
+  close(): void {
+    for (const timer of [this.#firstSweep, this.#sweeps]) clearTimeout(timer);
+    this.#retention.stop();
+    this.#days.stop();
+    this.#index.stop();
+    this.#repair.stop();
+    this.#waitingRows.close();
+    this.refusals.close();
+    this.budgets.close();
+  }
+}

@@ -1,0 +1,175 @@
+/** Usage and times to the first byte in steps of equal length. Queries run in small batches, as in `queries.ts`. */
+
+import { setImmediate } from 'node:timers/promises';
+import { lostPurchaseCode } from '../../contract/errors.ts';
+import type { UsageDimension } from '../../contract/ledger.ts';
+import type { FirstByteView, UsageStepView } from '../../contract/request-views.ts';
+import { number, type Row, text } from '../rules/columns.ts';
+import { nameColumns } from '../rules/counted-names.ts';
+import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
+import { addInto, displayedCost, readSums, sumColumns, usageColumns } from '../rules/sums.ts';
+import type {
+  FirstByteQuestion,
+  NamedQuestion,
+  OverTimeQuestion,
+  UsageOverTimeQuestion,
+} from '../rules/usage-questions.ts';
+import type { Step } from '../rules/usage-within.ts';
+import type { Database } from './database.ts';
+import { piecesOf, select } from './request-filter.ts';
+import { seekSeq } from './seek.ts';
+import type { TextIndex } from './text-index.ts';
+import { quarterMs } from './usage-cells.ts';
+
+const rowsPerBatch = 4_000;
+const quartersPerBatch = 4 * 96;
+
+export async function usageOverTime(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): Promise<UsageStepView[]> {
+  return (await sumsOverTime(database, index, question)).map(viewStep);
+}
+
+/** In chronological order. */
+export async function sumsOverTime(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): Promise<Step[]> {
+  const steps = new Map<string, Step>();
+  const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
+  const batches = fromCells ? readCells(database, question) : readRequests(database, index, question);
+  for await (const rows of batches) {
+    for (const row of rows) addStep(steps, readStep(row, question));
+    await setImmediate();
+  }
+  return [...steps.values()].sort((a, b) => a.startMs - b.startMs);
+}
+
+function* readCells(database: Database, question: UsageOverTimeQuestion): Generator<Row[]> {
+  const { by, names = [], stepMs } = question;
+  const select = database.prepare(cellsSql(namesSqlOf(question)));
+  const [low, high] = quartersOf(question);
+  for (let from = low; from < high; from += quartersPerBatch) {
+    const range = [from, Math.min(from + quartersPerBatch, high)] as const;
+    yield select.all(offsetMsOf(question), stepMs, by, ...range, ...names);
+  }
+}
+
+async function* readRequests(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): AsyncGenerator<Row[]> {
+  const { by, names = [], sinceMs, untilMs, stepMs, within } = question;
+  const selection = await select(database, index, { sinceMs, untilMs, ...(within && { within }) });
+  const statement = database.prepare(rowsSql(by, selection.sql, namesSqlOf(question)));
+  for (const { low, high } of piecesOf(selection, rowsPerBatch)) {
+    yield statement.all(offsetMsOf(question), stepMs, low, high, ...selection.values, ...names);
+  }
+}
+
+const namesSqlOf = ({ names }: NamedQuestion) =>
+  names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
+
+const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+
+function cellsSql(namesSql: string): string {
+  return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
+    WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY step, name`;
+}
+
+/** Must count in the same way as `usage-cells.ts`. */
+function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): string {
+  const isOfAttempts = by === 'model' || by === 'provider';
+  return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
+      WHERE seq >= ? AND seq < ? AND outcome IS NOT NULL${conditionsSql})
+    SELECT step, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
+    WHERE 1${namesSql} GROUP BY step, name`;
+}
+
+/** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
+function requestsSql(by: UsageDimension): string {
+  const condition = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
+  const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
+      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL OR error_code = '${lostPurchaseCode}')
+    ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
+  return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
+      outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
+      CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${condition} THEN coalesce(${unpricedSql}, 0) ELSE 0 END AS unpriced_requests
+    FROM asked`;
+}
+
+const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
+  OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken', 'lost'))`;
+
+/** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
+function attemptsSql(by: 'model' | 'provider'): string {
+  const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
+  return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
+      ${usageColumns.map(([name, column]) => `sum(coalesce(attempt.value ->> '$.usage.${name}', 0)) AS ${column}`).join(', ')},
+      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedAttemptSql}) AS unpriced_requests
+    FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
+}
+
+function readStep(row: Row, question: OverTimeQuestion): Step {
+  return {
+    startMs: (number(row.step) ?? 0) * question.stepMs - offsetMsOf(question),
+    name: text(row.name) || null,
+    ...readSums(row),
+  };
+}
+
+/** A step may extend over several batches. */
+function addStep(steps: Map<string, Step>, step: Step): void {
+  const id = `${step.startMs} ${step.name ?? ''}`;
+  const existing = steps.get(id);
+  if (existing) addInto(existing, step);
+  else steps.set(id, step);
+}
+
+export function viewStep({ startMs, name, ...sums }: Step): UsageStepView {
+  const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
+  const costUsd = displayedCost(sums);
+  return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
+}
+
+export async function firstByteTimes(database: Database, question: FirstByteQuestion): Promise<FirstByteView> {
+  const { by = 'day', names } = question;
+  const select = database.prepare(
+    `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
+     WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
+  );
+  const { sinceMs, untilMs, stepMs } = question;
+  const offsetMs = offsetMsOf(question);
+  const firstByteSteps = new FirstByteSteps(by, names);
+  for (let atMs = sinceMs; atMs < untilMs; ) {
+    const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
+    const nextMs = Math.min(startMs + stepMs, untilMs);
+    const [low, high] = placesOf(database, { sinceMs: atMs, untilMs: nextMs });
+    const rows = select.all(low, high);
+    const samples = rows.map((row) => ({
+      valueMs: number(row.first_byte_ms) ?? 0,
+      name: text(row.name) ?? '',
+      weight: (high - low) / rows.length,
+    }));
+    firstByteSteps.add(startMs, samples);
+    atMs = nextMs;
+    await setImmediate();
+  }
+  return firstByteSteps.view;
+}
+
+const offsetMsOf = (question: OverTimeQuestion) => (question.utcOffsetMinutes ?? 0) * 60_000;
+
+function quartersOf({ sinceMs, untilMs }: OverTimeQuestion): [low: number, high: number] {
+  return [Math.floor(sinceMs / quarterMs), Math.ceil(untilMs / quarterMs)];
+}
+
+function placesOf(database: Database, { sinceMs, untilMs }: Pick<OverTimeQuestion, 'sinceMs' | 'untilMs'>) {
+  return [seekSeq(database, sinceMs), seekSeq(database, untilMs)] as const;
+}

@@ -1,0 +1,181 @@
+/**
+ * Queries of the ledger. SQLite runs on the main thread, so each query is split into batches of a few milliseconds and yields
+ * to the event loop in between; hence the promises.
+ */
+
+import { setImmediate } from 'node:timers/promises';
+import type { CaptureAbsence, CapturedExchange } from '../../contract/capture.ts';
+import type {
+  ClientUseView,
+  FirstByteView,
+  RequestCount,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from '../../contract/request-views.ts';
+import type { SessionInFull } from '../../contract/session-views.ts';
+import type { ShadowSummary } from '../../contract/shadow.ts';
+import { number, text } from '../rules/columns.ts';
+import type { ShadowsQuestion } from '../rules/shadow-sums.ts';
+import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
+import { readCapture } from './capture-rows.ts';
+import type { Database } from './database.ts';
+import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
+import { firstByteTimes, usageOverTime } from './over-time.ts';
+import { repairedPercent as readRepairedPercent } from './repair.ts';
+import { type RequestConditions, select, timesOfId } from './request-filter.ts';
+import { type NameDimension, recordedNames } from './request-names.ts';
+import { seekSeq, wholeRange } from './seek.ts';
+import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
+import { shadowOf, summarizeShadows } from './shadows.ts';
+import { createTextIndex } from './text-index.ts';
+import { findUnpriced, type UnpricedUse } from './unpriced.ts';
+import { summarizeUsage } from './usage-summary.ts';
+
+export interface RequestFilter extends RequestConditions {
+  /** 1 to 1,000; default 100. */
+  limit?: number;
+  /** Only requests before this sequence number; the `next` of the previous page. Not for a sorted list. */
+  before?: number;
+  /** Default: newest first. */
+  sort?: { by: SortColumn; isAscending: boolean };
+}
+
+export interface RequestPage {
+  requests: RequestView[];
+  /** The `before` of the next page; null if there is none. */
+  next: number | null;
+  /** How many of the newest matching requests were sorted; null: all, or the list is by time. */
+  sortedOf: number | null;
+  /** Of a search while the index is being repaired (see repair.ts): per cent done. Otherwise null. */
+  repairedPercent: number | null;
+}
+
+/** The captured headers and bodies of a request, or why there are none. */
+export interface KeptCapture {
+  capture: CapturedExchange<Uint8Array> | null;
+  absence: CaptureAbsence | null;
+}
+
+export interface LedgerQueries {
+  listRequests(filter: RequestFilter): Promise<RequestPage>;
+  getRequest(id: string): Promise<RequestView | null>;
+  countRequests(filter: RequestConditions): Promise<RequestCount>;
+  /** Those that occur in the ledger, in alphabetical order, at most 2,000. */
+  listNames(dimension: NameDimension): Promise<string[]>;
+  /** For the latest 100,000 requests. */
+  listClients(): Promise<ClientUseView[]>;
+  /** For the latest 100,000 requests, most requests first. */
+  listUnpriced(): Promise<UnpricedUse[]>;
+  /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
+  summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
+  /** In chronological order. */
+  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]>;
+  /** In chronological order. */
+  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
+  /** Unix milliseconds of each key's last use, by key id. */
+  lastUsed(): Map<string, number>;
+  readCapture(request: RequestView): Promise<KeptCapture>;
+  listSessions(filter: SessionFilter): Promise<SessionPage>;
+  /** null if there is no such session. `stopAtUsd` is the budget of each session. */
+  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
+  /** The shadow of a request; null if it has none. */
+  getShadow(requestId: string): Promise<RequestView | null>;
+  /** Of the newest 100,000 shadows; most requests first. */
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]>;
+}
+
+const rowsPerBatch = 4_000;
+export function createLedgerQueries(database: Database, index = createTextIndex(database)): LedgerQueries {
+  return {
+    async listRequests({ limit: requestedLimit = 100, before, sort, ...conditions }) {
+      const limit = Math.min(Math.max(requestedLimit, 1), 1_000);
+      const repairedPercent = conditions.search === undefined ? null : readRepairedPercent(database);
+      const selection = await select(database, index, conditions);
+      if (sort) {
+        const sorted = await sortRequests(database, selection, { ...sort, limit });
+        return { ...sorted, next: null, repairedPercent };
+      }
+      const requests = await findRequests(database, selection, limit, before);
+      const next = requests.length < limit ? null : (requests.at(-1)?.seq ?? null);
+      return { requests, next, sortedOf: null, repairedPercent };
+    },
+    listSessions: (filter) => listSessions(database, filter),
+    getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),
+    getShadow: async (requestId) => shadowOf(database, requestId),
+    summarizeShadows: (question) => summarizeShadows(database, question),
+    getRequest: (id) => getRequest(database, id),
+    countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
+    listNames: async (dimension) => recordedNames(database, dimension),
+    listClients: () => listClients(database),
+    listUnpriced: () => findUnpriced(database),
+    summarizeUsage: (question) => summarizeUsage(database, index, question),
+    usageOverTime: (question) => usageOverTime(database, index, question),
+    firstByteTimes: (question) => firstByteTimes(database, question),
+    lastUsed() {
+      const rows = database.prepare('SELECT key_id, last_used_at FROM key_uses').all();
+      return new Map(rows.map((row) => [text(row.key_id) ?? '', number(row.last_used_at) ?? 0]));
+    },
+    async readCapture(request) {
+      const capture = readCapture(database, request.id);
+      return { capture, absence: capture ? null : absenceOf(database, request) };
+    },
+  };
+}
+
+function absenceOf(database: Database, { seq, startedAt, outcome, capability }: RequestView): CaptureAbsence {
+  if (outcome === null) return 'running';
+  if (capability === 'realtime') return 'session';
+  const captured = database.prepare('SELECT captured FROM requests WHERE seq = ?').get(seq)?.captured ?? null;
+  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
+  if (captured === 0) return 'off';
+  // Captures are deleted from the oldest on.
+  const oldestAt = number(database.prepare('SELECT captured_at FROM captures ORDER BY seq LIMIT 1').get()?.captured_at);
+  return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
+}
+
+/** An id contains the time of its request; the row may have been inserted a little earlier or later. */
+const idSlackMs = 5_000;
+
+async function getRequest(database: Database, id: string): Promise<RequestView | null> {
+  const times = timesOfId(id);
+  const where = { sql: ' AND id = ?', values: [id], blocks: null };
+  if (times) {
+    const nearbyRange = {
+      low: seekSeq(database, times.sinceMs - idSlackMs),
+      high: seekSeq(database, times.untilMs + idSlackMs),
+    };
+    const [row] = await findRequests(database, { ...where, range: nearbyRange }, 1);
+    if (row) return row;
+  }
+  // Of an older version, or while the clock was wrong.
+  const [row] = await findRequests(database, { ...where, range: wholeRange(database) }, 1);
+  return row ?? null;
+}
+
+/** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
+const clientRows = 100_000;
+/** Bounds the result, since clients choose their names. */
+const maxClients = 500;
+
+async function listClients(database: Database): Promise<ClientUseView[]> {
+  const { low, high } = wholeRange(database);
+  const select = database.prepare(
+    `SELECT client, key_id, max(started_at) AS last_used_at FROM requests
+     WHERE seq >= ? AND seq < ? AND client IS NOT NULL AND shadow_of IS NULL
+     GROUP BY client, key_id`,
+  );
+  const latestUses = new Map<string, ClientUseView>();
+  for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {
+    for (const row of select.all(from, Math.min(from + rowsPerBatch, high))) {
+      const use = {
+        client: text(row.client) ?? '',
+        keyId: text(row.key_id),
+        lastUsedAt: number(row.last_used_at) ?? 0,
+      };
+      latestUses.set(JSON.stringify([use.client, use.keyId]), use);
+    }
+    await setImmediate();
+  }
+  return [...latestUses.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
+}

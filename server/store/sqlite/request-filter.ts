@@ -1,0 +1,221 @@
+/** The conditions of a request filter, in SQL and as the blocks in which its requests can be. */
+import type { Operation } from '../../contract/capability.ts';
+import type { RequestOutcome } from '../../contract/ledger.ts';
+import type { Within } from '../../contract/people.ts';
+import type { SqlValue } from '../rules/columns.ts';
+import type { Database } from './database.ts';
+import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
+import { seekSeq, slackMs, wholeRange } from './seek.ts';
+import type { TextIndex } from './text-index.ts';
+
+/** All given conditions must hold. */
+export interface RequestConditions {
+  keyId?: string;
+  groupId?: string;
+  /** The requested name or the upstream's. */
+  model?: string;
+  provider?: string;
+  client?: string;
+  capability?: Operation;
+  /** `failed`: all except `ok`, `client-gone` and `running`. */
+  outcome?: RequestOutcome | 'running' | 'failed';
+  /** `404`, or `4xx` for a class. */
+  status?: string;
+  /** In ids, names of models, providers and clients, errors, and captured bodies. */
+  search?: string;
+  sinceMs?: number;
+  /** Exclusive. */
+  untilMs?: number;
+  /** Absent: all requests. */
+  within?: Within;
+}
+
+/** Sequence numbers from `low` to `high`, exclusive. */
+interface Range {
+  low: number;
+  high: number;
+}
+
+export interface Selection {
+  /** ` AND …` for each condition. */
+  sql: string;
+  values: SqlValue[];
+  range: Range;
+  /** In which its requests can be, newest first; null: in any of the range. */
+  blocks: number[] | null;
+}
+
+export const failedOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
+
+export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
+  const range = rangeOf(database, filter);
+  const selection = new Selecting(database, range);
+  const { keyId, groupId, model, provider, client, capability, outcome, status, search, sinceMs, untilMs } = filter;
+  if (filter.within) selection.within(filter.within);
+  if (keyId !== undefined) selection.named('key', ['key_id'], [keyId]);
+  if (groupId !== undefined) selection.named('group', ['group_id'], [groupId]);
+  if (provider !== undefined) selection.named('provider', ['provider'], [provider]);
+  if (client !== undefined) selection.named('client', ['client'], [client]);
+  if (capability !== undefined) selection.named('capability', ['capability'], [capability]);
+  if (model !== undefined) selection.named('model', ['model_asked', 'model_served'], [model]);
+  if (status !== undefined) selection.named('status', ['status'], statusesOf(database, status));
+  if (outcome === 'running') selection.add('outcome IS NULL');
+  else if (outcome === 'failed') selection.named('outcome', ['outcome'], failedOutcomes);
+  else if (outcome !== undefined) selection.named('outcome', ['outcome'], [outcome]);
+  if (sinceMs !== undefined) selection.add('started_at >= ?', sinceMs);
+  if (untilMs !== undefined) selection.add('started_at < ?', untilMs);
+  if (search !== undefined && search.trim() !== '') selection.searched(search.trim(), await index.find(search));
+  return selection;
+}
+
+function statusesOf(database: Database, status: string): string[] {
+  if (!status.endsWith('xx')) return [status];
+  return recordedNames(database, 'status').filter((name) => name.startsWith(status.slice(0, 1)));
+}
+
+const searchedColumns = {
+  model: ['model_asked', 'model_served'],
+  provider: ['provider'],
+  client: ['client'],
+  error: ['error_code'],
+};
+
+class Selecting implements Selection {
+  sql = '';
+  readonly values: SqlValue[] = [];
+  readonly range: Range;
+  blocks: number[] | null = null;
+  readonly #database: Database;
+
+  constructor(database: Database, range: Range) {
+    this.#database = database;
+    this.range = range;
+  }
+
+  add(sql: string, ...values: SqlValue[]): void {
+    this.sql += ` AND ${sql}`;
+    this.values.push(...values);
+  }
+
+  /** One of the columns has one of the names. */
+  named(dimension: NameDimension, columns: readonly string[], names: readonly string[]): void {
+    const list = JSON.stringify(dimension === 'status' ? names.map(Number) : names);
+    const each = columns.map((column) => `${column} IN (SELECT value FROM json_each(?))`);
+    this.add(`(${each.join(' OR ')})`, ...columns.map(() => list));
+    this.#limitToBlocks(this.#blocksOf(dimension, names));
+  }
+
+  /** Matches requests of one of the keys or one of the groups. */
+  within({ keyIds, groupIds }: Within): void {
+    const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
+    this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));
+    const blocks = [...this.#blocksOf('key', keyIds), ...this.#blocksOf('group', groupIds)];
+    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
+  }
+
+  /** `hits`: requests with a text that contains the search. */
+  searched(search: string, hits: readonly number[]): void {
+    const parts = [`seq IN (SELECT value FROM json_each(?))`];
+    const values: SqlValue[] = [JSON.stringify(hits)];
+    const blocks = hits.map(blockOf);
+    const times = timesOfId(search);
+    if (times) {
+      parts.push('id GLOB ?');
+      values.push(`${search.toLowerCase()}*`);
+      blocks.push(...this.#blocksOfTimes(times));
+    }
+    for (const [dimension, columns] of Object.entries(searchedColumns) as [NameDimension, string[]][]) {
+      const names = recordedNames(this.#database, dimension).filter((name) => containsText(name, search));
+      if (names.length === 0) continue;
+      for (const column of columns) {
+        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
+        values.push(JSON.stringify(names));
+      }
+      blocks.push(...this.#blocksOf(dimension, names));
+    }
+    this.add(`(${parts.join(' OR ')})`, ...values);
+    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
+  }
+
+  #blocksOf(dimension: NameDimension, names: readonly string[]): number[] {
+    const { low, high } = this.#blockRange;
+    return blocksOf(this.#database, dimension, names, { low, high });
+  }
+
+  #blocksOfTimes({ sinceMs, untilMs }: IdTimes): number[] {
+    const from = blockOf(seekSeq(this.#database, sinceMs - idSlackMs));
+    const to = blockOf(seekSeq(this.#database, untilMs + idSlackMs));
+    return Array.from({ length: Math.min(to - from + 1, maxIdBlocks) }, (_, index) => to - index);
+  }
+
+  get #blockRange(): Range {
+    return { low: blockOf(this.range.low), high: blockOf(this.range.high - 1) + 1 };
+  }
+
+  /** Blocks without recorded names stay in any case. */
+  #limitToBlocks(blocks: readonly number[]): void {
+    const { low, high } = this.#blockRange;
+    const unnamed = Math.min(firstNamedBlock(this.#database), high);
+    const recorded = blocks.filter((block) => block >= unnamed && block < high);
+    const allBlocks = [
+      ...recorded,
+      ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index),
+    ];
+    const previousBlocks = this.blocks && new Set(this.blocks);
+    this.blocks = previousBlocks ? allBlocks.filter((block) => previousBlocks.has(block)) : allBlocks;
+  }
+}
+
+/** `rate limit` is in `rate_limit_exceeded`. */
+const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
+/** Whether a name contains a search, whatever separates its words. */
+export const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
+
+/** An id contains the time of its request; the row may have been inserted a little earlier or later. */
+const idSlackMs = 60_000;
+/** A short beginning of an id matches years; only its newest blocks are searched. */
+const maxIdBlocks = 400;
+const timeDigits = 12;
+
+interface IdTimes {
+  sinceMs: number;
+  untilMs: number;
+}
+
+/** The times that an id with this beginning can contain; null if it is none. */
+export function timesOfId(search: string): IdTimes | null {
+  const [, digits] = /^req_([0-9a-f]{1,32})$/i.exec(search) ?? [];
+  if (digits === undefined) return null;
+  const time = digits.slice(0, timeDigits);
+  return {
+    sinceMs: Number.parseInt(time.padEnd(timeDigits, '0'), 16),
+    untilMs: Number.parseInt(time.padEnd(timeDigits, 'f'), 16),
+  };
+}
+
+function rangeOf(database: Database, { sinceMs, untilMs }: RequestConditions): Range {
+  let { low, high } = wholeRange(database);
+  if (untilMs !== undefined) high = Math.min(high, seekSeq(database, untilMs + slackMs));
+  if (sinceMs !== undefined) low = Math.max(low, seekSeq(database, sinceMs - slackMs));
+  return { low, high };
+}
+
+/** Ranges of about `rows` requests each, newest first, that together contain the selection. */
+export function* piecesOf({ range, blocks }: Selection, rows: number): Generator<Range> {
+  if (!blocks) {
+    for (let { high } = range; high > range.low; high -= rows) yield { low: Math.max(range.low, high - rows), high };
+    return;
+  }
+  for (let index = 0; index < blocks.length; ) {
+    const first = blocks[index] ?? 0;
+    let last = first;
+    index += 1;
+    while (blocks[index] === last - 1 && (first - last + 2) * blockRows <= rows) {
+      last -= 1;
+      index += 1;
+    }
+    const low = Math.max(range.low, last * blockRows);
+    const high = Math.min(range.high, (first + 1) * blockRows);
+    if (low < high) yield { low, high };
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Deletes expired rows in small batches that do not delay requests. Since the system clock may be wrong, rows are deleted
+ * from the beginning only, in order of arrival: a row counts as no older than any row before it, whatever its timestamp.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { usageDimensions } from '../../contract/ledger.ts';
+import { number } from '../rules/columns.ts';
+import type { Database, Statement } from './database.ts';
+import { blockOf, eachName, nameDimensions } from './request-names.ts';
+import type { KnownTime, SweepClock } from './sweep-clock.ts';
+import { quarterMs } from './usage-cells.ts';
+
+export interface RetentionLimits {
+  retentionDays: number;
+  retentionRows: number;
+  captureRetentionDays: number;
+}
+
+export interface Retention {
+  /** Deletes all expired rows; resolves with the number of deleted requests. */
+  sweep(limits: RetentionLimits): Promise<number>;
+  stop(): void;
+}
+
+const dayMs = 86_400_000;
+/** A batch takes 1 to 3 ms; captures are large, so their batches are smaller. */
+const rowsPerBatch = 250;
+const capturesPerBatch = 10;
+
+function prepareStatements(database: Database) {
+  return {
+    deleteRequests: database.prepare('DELETE FROM requests WHERE seq < min(?, (SELECT min(seq) FROM requests) + ?)'),
+    deleteCells: database.prepare(
+      `DELETE FROM usage_cells WHERE (dimension, quarter, name) IN
+       (SELECT dimension, quarter, name FROM usage_cells WHERE dimension = ? AND quarter < ? LIMIT ${rowsPerBatch})`,
+    ),
+    deleteDays: database.prepare(
+      `DELETE FROM usage_days WHERE (dimension, day, name) IN
+       (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerBatch})`,
+    ),
+    deleteErrors: database.prepare(
+      `DELETE FROM error_text WHERE rowid IN
+       (SELECT id FROM error_text_docsize WHERE id < (SELECT min(seq) FROM requests) ORDER BY id LIMIT ${rowsPerBatch})`,
+    ),
+    deleteNames: database.prepare('DELETE FROM request_names WHERE dimension = ? AND name = ? AND block < ?'),
+    deleteSessions: database.prepare(
+      `DELETE FROM sessions WHERE id IN
+       (SELECT id FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests) LIMIT ${rowsPerBatch})`,
+    ),
+    oldest: database.prepare('SELECT min(seq) AS seq FROM requests'),
+    deleteCaptures: database.prepare('DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)'),
+    requestsFrom: database.prepare(
+      `SELECT seq, started_at AS at FROM requests WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerBatch}`,
+    ),
+    capturesFrom: database.prepare(
+      `SELECT seq, captured_at AS at FROM captures WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerBatch}`,
+    ),
+    newest: database.prepare('SELECT max(seq) AS seq FROM requests'),
+  };
+}
+
+export function createRetention(database: Database, clock: SweepClock): Retention {
+  const statements = prepareStatements(database);
+  let isStopped = false;
+
+  /** Runs a statement until nothing is left to delete, yielding to the event loop between batches. */
+  async function deleteInBatches(statement: Statement, ...values: (string | number)[]): Promise<number> {
+    let deleted = 0;
+    while (!isStopped) {
+      const { changes } = statement.run(...values);
+      if (changes === 0) break;
+      deleted += changes;
+      await setImmediate();
+    }
+    return deleted;
+  }
+
+  /**
+   * One past the last row of the leading run of rows older than `days`. Rows dated in the future do not end the run,
+   * but are kept if they are at its end.
+   */
+  async function endOfOld(recordsFrom: Statement, days: number, { earliestMs, latestMs }: KnownTime): Promise<number> {
+    const oldestAt = earliestMs - days * dayMs;
+    let end = 0;
+    for (let from = 0; !isStopped; await setImmediate()) {
+      const records = recordsFrom.all(from).map((row) => ({ seq: Number(row.seq), at: number(row.at) ?? 0 }));
+      for (const { seq, at } of records) {
+        if (at < oldestAt) end = seq + 1;
+        else if (at <= latestMs) return end;
+        from = seq + 1;
+      }
+      if (records.length < rowsPerBatch) break;
+    }
+    return end;
+  }
+
+  /** Deletes the names of blocks whose requests have all been deleted. */
+  async function deleteNames(): Promise<void> {
+    const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
+    for (const dimension of nameDimensions) {
+      for (const name of eachName(database, dimension)) {
+        if (isStopped) return;
+        statements.deleteNames.run(dimension, name, oldestBlock);
+        await setImmediate();
+      }
+    }
+  }
+
+  return {
+    async sweep(limits) {
+      const time = clock.read();
+      const oldestAt = time.earliestMs - limits.retentionDays * dayMs;
+      const lastSeq = Number(statements.newest.get()?.seq ?? 0);
+      const oldEnd = await endOfOld(statements.requestsFrom, limits.retentionDays, time);
+      const firstKept = Math.max(oldEnd, lastSeq - limits.retentionRows + 1);
+      const deleted = await deleteInBatches(statements.deleteRequests, firstKept, rowsPerBatch);
+      await deleteInBatches(statements.deleteErrors);
+      await deleteInBatches(statements.deleteSessions);
+      await deleteNames();
+      // Totals are small, so they expire by age but are not limited in number.
+      const oldestDay = Math.floor(oldestAt / dayMs);
+      for (const dimension of usageDimensions) {
+        await deleteInBatches(statements.deleteCells, dimension, Math.floor(oldestAt / quarterMs));
+        await deleteInBatches(statements.deleteDays, dimension, oldestDay);
+      }
+      const capturesEnd = await endOfOld(statements.capturesFrom, limits.captureRetentionDays, time);
+      await deleteInBatches(statements.deleteCaptures, capturesEnd, capturesPerBatch);
+      return deleted;
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Updates the table of sessions with the requests that are written. */
+import type { RequestSession } from '../../contract/ledger.ts';
+import type { BegunRow, EndedRow } from '../rules/rows.ts';
+import { storableSession } from '../rules/storable-row.ts';
+import type { Database } from './database.ts';
+import { seekSeq } from './seek.ts';
+
+interface Use {
+  row: BegunRow | EndedRow;
+  name: string | null;
+  client: string | null;
+  lastSeq: number;
+  /** Of the requests that have ended. */
+  costUsd: number;
+}
+
+/** The sessions of one batch: each is written once. */
+export class SessionUses {
+  readonly #uses = new Map<string, Use>();
+
+  add(seq: number, row: BegunRow | EndedRow): void {
+    if (row.session === null) return;
+    const { id, name } = row.session;
+    const client = 'client' in row ? row.client : null;
+    const costUsd = ('costUsd' in row && row.costUsd) || 0;
+    const existing = this.#uses.get(id);
+    if (!existing) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
+    else {
+      existing.name = name ?? existing.name;
+      existing.client = client ?? existing.client;
+      existing.lastSeq = Math.max(existing.lastSeq, seq);
+      existing.costUsd += costUsd;
+    }
+  }
+
+  entries(): Iterable<[string, Use]> {
+    return this.#uses;
+  }
+}
+
+/** Returns a function to be called within the transaction that writes the requests. */
+export function prepareSessionsWriter(database: Database): (uses: SessionUses) => void {
+  const upsert = database.prepare(
+    `INSERT INTO sessions (id, name, key_id, group_id, client, last_seq, cost_usd) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET
+       name = coalesce(excluded.name, name), client = coalesce(excluded.client, client), last_seq = max(last_seq, excluded.last_seq),
+       cost_usd = cost_usd + excluded.cost_usd`,
+  );
+  return (uses) => {
+    for (const [id, { row, name, client, lastSeq, costUsd }] of uses.entries())
+      upsert.run(id, name, row.keyId, row.groupId, client, lastSeq, costUsd);
+  };
+}
+
+/** A request that was begun without its session. */
+export interface JoinedRequest {
+  requestId: string;
+  /** It has ended already, so no later row adds its cost to the session. */
+  hasEnded: boolean;
+  /** Unix milliseconds. */
+  startedAt: number;
+  session: RequestSession;
+}
+
+/** Rows follow the time of arrival, but may be written a little later. */
+const nearMs = 5_000;
+
+/** Returns a function that adds a recorded request to its session. False if it is not in the ledger. */
+export function prepareJoiner(database: Database): (joined: JoinedRequest) => boolean {
+  const find = database.prepare('SELECT seq, session FROM requests WHERE seq >= ? AND seq < ? AND id = ?');
+  const join = database.prepare('UPDATE requests SET session = ?, thread = ?, step = ? WHERE seq = ?');
+  const addCost = database.prepare(
+    `INSERT INTO sessions (id, key_id, group_id, client, last_seq, cost_usd)
+     SELECT session, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE seq = ?
+     ON CONFLICT DO UPDATE SET
+       last_seq = max(last_seq, excluded.last_seq), cost_usd = cost_usd + excluded.cost_usd`,
+  );
+  return ({ requestId, startedAt, session: givenSession, hasEnded }) => {
+    const session = storableSession(givenSession);
+    const row = find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
+    if (!row) return false;
+    if (row.session !== null) return true;
+    const seq = Number(row.seq);
+    database.transaction(() => {
+      join.run(session.id, session.thread, session.step, seq);
+      if (hasEnded) addCost.run(seq);
+    });
+    return true;
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * The past usage of a key or group, for its limits. Read when a limited key or group is first used after a start, and
+ * at the beginning of each budget period. SQLite answers synchronously.
+ */
+import type { LimitScope } from '../../contract/limits.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { number } from '../rules/columns.ts';
+import type { Database } from './database.ts';
+import { seekSeq } from './seek.ts';
+import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { lastRolledDay } from './usage-days.ts';
+
+export interface Amounts {
+  usd: number;
+  /** Input and output. */
+  tokens: number;
+}
+
+export interface Spent extends Amounts {
+  /** Requests of unknown cost, which are not in `usd`. */
+  unpriced: number;
+}
+
+/** Unix milliseconds, multiples of 15 minutes; infinite at both ends for all time. */
+export interface HistoryRange {
+  startMs: number;
+  endMs: number;
+}
+
+export interface PastRequest {
+  /** Unix milliseconds. */
+  startedAt: number;
+  tokens: number;
+}
+
+export interface SpentQuestion {
+  scope: LimitScope;
+  id: string;
+  range: HistoryRange;
+}
+
+export interface RequestName {
+  id: string;
+  /** Unix milliseconds; at most a day too late. */
+  startedAt: number;
+}
+
+/** A consistent snapshot of the ledger. */
+export interface LedgerMoment {
+  /** Like `UsageHistory.spent`, in the order of the questions. */
+  spent(questions: readonly SpentQuestion[]): MaybePromise<readonly Spent[]>;
+  /** The ids of those requests that the totals include. */
+  ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
+}
+
+/** Throws or rejects while the ledger cannot be read. */
+export interface UsageHistory {
+  /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
+  spent(scope: LimitScope, id: string, range: HistoryRange): MaybePromise<Spent>;
+  /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
+  /** Called when a key is removed, so that another key with its id starts at zero. */
+  forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
+  /** Only for a ledger that other replicas write as well. The first question fixes the snapshot. */
+  atSnapshot?<T>(work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T>;
+}
+
+/** The history in SQLite, which answers synchronously. */
+export interface LocalUsageHistory extends UsageHistory {
+  spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): PastRequest[];
+  forgetTotal(scope: LimitScope, id: string): void;
+}
+
+export function createUsageHistory(database: Database): LocalUsageHistory {
+  const total = database.prepare('SELECT tokens, cost_usd FROM usage_totals WHERE dimension = ? AND name = ?');
+  const sumOf = {
+    quarter: prepareSum(database, 'usage_cells', 'quarter'),
+    day: prepareSum(database, 'usage_days', 'day'),
+  };
+  const newest = database.prepare('SELECT max(quarter) AS quarter FROM usage_cells WHERE dimension = ?');
+  const since = {
+    key: database.prepare(sinceSql('key_id')),
+    group: database.prepare(sinceSql('group_id')),
+  };
+  const forget = database.prepare('DELETE FROM usage_totals WHERE dimension = ? AND name = ?');
+  return {
+    spent(scope, id, { startMs, endMs }) {
+      if (!Number.isFinite(startMs)) return toSpent(total.get(scope, id));
+      const last = number(newest.get(scope)?.quarter) ?? -1;
+      const first = Math.floor(startMs / quarterMs);
+      const end = Math.min(Math.ceil(endMs / quarterMs), last + 1);
+      // Use the totals of whole days as far as they are rolled up.
+      const firstDay = Math.ceil(first / quartersPerDay);
+      const endDay = Math.min(Math.floor(end / quartersPerDay), lastRolledDay(database, scope) + 1);
+      if (firstDay >= endDay) return sumOf.quarter(scope, id, [first, end]);
+      return plus(
+        sumOf.quarter(scope, id, [first, firstDay * quartersPerDay]),
+        sumOf.day(scope, id, [firstDay, endDay]),
+        sumOf.quarter(scope, id, [endDay * quartersPerDay, end]),
+      );
+    },
+    requestsSince: (scope, id, sinceMs) =>
+      since[scope].all(seekSeq(database, sinceMs), id, sinceMs).map((row) => ({
+        startedAt: number(row.started_at) ?? 0,
+        tokens: number(row.tokens) ?? 0,
+      })),
+    forgetTotal: (scope, id) => void forget.run(scope, id),
+  };
+}
+
+function toSpent(row: Record<string, unknown> | undefined): Spent {
+  return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0), unpriced: Number(row?.unpriced ?? 0) };
+}
+
+export function plus(...all: Spent[]): Spent {
+  return all.reduce((sum, { usd, tokens, unpriced }) => ({
+    usd: sum.usd + usd,
+    tokens: sum.tokens + tokens,
+    unpriced: sum.unpriced + unpriced,
+  }));
+}
+
+/** One index look-up for each quarter or day, whatever the number of names. CROSS JOIN keeps SQLite from reordering the join. */
+function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', timeColumn: 'quarter' | 'day') {
+  const select = database.prepare(
+    `WITH RECURSIVE places (at) AS (SELECT ? UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?)
+     SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced
+     FROM places CROSS JOIN ${table} ON dimension = ? AND ${timeColumn} = at AND name = ?`,
+  );
+  return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Spent =>
+    toSpent(first < end ? select.get(first, end, scope, id) : undefined);
+}
+
+/** A request without a provider was refused, unless it still runs. */
+function sinceSql(column: 'key_id' | 'group_id'): string {
+  return `SELECT started_at, coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0) AS tokens
+    FROM requests
+    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (provider IS NOT NULL OR outcome IS NULL)
+      AND shadow_of IS NULL`;
+}

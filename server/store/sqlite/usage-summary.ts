@@ -1,0 +1,113 @@
+/** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
+import { setImmediate } from 'node:timers/promises';
+import type { UsageView } from '../../contract/request-views.ts';
+import { number, type Row, text } from '../rules/columns.ts';
+import { addInto, displayedCost, readSums, type Sums, sumColumns } from '../rules/sums.ts';
+import type { UsageQuestion } from '../rules/usage-questions.ts';
+import { byCost, stepsOf, summaryOf } from '../rules/usage-within.ts';
+import type { Database } from './database.ts';
+import { sumsOverTime } from './over-time.ts';
+import type { TextIndex } from './text-index.ts';
+import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { lastRolledDay } from './usage-days.ts';
+
+const dayMs = 86_400_000;
+
+/** Several days in one query are faster, but block the event loop longer. */
+const daysPerBatch = 4;
+const rolledDaysPerBatch = 16;
+
+/** The running total of a result row. */
+type Summed = Sums & { name: string | null };
+
+export async function summarizeUsage(
+  database: Database,
+  index: TextIndex,
+  question: UsageQuestion,
+): Promise<UsageView[]> {
+  const { within } = question;
+  if (within) return summaryOf(await sumsOverTime(database, index, stepsOf({ ...question, within })), question);
+  const sums = new Map<string, Summed>();
+  const quarters = quartersOf(database, question);
+  if (question.by === 'day') await addLocalDays(database, { quarters, question, sums });
+  else await addWholeTime(database, { quarters, question, sums });
+  const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) }));
+  if (question.by === 'day') return summaries;
+  return summaries.sort(byCost);
+}
+
+interface Span {
+  from: number;
+  /** Exclusive. */
+  to: number;
+}
+
+interface Adding {
+  /** Since 1970. */
+  quarters: Span;
+  question: UsageQuestion;
+  sums: Map<string, Summed>;
+}
+
+/** Each local day is one row of the result. */
+async function addLocalDays(database: Database, { quarters, question, sums }: Adding): Promise<void> {
+  const select = database.prepare(sumsSql('usage_cells', 'quarter'));
+  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
+  for (let from = quarters.from; from < quarters.to; ) {
+    const day = Math.floor((from * quarterMs + offsetMs) / dayMs);
+    const to = Math.min(quarters.to, Math.ceil(((day + 1) * dayMs - offsetMs) / quarterMs));
+    const date = new Date(day * dayMs).toISOString().slice(0, 10);
+    for (const row of select.all(question.by, from, to)) addRow(sums, row, date);
+    from = to;
+    await setImmediate();
+  }
+}
+
+/** Uses the totals of whole days as far as possible, and quarters before and after. */
+async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
+  const { by, names } = question;
+  const nameArguments = names === undefined ? [] : [JSON.stringify(names)];
+  const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
+    const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter', names !== undefined));
+    for (let at = from; at < to; at += perBatch) {
+      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...nameArguments)) addRow(sums, row, null);
+      await setImmediate();
+    }
+  };
+  const firstDay = Math.ceil(quarters.from / quartersPerDay);
+  const endDay = Math.min(Math.floor(quarters.to / quartersPerDay), lastRolledDay(database, by) + 1);
+  const perBatch = daysPerBatch * quartersPerDay;
+  if (endDay <= firstDay) return await add('usage_cells', quarters, perBatch);
+  await add('usage_cells', { from: quarters.from, to: firstDay * quartersPerDay }, perBatch);
+  await add('usage_days', { from: firstDay, to: endDay }, rolledDaysPerBatch);
+  await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
+}
+
+/** `isNamed`: of the names in a list, as JSON. */
+function sumsSql(table: string, time: string, isNamed = false): string {
+  const nameCondition = isNamed ? ' AND name IN (SELECT value FROM json_each(?))' : '';
+  return `SELECT name, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
+    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ?${nameCondition} GROUP BY name`;
+}
+
+/** The requested quarters, limited to those that exist. */
+function quartersOf(database: Database, question: UsageQuestion): Span {
+  const end = (which: 'min' | 'max') =>
+    number(
+      database.prepare(`SELECT ${which}(quarter) AS quarter FROM usage_cells WHERE dimension = ?`).get(question.by)
+        ?.quarter,
+    );
+  const low = end('min') ?? 0;
+  const high = end('max') ?? -1;
+  return {
+    from: question.sinceMs === undefined ? low : Math.max(low, Math.floor(question.sinceMs / quarterMs)),
+    to: question.untilMs === undefined ? high + 1 : Math.min(high + 1, Math.ceil(question.untilMs / quarterMs)),
+  };
+}
+
+function addRow(sums: Map<string, Summed>, row: Row, date: string | null): void {
+  const name = date ?? text(row.name) ?? '';
+  const existing = sums.get(name);
+  if (existing) addInto(existing, readSums(row));
+  else sums.set(name, { name: name || null, ...readSums(row) });
+}

@@ -1,0 +1,22 @@
+/** Extracts the usage from a reply, in the form that tests need. */
+
+import type { KeptAnswer, UsageHints } from '../../../../../server/apis/core/wire.ts';
+import { extractUsage } from '../../../../../server/apis/openai/usage/usage.ts';
+import type { capabilities } from '../../../../../server/contract/capability.ts';
+
+export type Capability = (typeof capabilities)[number];
+
+type Hints = UsageHints & Partial<Pick<KeptAnswer, 'head' | 'bytes'>>;
+
+/** For a reply that was kept as a whole, unless `head` and its length specify otherwise. */
+export function extract(
+  capability: Capability,
+  reply: unknown,
+  contentType = 'application/json',
+  { head, bytes, ...hints }: Hints = {},
+) {
+  const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
+  const tail = Buffer.isBuffer(reply) ? reply : Buffer.from(text);
+  const answer = { tail, head: head ?? Buffer.alloc(0), bytes: bytes ?? tail.length, contentType };
+  return extractUsage(capability, answer, hints);
+}

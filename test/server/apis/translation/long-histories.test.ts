@@ -1,0 +1,48 @@
+/**
+ * Agents send their whole history with every turn, so the cost of translating it must stay low and grow linearly with
+ * its size.
+ */
+import { describe, expect, test } from 'vitest';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
+import { cpuMsOf } from '../../../support/cpu-work.ts';
+import { longHistory } from './long-histories.ts';
+import { moment, targetOf, translatorOf } from './translating.ts';
+
+const models: Record<UpstreamWireName, string> = {
+  'openai-chat': 'kimi-k3',
+  'openai-responses': 'gpt-5.4',
+  'anthropic-messages': 'claude-sonnet-4-5',
+  'gemini-generate': 'gemini-3-pro',
+  'bedrock-converse': 'openai.gpt-oss-120b-1:0',
+};
+const clients = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate'] as const;
+const pairs = clients.flatMap((client) =>
+  (Object.keys(models) as UpstreamWireName[])
+    .filter((upstream) => upstream !== client)
+    .map((upstream) => [client, upstream] as const),
+);
+
+const kilobyte = 1_000;
+const rounds = 9;
+
+/** The minimum of several rounds, in milliseconds of processor time. */
+async function leastMs(client: WireName, upstream: UpstreamWireName, body: Buffer): Promise<number> {
+  const translator = translatorOf(client, upstream);
+  const named = client === 'gemini-generate' ? { model: 'm', stream: true } : undefined;
+  const work = () => translator.request(translator.read(body, named), targetOf(models[upstream])).events(moment);
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round++) least = Math.min(least, await cpuMsOf(work));
+  return least;
+}
+
+describe.each(pairs)('a history of %s for %s', (client, upstream) => {
+  test('of 200 kB with 60 calls is translated within 15 ms', async () => {
+    expect(await leastMs(client, upstream, longHistory(client, 200 * kilobyte, 60))).toBeLessThan(15);
+  });
+
+  test('takes about twice as long with twice the length', async () => {
+    const once = await leastMs(client, upstream, longHistory(client, 400 * kilobyte, 120));
+    const twice = await leastMs(client, upstream, longHistory(client, 800 * kilobyte, 240));
+    expect(twice / once).toBeLessThan(3.5);
+  });
+});

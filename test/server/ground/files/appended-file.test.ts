@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AppendedFile } from '../../../../server/ground/files/appended-file.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { onlyIf } from '../../../support/only-if.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-appended-'));
+  path = join(folder, 'lines');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const patientMs = 60_000;
+const isLinux = onlyIf(process.platform === 'linux', '/dev/full and pipes that are open for both are Linux’s');
+
+test('lines are in the file in their order, whatever is written while others are on their way', async () => {
+  const file = new AppendedFile(path);
+  const lines = Array.from({ length: 5_000 }, (_, number) => `${number} ${'x'.repeat(number % 100)}\n`);
+  for (const line of lines) {
+    file.write(line);
+    if (line.startsWith('1')) file.flush();
+  }
+  await file.finish(patientMs);
+  expect(readFileSync(path, 'utf8')).toBe(lines.join(''));
+  expect([file.unwrittenLines, file.isStuck]).toEqual([0, false]);
+});
+
+test.runIf(isLinux)('a full disk does not hold up the end, which tells how many lines it did not take', async () => {
+  symlinkSync('/dev/full', path);
+  const file = new AppendedFile(path);
+  for (let line = 0; line < 30_000; line++) file.write('a line\n');
+  await file.finish(patientMs);
+  expect([file.unwrittenLines, file.isStuck]).toEqual([30_000, false]);
+});
+
+test.runIf(isLinux)('a disk that hangs holds up the end no longer than it may', async () => {
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const file = new AppendedFile(path);
+  for (let line = 0; line < 30_000; line++) file.write('a line\n');
+  await file.finish(50);
+  expect(file.isStuck).toBe(true);
+  expect(file.unwrittenLines).toBeGreaterThan(0);
+  // Frees the thread that writes, for which the end of this process would wait.
+  await eventually(() => {
+    try {
+      readSync(reader, Buffer.alloc(64 * 1024));
+    } catch {
+      // There is nothing to read at the moment.
+    }
+    return !file.isStuck;
+  });
+  closeSync(reader);
+});
+
+test('lines beyond what is kept in memory are counted as lost', async () => {
+  const file = new AppendedFile(path);
+  const long = `${'x'.repeat(10 * 1024 * 1024)}\n`;
+  file.write(long);
+  file.write(long);
+  file.write(long);
+  await file.finish(patientMs);
+  expect(file.unwrittenLines + readFileSync(path, 'utf8').split('\n').length - 1).toBe(3);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { LossNote } from '../../../../server/contract/loss-codes.ts';
+import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { csvField, exportRequests } from '../../../../server/store/sqlite/export.ts';
+import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
+import { finishedRow, silent } from './records.ts';
+
+test('CSV names what a translation lost, and how often', async () => {
+  const dropped: LossNote[] = [
+    { code: 'no-equal', field: 'top_k', times: 1 },
+    { code: 'provider-tool', field: 'tools[]', times: 3 },
+  ];
+  const database = openDatabase(':memory:');
+  const ledger = createLedger({ database, log: silent });
+  ledger.finished(finishedRow('req_1', { dropped }));
+  let whole = '';
+  for await (const piece of exportRequests(ledger, 'csv', {})) whole += piece;
+  const [names = '', row = ''] = whole.split('\r\n');
+  expect(names).toMatch(/,client_retries,dropped,emulated$/);
+  expect(row).toMatch(/,0,"top_k \(no-equal\), tools\[\] \(provider-tool, 3 times\)",$/);
+});
+
+test.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['=HYPERLINK("x","y")', `"'=HYPERLINK(""x"",""y"")"`],
+  ['\t=1', "'\t=1"],
+  ['\r=1', `"'\r=1"`],
+  [-1.5, '-1.5'],
+  [true, 'true'],
+  [null, ''],
+  [undefined, ''],
+])('the CSV field of %j is %j', (value, field) => {
+  expect(csvField(value)).toBe(field);
+});
