@@ -586,6 +586,7 @@ function sourceOf(body: JsonBody): string | null {
  * pieces.
  */
 export const lookAtNone = [
+  'WireTranslation',
   'onePage',
   // They read the user's configuration and the results of Google's library.
   'readAwsKeys',

@@ -145,7 +145,7 @@ export class RequestPreparation {
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const isAllowed = translation !== null || !this.#refusesLosses;
     const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
-    this.#refusedReasoning ??= new RefusedReasoning();
+    this.#refusedReasoning ??= new RefusedReasoning(this.#call.match.route.wire.name);
     return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
   }
 

@@ -3,7 +3,7 @@
  * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
  */
 
-import { withoutThinking } from '../../apis/anthropic/translation/without-thinking.ts';
+import { withoutReasoning } from '../../apis/translation/wire-translations.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { Sendable } from '../request/request-body.ts';
@@ -18,7 +18,13 @@ interface Refused {
 }
 
 export class RefusedReasoning {
+  readonly #wire: string;
   readonly #targets = new Set<Target>();
+
+  /** `wire`: the client's. */
+  constructor(wire: string) {
+    this.#wire = wire;
+  }
 
   /** Whether the target has to be asked without reasoning. */
   isBy(target: Target): boolean {
@@ -27,7 +33,7 @@ export class RefusedReasoning {
 
   /** Removes reasoning from the body, for a target that receives the client's own format. */
   async without<T extends Sendable>(sendable: T): Promise<T> {
-    const body = sendable.bytes ? withoutThinking(await sendable.bytes()) : null;
+    const body = sendable.bytes ? withoutReasoning(this.#wire, await sendable.bytes()) : null;
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 

@@ -3,12 +3,12 @@
  * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
 
-import { droppedBetas } from '../../apis/anthropic/translation/betas.ts';
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
+import { headerLosses } from '../../apis/translation/wire-translations.ts';
 import { pattern } from '../../ground/bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
@@ -85,7 +85,7 @@ export class RequestTranslation {
       options.body,
       fromPath,
       (conversation) => reasoning.restored(conversation),
-      droppedBetas(call.headers['anthropic-beta']),
+      headerLosses(call.headers),
     );
     this.#upstreamCall = {
       ...call,

@@ -1,11 +1,13 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { anthropicErrorStatus, writeAnthropicError } from '../write-error.ts';
+import { droppedBetas } from './betas.ts';
 import { parseMessagesAnswer } from './parse-answer.ts';
 import { MessagesEventParser } from './parse-events.ts';
 import { parseMessagesRequest } from './parse-request.ts';
 import { renderMessagesAnswer } from './render-answer.ts';
 import { MessagesEventRenderer } from './render-events.ts';
 import { renderMessagesRequest } from './render-request.ts';
+import { withoutThinking } from './without-thinking.ts';
 
 /** `POST /v1/messages` of Anthropic's API. */
 export const anthropicMessages: WireTranslation = {
@@ -19,4 +21,6 @@ export const anthropicMessages: WireTranslation = {
   }),
   eventParser: () => new MessagesEventParser(),
   eventRenderer: (context) => new MessagesEventRenderer(context),
+  headerLosses: (headers) => droppedBetas(headers['anthropic-beta']),
+  withoutReasoning: withoutThinking,
 };

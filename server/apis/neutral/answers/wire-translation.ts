@@ -1,6 +1,6 @@
 /** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
 import type { StreamEvent } from '../../core/sse-event.ts';
-import type { Losses } from '../losses.ts';
+import type { Loss, Losses } from '../losses.ts';
 import type { Conversation } from '../neutral.ts';
 import type { Answer, AnswerError, AnswerEvent, DeltaEvent } from '../neutral-answer.ts';
 import type { RenderedRequest, Target } from '../requests/rendering.ts';
@@ -41,6 +41,13 @@ export interface ClientTranslation {
    */
   renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
   eventRenderer(context: AnswerContext): EventRenderer;
+  /** What the API's own headers ask for that no other API has. Absent if it has no such headers. */
+  headerLosses?(headers: Readonly<Record<string, string>>): Loss[];
+  /**
+   * The body of a request without its reasoning, which a provider has refused. Null if there is none, so that a retry
+   * would not help; absent if no provider of the API refuses reasoning.
+   */
+  withoutReasoning?(body: Buffer): Buffer | null;
 }
 
 /** A wire by which providers are called. */

@@ -1,6 +1,5 @@
 /** The most expensive input that clients and upstreams could send to the translation of requests and answers. */
 
-import { withoutThinking } from '../../../../server/apis/anthropic/translation/without-thinking.ts';
 import { overflowIn } from '../../../../server/apis/core/errors/context-overflow.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
@@ -8,6 +7,7 @@ import { unwrapSeals } from '../../../../server/apis/neutral/requests/carried-re
 import { CustomInputReader, customInput, isCutInput } from '../../../../server/apis/neutral/requests/custom-input.ts';
 import { carriedOrigin, newestResultIds } from '../../../../server/apis/neutral/requests/reasoning-origin.ts';
 import { AnswerSoFar, RestOfAnswer } from '../../../../server/apis/translation/answer-so-far.ts';
+import { withoutReasoning } from '../../../../server/apis/translation/wire-translations.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { TextFastPath } from '../../../../server/exchange/translation/text-fast-path.ts';
@@ -156,7 +156,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'messages that are translated': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['estimateInputTokens', 'textPart', 'withoutThinking'],
+    readers: ['estimateInputTokens', 'textPart', 'withoutThinking', 'withoutReasoning'],
     inputs: {
       blocks: [
         '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[',
@@ -186,7 +186,7 @@ export const worstTranslations: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       requests('anthropic-messages')(bytes);
-      withoutThinking(bytes);
+      withoutReasoning('anthropic-messages', bytes);
     },
   },
   'items that are translated': {
