@@ -71,7 +71,6 @@ const exchangeOrder = [
   'cache',
   'cassette',
   'attempts',
-  'shadow',
   'realtime',
   'exchange.ts',
 ];

@@ -19,7 +19,6 @@ import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { sessions } from './en/sessions.ts';
 import { settings } from './en/settings.ts';
-import { shadows } from './en/shadows.ts';
 import { shell } from './en/shell.ts';
 import { team } from './en/team.ts';
 import { timedCapture } from './en/timed-capture.ts';
@@ -59,7 +58,6 @@ export const en = {
   requests,
   inspector,
   sessions,
-  shadows,
   settings,
   playground,
   palette,

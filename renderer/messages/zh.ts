@@ -19,7 +19,6 @@ import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
-import { shadows } from './zh/shadows.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
 import { timedCapture } from './zh/timed-capture.ts';
@@ -60,7 +59,6 @@ export const zh: Messages = {
   requests,
   inspector,
   sessions,
-  shadows,
   settings,
   playground,
   palette,

@@ -4,7 +4,7 @@ import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime, table } from './output.ts';
 
-export function describeRequest(request: RequestView, shadow: RequestView | null = null): string {
+export function describeRequest(request: RequestView): string {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
   const facts: [name: string, value: string | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
@@ -19,7 +19,6 @@ export function describeRequest(request: RequestView, shadow: RequestView | null
     ['usage', usageFact(request)],
     ['cache', cacheFact(request.cached)],
     ['cassette', request.cassette],
-    ['shadow', shadow && describeShadow(shadow)],
     ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
   ];
@@ -51,17 +50,6 @@ function usageFact({ usage, usageCertainty, costUsd }: RequestView): string | nu
     `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'} tokens`,
     costUsd === null ? 'of unknown cost' : `$${costUsd.toFixed(6)}`,
     certainties[usageCertainty],
-  ];
-  return facts.filter((each) => each !== null).join(', ');
-}
-
-function describeShadow({ id, provider, modelServed, costUsd, totalMs, outcome, sameAnswer }: RequestView): string {
-  const facts = [
-    `${id}  ${provider ?? '-'}/${modelServed ?? '-'}`,
-    outcome ?? 'running',
-    costUsd === null ? null : `$${costUsd.toFixed(6)}`,
-    totalMs === null ? null : `${Math.round(totalMs)} ms`,
-    sameAnswer === null ? null : sameAnswer ? 'same answer' : 'another answer',
   ];
   return facts.filter((each) => each !== null).join(', ');
 }

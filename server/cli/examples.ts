@@ -76,7 +76,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice group put default --order openai=0 --order groq=1',
     'sluice group put tests --cache ttl=1d,coalesce',
     'sluice group put tests --cassette cassettes --cassette-mode replay',
-    'sluice group put default --shadow target=groq/openai/gpt-oss-120b,share=10%,usd=1',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],
@@ -117,7 +116,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   compare: [
     'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
   ],
-  shadow: ['sluice shadow', 'sluice shadow --group writing --since 7d'],
   'faults judge': [
     'sluice faults judge -- node ask.js',
     'sluice faults judge --only "rate limit" --show -- node ask.js',

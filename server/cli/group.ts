@@ -10,7 +10,6 @@ import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
-import { parseShadow, type ShadowChoice, shadowHelp } from './shadow-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
@@ -26,7 +25,6 @@ interface PutOptions extends CassetteFlags {
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
   cache?: CacheChoice;
-  shadow?: ShadowChoice;
 }
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -63,9 +61,9 @@ function addPut(group: Command, { on }: Verbs): void {
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit: limits, unpriced } = options;
-    const { cache, shadow } = options;
+    const { cache } = options;
     const cassette = cassetteChoice(options, found?.cassette ?? null);
-    const switched = { cache: nullIfOff(cache), cassette: nullIfOff(cassette), shadow: nullIfOff(shadow) };
+    const switched = { cache: nullIfOff(cache), cassette: nullIfOff(cassette) };
     const changes = { name, models, deny, providers, order, defaults, capture, limits, unpriced, ...switched };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
@@ -130,7 +128,6 @@ function putCommand(group: Command): Command {
       'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
-    .option('--shadow <settings>', `also send a share of the requests elsewhere: off, or ${shadowHelp}`, parseShadow)
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
   return addCassetteOptions(put, 'group');
@@ -147,7 +144,6 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['capture', group.capture ? 'on' : 'off'],
     ['cache', group.cache === null ? 'off' : 'on'],
     ['cassette', describeCassette(group.cassette, 'off')],
-    ['shadow', describeShadow(group.shadow)],
   ];
   const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');
@@ -159,12 +155,6 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     'Available models:',
     names || 'none',
   ].join('\n');
-}
-
-function describeShadow(shadow: GroupConfig['shadow']): string {
-  if (shadow === null) return 'off';
-  const { target, share, dailyUsd } = shadow;
-  return `${target}, ${Number((share * 100).toFixed(2))} % of the requests, up to $${dailyUsd} a day`;
 }
 
 function passthroughOf(option: string | undefined): Pick<GroupConfig, 'passthrough'> {

@@ -51,8 +51,8 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
-  const { request, shadow } = await control.query({ type: 'request', id });
-  output.show(request, describeRequest(request, shadow));
+  const { request } = await control.query({ type: 'request', id });
+  output.show(request, describeRequest(request));
 }
 
 async function showList(

@@ -37,7 +37,6 @@ import type { ServeOptions } from './serve.ts';
 import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
-import { addShadowVerb } from './shadow.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
@@ -136,7 +135,6 @@ export function createProgram(terminal: Terminal): Command {
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
   addCompareVerb(program, verbs);
-  addShadowVerb(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

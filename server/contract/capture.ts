@@ -5,7 +5,7 @@
 
 /**
  * Why a request is captured: its group or key has `capture` on, capture was switched on for some minutes
- * (`capture.start`), its client sent `x-sluice-capture: on`, or it has a shadow or is one (see `shadow.ts`).
+ * (`capture.start`), its client sent `x-sluice-capture: on`, or an earlier version compared it with a shadow.
  */
 export const captureCauses = ['group', 'key', 'timed', 'header', 'shadow'] as const;
 export type CaptureCause = (typeof captureCauses)[number];

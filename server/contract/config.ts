@@ -14,7 +14,6 @@ import { passesThrough } from './passthrough.ts';
 import { personId } from './people.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
 import { settingsSchema } from './settings.ts';
-import { shadowSchema } from './shadow.ts';
 
 /** The id of the built-in demo provider, which no configuration contains. */
 export const demoProviderId = 'demo';
@@ -173,8 +172,6 @@ export const groupSchema = z.strictObject({
   cache: cacheSchema.nullable().default(null),
   /** Record its requests, or answer them from recordings. `null`: neither. */
   cassette: cassetteSchema.nullable().default(null),
-  /** Also send a share of the answered requests to another target, to compare its answers. `null`: none. */
-  shadow: shadowSchema.nullable().default(null),
 });
 
 const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');
@@ -276,10 +273,6 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
     if (problem !== null) issue(['groups', index, 'passthrough'], problem);
   });
   const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
-  groups.forEach(({ shadow }, index) => {
-    const problem = shadow === null ? null : whyNoShadow(shadow.target, aliases, providerIds);
-    if (problem !== null) issue(['groups', index, 'shadow', 'target'], problem);
-  });
   const groupIds = new Set(groups.map(({ id }) => id));
   aliases.forEach(({ targets }, index) => {
     for (const { provider } of targets) {
@@ -290,15 +283,6 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
     if (!groupIds.has(group)) issue(['keys', index, 'group'], `there is no group "${group}"`);
     if (!hash && !secret) issue(['keys', index], 'a key needs "hash" or "secret"');
   });
-}
-
-/** Why requests cannot be sent to this shadow target; null if they can. */
-function whyNoShadow(target: string, aliases: readonly AliasConfig[], providerIds: ReadonlySet<string>): string | null {
-  if (aliases.some(({ name }) => name === target)) return null;
-  const slash = target.indexOf('/');
-  if (slash < 1 || slash === target.length - 1) return `there is no alias "${target}": name one, or use provider/model`;
-  const provider = target.slice(0, slash);
-  return providerIds.has(provider) ? null : `there is no provider "${provider}"`;
 }
 
 /** Why a group cannot forward the requests that Sluice does not serve itself to this provider; null if it can. */

@@ -2,7 +2,6 @@
 import type { Operation } from './capability.ts';
 import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
-import type { ShadowedRequest } from './shadow.ts';
 
 /**
  * How reliable a usage is. `reserved`: as much as the request might have used, because a hard budget applies and the usage
@@ -137,10 +136,24 @@ export interface RequestStarted {
   /** Null if it belongs to no session. */
   session: RequestSession | null;
   /**
-   * The request that this shadow repeats at its group's shadow target; null if it is a client's own request. A shadow
-   * is not counted for any key. Usage by key or group lists it under `shadow:` followed by the group's id.
+   * The client's request that this shadow repeated at another target; null if it is a client's own. Only earlier versions sent
+   * shadows. They are not counted for any key. Usage by key or group lists them under `shadow:` followed by the group's id.
    */
   shadowOf: ShadowedRequest | null;
+}
+
+/** The client's request that a shadow repeated, as it ended. */
+export interface ShadowedRequest {
+  /** Its request id. */
+  id: string;
+  provider: string | null;
+  /** The upstream model that answered it. */
+  model: string | null;
+  /** US dollars; null if unknown. */
+  costUsd: number | null;
+  firstByteMs: number | null;
+  totalMs: number;
+  outputTokens: number | null;
 }
 
 /**
@@ -197,7 +210,7 @@ export interface RequestRecord extends RequestStarted {
   /** What a cassette did: it answered instead of a provider, or it recorded the answer; null if neither. */
   cassette: CassetteNote | null;
   /**
-   * For a shadow: whether its answer is the same as that of the request it repeats; null if they could not be compared.
+   * For a shadow: whether its answer was the same as that of the request it repeated; null if they could not be compared.
    */
   sameAnswer: boolean | null;
 }

@@ -30,7 +30,6 @@ import type {
 } from './request-views.ts';
 import { sessionId } from './session-commands.ts';
 import type { SessionInFull, SessionView } from './session-views.ts';
-import type { ShadowReport } from './shadow.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -163,8 +162,6 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
-  /** Compares shadow requests with the clients' own. Reads the newest 100,000 shadows. */
-  z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: timeMs.optional() }),
   /** Requests without a valid key. They have no ledger rows, but up to 10,000 counts by reason and minute. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: timeMs.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -262,7 +259,6 @@ export interface QueryResults {
   /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
   sessions: { sessions: SessionView[]; next: number | null };
   session: SessionInFull;
-  shadows: ShadowReport;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

@@ -43,6 +43,14 @@ export const removedFeatures: readonly RemovedFeature[] = [
     instead: 'sluice COMMAND --help shows its text',
     words: ['manual'],
   },
+  {
+    name: 'shadow requests',
+    instead:
+      'to try another model, capture requests and compare it on them ("sluice compare", or "Compare models…" in the window)',
+    fields: { 'groups.*.shadow': null },
+    words: ['shadow', 'group put --shadow'],
+    calls: ['shadows'],
+  },
 ];
 
 /** Says that a feature is gone, in one sentence. */

@@ -50,8 +50,6 @@ export interface RequestInFull {
   /** Null if nothing is kept; `captureAbsence` then has the reason. */
   capture: CapturedExchange<CapturedBody> | null;
   captureAbsence: CaptureAbsence | null;
-  /** The request that repeats it at its group's shadow target; null if there is none. */
-  shadow: RequestView | null;
 }
 
 export interface UsageView extends UsageTotals {

@@ -9,7 +9,6 @@ import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
-import type { ShadowReport } from '../contract/shadow.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
@@ -74,7 +73,6 @@ interface ControlPorts {
   createAdminUrl(): string;
   /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
-  skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   people: PeopleControl;

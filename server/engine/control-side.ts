@@ -3,9 +3,7 @@
  */
 import { join } from 'node:path';
 import type { AnswerCache } from '../cache/answer-cache.ts';
-import { groupOfShadows } from '../contract/ledger.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
-import type { ShadowReport } from '../contract/shadow.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import type { AdminToken } from '../control/admin-token.ts';
 import type { CassetteControl } from '../control/changes/check-cassette.ts';
@@ -51,7 +49,6 @@ interface ControlSidePorts {
   prices: PriceTable;
   observability: Observability;
   sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
-  skippedShadows: () => ShadowReport['skipped'];
   /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -79,10 +76,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(ports, secrets.open, (id) => control.providerChanged(id));
-  const limits = await openLimits(gatewayPorts, { ...ports, live }, (notice) => {
-    // A reached limit of shadows affects no client; the query `shadows` reports it.
-    if (groupOfShadows(notice.id) === null) control.limitReached(notice);
-  });
+  const limits = await openLimits(gatewayPorts, { ...ports, live }, (notice) => control.limitReached(notice));
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => (gatewayPorts.people ? ports.origin() : windowUrl(ports.origin(), access.token));
@@ -103,7 +97,6 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     ...controlOf(people, access, { ...gatewayPorts, transport }),
     log,
     sessionStopChanged: ports.sessions.setStopped,
-    skippedShadows: ports.skippedShadows,
     typicalPrice: ports.typicalPrice,
     prices: ports.prices,
     openSecrets: secrets.open,

@@ -13,7 +13,6 @@ import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
-import type { ShadowRunner } from '../exchange/shadow/shadow-runner.ts';
 import { startAwakeClock } from '../ground/awake-clock.ts';
 import { LoopWatch } from '../ground/loop-watch.ts';
 import { descriptorLimit } from '../ground/machine-shortage.ts';
@@ -36,7 +35,6 @@ import { type Foundations, openFoundations } from './foundations.ts';
 import { followNetwork } from './network.ts';
 import { followSettings, openObservability } from './observability.ts';
 import type { GatewayPorts } from './ports.ts';
-import { openShadows } from './shadows.ts';
 
 export interface Gateway {
   /** Random at each start; `/healthz` returns it. */
@@ -88,13 +86,12 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     gatewayPorts: ports,
     ...base,
     observability,
-    skippedShadows: () => shadows.skipped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, ...address.view() }),
     origin: address.origin,
   });
   const { live, control } = side;
-  const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
+  const api: ApiPorts = openApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -111,7 +108,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     network.stop();
     stopClock();
     side.routes.close();
-    await shadows.stopAfter(server?.stop(drainMs));
+    await server?.stop(drainMs);
     await poller.stop();
     api.loopWatch.stop();
     await side.stop();
@@ -144,20 +141,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
-interface ServedApi {
-  api: ApiPorts;
-  shadows: ShadowRunner;
-}
-
 function openApi(
   ports: GatewayPorts,
   base: Foundations,
   side: ControlSide & { observability: Observability },
-): ServedApi {
+): ApiPorts {
   const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const api = { ...apiPorts(ports, base, side), loopWatch };
-  const shadows = openShadows(api, { ...base, ...side, logRequest: ports.logRequest });
-  return { api: { ...api, shadows }, shadows };
+  return { ...apiPorts(ports, base, side), loopWatch };
 }
 
 interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
@@ -203,7 +193,7 @@ function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
+): Omit<ApiPorts, 'loopWatch'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
   const finished = (ended: RequestRecord, books?: BookedJob) => {
     // Limits and sessions count what the ledger will hold.

@@ -38,7 +38,6 @@ import type { OutgoingCall } from './request/outgoing-call.ts';
 import type { RequestBody } from './request/request-body.ts';
 import { assignSession } from './sessions/assign-session.ts';
 import type { SessionTracker } from './sessions/session-tracker.ts';
-import type { ChosenRequest, ShadowRunner } from './shadow/shadow-runner.ts';
 
 export interface ExchangePorts extends UpstreamAttemptsPorts {
   limiter: Limiter;
@@ -46,7 +45,6 @@ export interface ExchangePorts extends UpstreamAttemptsPorts {
   sessions: SessionTracker;
   prices: PriceTable;
   cache: AnswerCache;
-  shadows: Pick<ShadowRunner, 'choose'>;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   /** Begins spans. */
@@ -82,8 +80,6 @@ export class Exchange {
   #capture: ExchangeCapture | null = null;
   /** Null if no cassette applies to the request. */
   #cassette: RequestCassette | null = null;
-  /** Null unless the request was selected to get a shadow. */
-  #shadowRequest: ChosenRequest | null = null;
   /** Null if the response cache does not apply to the request. */
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
@@ -177,7 +173,6 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    if (this.#shadowRequest !== null) this.#shadowRequest.call = call;
     const responseCapture = this.#capture?.response ?? null;
     const tap = this.#cassette ? joinTaps([responseCapture, this.#cassette.recording]) : responseCapture;
     const { cache: settings } = call.group;
@@ -237,12 +232,8 @@ export class Exchange {
     const { request, snapshot } = this.#options;
     const { tracer } = this.#ports.observability;
     if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
-    const { shadow } = member.group;
-    if (shadow !== null)
-      this.#shadowRequest = this.#ports.shadows.choose(shadow, { ...this.#options, group: member.group });
-    const cause =
-      this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]) ?? this.#shadowRequest?.captureCause;
-    if (cause == null) return;
+    const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
+    if (cause === null) return;
     const { maxBytes } = snapshot.settings.capture;
     this.#trace.captured = cause;
     this.#capture = new ExchangeCapture({ maxBytes, request, presentedKeys: this.#trace.presentedKeys });
@@ -264,11 +255,6 @@ export class Exchange {
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
     const { prices, capture } = this.#ports;
-    const shadow = this.#shadowRequest?.prepare(body) ?? null;
-    if (shadow === null && this.#trace.captured === 'shadow') {
-      this.#trace.captured = null;
-      this.#capture = null;
-    }
     const unfetchable = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#fallbackUsage, unfetchable });
     this.#cassette?.end(accounting.usage);
@@ -279,7 +265,6 @@ export class Exchange {
     this.#book(record, body);
     const capturedExchange = this.#capture?.exchange(this.#trace) ?? null;
     if (capturedExchange) capture(this.#trace.id, capturedExchange);
-    shadow?.begin(record, capturedExchange);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#cacheLookup = null;

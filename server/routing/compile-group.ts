@@ -2,7 +2,6 @@ import type { AliasConfig, GroupConfig } from '../contract/config.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
 import { compilePassthrough } from './compile-passthrough.ts';
-import { compileShadow } from './compile-shadow.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
@@ -36,7 +35,6 @@ export function compileGroup(
     ...routing,
     limited: compileLimits('group', group),
     passthrough: compilePassthrough(group, routing.providers),
-    shadow: compileShadow(group),
   };
 }
 

@@ -67,19 +67,8 @@ export interface CompiledGroup {
   policy: Policy;
   /** Null: its answers are not cached. */
   cache: CacheSettings | null;
-  /** Null: its requests get no shadows. */
-  shadow: CompiledShadow | null;
   /** By provider id; the provider's own override the group's, and these the defaults. */
   timeouts: ReadonlyMap<string, TargetTimeouts>;
-}
-
-export interface CompiledShadow {
-  /** A model's name as clients of the group would send it. */
-  target: string;
-  /** Above 0, at most 1. */
-  share: number;
-  /** The limits for shadows: a budget, and how many run at the same time. */
-  limited: Limited;
 }
 
 export interface RankedProvider {

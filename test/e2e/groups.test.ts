@@ -59,7 +59,6 @@ describe('a group', () => {
       Limits: '1 request per minute · $5.00 a day',
       'Response cache': 'Off',
       'Record and replay': 'Off',
-      'Shadow requests': 'Off',
       Capture: 'Only when a client asks',
     };
     for (const [title, summary] of Object.entries(summaries)) {
@@ -76,15 +75,15 @@ describe('a group', () => {
 
   it('shows a folded part again where what is typed in it cannot be saved, and changes nothing', async () => {
     const { page, gateway } = await open({ screen: '/groups/default', config });
-    const toggle = page.getByRole('button', { name: 'Shadow requests', exact: true });
+    const toggle = page.getByRole('button', { name: 'Record and replay', exact: true });
     await toggle.press('Enter');
-    await page.getByRole('switch', { name: 'Also send a share of the requests to another model' }).press('Space');
+    await page.getByRole('radio', { name: 'Record', exact: true }).press('Space');
     await toggle.press('Enter');
     expect(await toggle.getAttribute('aria-expanded')).toBe('false');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
-    await expectFocus(page.getByRole('textbox', { name: 'Model', exact: true }));
+    await expectFocus(page.getByRole('textbox', { name: 'Folder', exact: true }));
     expect(await toggle.getAttribute('aria-expanded')).toBe('true');
-    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.shadow).toBeNull();
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.cassette).toBeNull();
   });
 
   it('keeps what is typed while a save is in flight, as unsaved', async () => {

@@ -57,7 +57,6 @@ import { type StreamName, streams } from './apis/openai/streams.ts';
 import { worstPairs } from './apis/translation/worst-pairs.ts';
 import { worstTranslations } from './apis/translation/worst-translations.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
-import { worstShadows } from './exchange/worst-shadows.ts';
 import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
 
@@ -209,7 +208,6 @@ const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
-  ...worstShadows,
   ...worstTranslations,
   ...worstPairs,
   ...worstMessages,
@@ -625,8 +623,6 @@ export const lookAtNone = [
   'openUpstream',
   'ResponseObserver',
   'joinTaps',
-  // `same-answer.ts` reads the captured answers.
-  'ShadowRequest',
   'sendStored',
   'StreamDecoder',
   'listVideos',

@@ -41,6 +41,8 @@ export const requests = {
   keyPlaceholder: 'YOUR_KEY',
   /** A request's attempts in order: `3 attempts: failed, failed, answered`. */
   attemptsInWords: (count: string, states: string) => `${counted(count, 'attempt')}: ${states}`,
+  /** Requests that earlier versions repeated at another model. `mark`: in lists, beside the path. */
+  shadows: { mark: 'shadow', account: (group: string) => `Shadows of ${group}`, original: 'Shadow of' },
   attemptStates: { failed: 'failed', stopped: 'stopped', answered: 'answered' },
   tokensPerSecond: (count: string) => `${counted(count, 'token')} per second`,
   search: 'Search requests',

@@ -29,6 +29,7 @@ export const requests: typeof english.requests = {
   emptyNext: '用你的密钥发送一个，它就会出现在这里：',
   keyPlaceholder: 'YOUR_KEY',
   attemptsInWords: (count, states) => `${count} 次尝试：${states}`,
+  shadows: { mark: '影子', account: (group) => `${group} 的影子请求`, original: '原请求' },
   attemptStates: { failed: '失败', stopped: '已停止', answered: '已回答' },
   tokensPerSecond: (count) => `每秒 ${count} 个 token`,
   search: '搜索请求',

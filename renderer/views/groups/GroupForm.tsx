@@ -25,7 +25,6 @@ import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
-import { ShadowField } from './ShadowField.tsx';
 
 /** Long enough that not every key press sends a query. */
 const typingPauseMs = 150;
@@ -39,7 +38,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const asOf = useControlState(modelListVersion);
   const [settledDraft] = useDebouncedValue(draft, typingPauseMs);
   // Left out, because an unfinished input there must not prevent the preview of models.
-  const previewed = { ...groupOf(settledDraft), cassette: null, shadow: null };
+  const previewed = { ...groupOf(settledDraft), cassette: null };
   const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, asOf);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, asOf);
   const locks = useLocks();
@@ -91,7 +90,6 @@ export function GroupForm({ group }: { group: GroupView }) {
             <GroupLimits {...part} group={group} lock={lockOf('limits')} unpricedLock={lockOf('unpriced')} />
             <CacheField {...part} group={group} lock={lockOf('cache')} />
             <CassetteField {...part} group={group} lock={lockOf('cassette')} />
-            <ShadowField {...part} group={group} lock={lockOf('shadow')} />
             <CaptureField {...part} lock={lockOf('capture')} />
           </div>
           <FormActions

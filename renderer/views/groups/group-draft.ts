@@ -34,7 +34,7 @@ export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): Gro
 }
 
 /** In the form that a command and the preview expect. */
-export function groupOf({ name, defaults, limits, passthrough, cassette, shadow, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, cassette, ...draft }: GroupDraft) {
   const filledDefaults = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
@@ -44,7 +44,6 @@ export function groupOf({ name, defaults, limits, passthrough, cassette, shadow,
     limits: limitsOf(limits),
     cassette: cassetteOf(cassette),
     // Without a target it is incomplete.
-    shadow: shadow && shadow.target.trim() !== '' ? { ...shadow, target: shadow.target.trim() } : null,
   };
 }
 

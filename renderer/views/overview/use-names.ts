@@ -7,7 +7,7 @@ import type { Dimension } from './load-usage.ts';
 
 /** What a person calls a key, group, provider or model by its id, of those that are shown; null: the requests that had none. */
 export function useNames(by: Dimension, shownIds: readonly (string | null)[]): (id: string | null) => string {
-  const { overview, shadows } = useMessages();
+  const { overview, requests } = useMessages();
   const { nameless } = overview;
   const providerName = useProviderName();
   const ids = shownIds.filter((id) => id !== null);
@@ -18,8 +18,8 @@ export function useNames(by: Dimension, shownIds: readonly (string | null)[]): (
       if (by === 'provider') return providerName(id);
       if (by === 'model') return id;
       const group = groupOfShadows(id);
-      return group === null ? (names.get(id) ?? id) : shadows.account(group);
+      return group === null ? (names.get(id) ?? id) : requests.shadows.account(group);
     },
-    [by, nameless, providerName, names, shadows],
+    [by, nameless, providerName, names, requests],
   );
 }

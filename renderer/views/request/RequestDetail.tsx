@@ -50,7 +50,7 @@ export function RequestDetail({ full }: { full: RequestInFull }) {
 function TabContent({ tab, full }: { tab: TabName; full: RequestInFull }): ReactNode {
   const { inspector: names } = useLocalization().messages;
   const { request, capture, captureAbsence } = full;
-  if (tab === 'summary') return <Summary full={full} />;
+  if (tab === 'summary') return <Summary request={full.request} />;
   if (tab === 'timeline') return <Timeline request={request} />;
   if (tab === 'attempts') {
     return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { CacheNote } from '../../../server/contract/ledger.ts';
-import type { RequestInFull, RequestView } from '../../../server/contract/request-views.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useGroup, useKey } from '../../state/use-found.ts';
@@ -12,21 +12,14 @@ import { Losses } from './Losses.tsx';
 import { outputRateOf } from './output-rate.ts';
 import classes from './RequestPanel.module.css';
 import { SessionLink } from './SessionLink.tsx';
-import { ShadowAnswer } from './ShadowAnswer.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
 /** The request, its target, timing, usage and cost. */
-export function Summary({ full }: { full: RequestInFull }) {
-  const { requests: names, shadows } = useLocalization().messages;
-  const { request, shadow } = full;
+export function Summary({ request }: { request: RequestView }) {
+  const { requests: names } = useLocalization().messages;
   return (
     <>
       <Facts request={request} />
-      {shadow && (
-        <Part title={shadows.answer}>
-          <ShadowAnswer full={full} shadow={shadow} />
-        </Part>
-      )}
       {/* No attempt of an interrupted request is known, but what it reserved counts. */}
       {(request.attempts.length > 0 || request.usageCertainty !== 'none') && (
         <Part title={names.usage}>
@@ -85,7 +78,7 @@ function Facts({ request }: { request: RequestView }) {
     [names.cache.name, request.cached && cacheFact(request.cached)],
     [messages.cassettes.name, request.cassette && messages.cassettes.results[request.cassette]],
     [
-      messages.shadows.original,
+      messages.requests.shadows.original,
       request.shadowOf && (
         <Link href={`/requests/${request.shadowOf.id}`}>{request.shadowOf.model ?? request.shadowOf.id}</Link>
       ),

@@ -79,7 +79,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
         </Link>
         {request.stream && <StreamMark />}
         {request.session && <SessionMark id={request.session.id} />}
-        {request.shadowOf && <span className={classes.soft}> {localization.messages.shadows.mark}</span>}
+        {request.shadowOf && <span className={classes.soft}> {localization.messages.requests.shadows.mark}</span>}
       </td>
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}

@@ -16,7 +16,5 @@ export const putAlias: Changer<'alias.put'> = (config, { alias }) => {
 export const removeAlias: Changer<'alias.remove'> = (config, { name }) => {
   const aliases = config.aliases.filter((alias) => alias.name !== name);
   if (aliases.length === config.aliases.length) throw controlError('not_found', { code: 'no-alias', id: name });
-  // Groups whose shadows used this alias send none any more.
-  const groups = config.groups.map((group) => (group.shadow?.target === name ? { ...group, shadow: null } : group));
-  return { config: { ...config, aliases, groups }, result: ({ revision }) => ({ revision }) };
+  return { config: { ...config, aliases }, result: ({ revision }) => ({ revision }) };
 };

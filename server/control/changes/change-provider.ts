@@ -87,17 +87,14 @@ function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases']
 }
 
 /**
- * A group that used the provider for passthrough or shadows has none afterwards; no other provider is chosen
- * automatically.
+ * A group that used the provider for passthrough has none afterwards; no other provider is chosen automatically.
  */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
   const order = group.order.filter((entry) => entry.provider !== id);
-  const isShadowed = group.shadow?.target.startsWith(`${id}/`);
   return {
     ...group,
     order,
     ...(group.passthrough === id && { passthrough: null }),
-    ...(isShadowed && { shadow: null }),
   };
 }
 

@@ -16,7 +16,6 @@ import {
   type QueryType,
   querySchema,
 } from '../../contract/queries.ts';
-import type { ShadowReport } from '../../contract/shadow.ts';
 import type { NetworkView } from '../../contract/status-views.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
@@ -27,7 +26,6 @@ import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
-import type { ShadowsQuestion } from '../../store/rules/shadow-sums.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 import { type Caller, checkScope } from '../../team/people/caller.ts';
@@ -64,7 +62,6 @@ export interface QueryPorts {
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
   cassettes: Pick<CassetteControl, 'view'>;
-  skippedShadows(): ShadowReport['skipped'];
   context: Pick<ChangeContext, 'ownAddresses'>;
   people: PeopleControl;
   dataFolder: string | null;
@@ -123,7 +120,6 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     sessions: ({ filter, limit, before }, { within }) =>
       ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
     session: ({ id }) => viewSession(ports, id),
-    shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -251,15 +247,6 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
   if (!key.enabled) return { code: 'key_disabled', nearest: null, message: `The key "${key.name}" is disabled.` };
   if (key.expiresAtMs === null || key.expiresAtMs > nowMs) return null;
   return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
-}
-
-async function viewShadows(
-  { ledger, skippedShadows }: Pick<QueryPorts, 'ledger' | 'skippedShadows'>,
-  question: ShadowsQuestion,
-): Promise<ShadowReport> {
-  const { groupId } = question;
-  const skipped = skippedShadows().filter((each) => groupId === undefined || each.groupId === groupId);
-  return { summaries: await ledger.summarizeShadows(question), skipped };
 }
 
 const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;

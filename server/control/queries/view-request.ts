@@ -3,15 +3,14 @@ import { controlError } from '../../contract/control-error.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
-type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture' | 'getShadow'>;
+type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture'>;
 
 /** Rejects with GatewayError `not_found`. */
 export async function viewRequest(ledger: RequestLedger, id: string): Promise<RequestInFull> {
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   const { capture, absence } = await ledger.readCapture(request);
-  const shadow = await ledger.getShadow(id);
-  return { request, capture: capture && viewCapture(capture), captureAbsence: absence, shadow };
+  return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
 }
 
 function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {

@@ -21,7 +21,6 @@ import type {
   RequestStarted,
 } from '../../contract/ledger.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
-import type { ShadowedRequest } from '../../contract/shadow.ts';
 import { awakeMs } from '../../ground/awake-clock.ts';
 import type { Labelled } from '../../ground/loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../../observability/request-tracing.ts';
@@ -150,8 +149,6 @@ export class RequestTrace implements Labelled {
   stream = false;
   /** Null before the request is planned. */
   session: SessionMark | null = null;
-  /** The request that this one repeats, and the group whose shadow it is; null: it is a client's own. */
-  shadow: { of: ShadowedRequest; groupId: string } | null = null;
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
@@ -193,14 +190,14 @@ export class RequestTrace implements Labelled {
       id: this.id,
       startedAt: this.startedAt,
       keyId: this.key?.id ?? null,
-      groupId: this.key?.groupId ?? this.shadow?.groupId ?? null,
+      groupId: this.key?.groupId ?? null,
       route: this.path,
       method: this.#method,
       capability: this.route?.wire.operation ?? null,
       modelAsked: this.#notedModel(this.model),
       stream: this.stream,
       session: this.session?.session ?? null,
-      shadowOf: this.shadow?.of ?? null,
+      shadowOf: null,
     };
   }
 

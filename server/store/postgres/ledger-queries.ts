@@ -9,7 +9,6 @@ import type { Postgres } from './postgres.ts';
 import { recordedNames } from './request-conditions.ts';
 import { countRequests, getRequest, listClients, listRequests, listUnpriced } from './request-queries.ts';
 import { getSession, listSessions } from './session-queries.ts';
-import { getShadow, summarizeShadows } from './shadow-queries.ts';
 import { summarizeUsage, usageOverTime } from './usage-queries.ts';
 
 interface Asking {
@@ -39,7 +38,5 @@ export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): Le
     readCapture: (request) => read(() => readCapture(postgres, request)),
     listSessions: (filter) => read(() => listSessions(postgres, filter)),
     getSession: (id, stopAtUsd) => read(() => getSession(postgres, id, stopAtUsd)),
-    getShadow: (requestId) => read(() => getShadow(postgres, requestId)),
-    summarizeShadows: (question) => read(() => summarizeShadows(postgres, question)),
   };
 }

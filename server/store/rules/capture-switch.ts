@@ -42,11 +42,6 @@ export class CaptureSwitch {
     return cause;
   }
 
-  /** Whether requests of the group may be captured for another reason than `capture`. */
-  mayCapture(groupId: string): boolean {
-    return !this.#ports.isLocked(groupId);
-  }
-
   #otherCause({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {
     if (key.capture) return 'key';
     if (this.#timedCaptures.length > 0 && this.#isTimed(group.id, key.id)) return 'timed';

@@ -11,12 +11,12 @@ import {
   type RequestSession,
   type RequestStarted,
   type Reserved,
+  type ShadowedRequest,
   type ToolResult,
   type Usage,
   type UsageCertainty,
 } from '../../contract/ledger.ts';
 import type { RequestView } from '../../contract/request-views.ts';
-import type { ShadowedRequest } from '../../contract/shadow.ts';
 import { json, number, type Row, type SqlValue, text } from './columns.ts';
 
 /** In the order of `startedValues`. */

@@ -11,11 +11,11 @@ import type {
   RequestSession,
   RequestStarted,
   Reserved,
+  ShadowedRequest,
   ToolResult,
   Usage,
 } from '../../contract/ledger.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
-import type { ShadowedRequest } from '../../contract/shadow.ts';
 import { isOrdinaryRow } from './ordinary-row.ts';
 import { maxAmount, maxErrorLength, maxInteger, maxMs, maxNameLength, maxTimeMs } from './row-bounds.ts';
 import type { BegunRow, EndedRow } from './rows.ts';

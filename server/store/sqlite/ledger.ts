@@ -15,13 +15,11 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
-import type { ShadowSummary } from '../../contract/shadow.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { BookedJob } from '../rules/rows.ts';
-import type { ShadowsQuestion } from '../rules/shadow-sums.ts';
 import { unreadable } from '../rules/unreadable.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
@@ -226,14 +224,6 @@ class SqliteLedger implements LocalLedger {
 
   getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null> {
     return this.#read((queries) => queries.getSession(id, stopAtUsd));
-  }
-
-  getShadow(requestId: string): Promise<RequestView | null> {
-    return this.#read((queries) => queries.getShadow(requestId));
-  }
-
-  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]> {
-    return this.#read((queries) => queries.summarizeShadows(question));
   }
 
   getRequest(id: string): Promise<RequestView | null> {

@@ -14,9 +14,7 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
-import type { ShadowSummary } from '../../contract/shadow.ts';
 import { number, text } from '../rules/columns.ts';
-import type { ShadowsQuestion } from '../rules/shadow-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
 import { readCapture } from './capture-rows.ts';
 import type { Database } from './database.ts';
@@ -27,7 +25,6 @@ import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
-import { shadowOf, summarizeShadows } from './shadows.ts';
 import { createTextIndex } from './text-index.ts';
 import { findUnpriced, type UnpricedUse } from './unpriced.ts';
 import { summarizeUsage } from './usage-summary.ts';
@@ -79,10 +76,6 @@ export interface LedgerQueries {
   listSessions(filter: SessionFilter): Promise<SessionPage>;
   /** null if there is no such session. `stopAtUsd` is the budget of each session. */
   getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
-  /** The shadow of a request; null if it has none. */
-  getShadow(requestId: string): Promise<RequestView | null>;
-  /** Of the newest 100,000 shadows; most requests first. */
-  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]>;
 }
 
 const rowsPerBatch = 4_000;
@@ -102,8 +95,6 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     },
     listSessions: (filter) => listSessions(database, filter),
     getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),
-    getShadow: async (requestId) => shadowOf(database, requestId),
-    summarizeShadows: (question) => summarizeShadows(database, question),
     getRequest: (id) => getRequest(database, id),
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),

@@ -52,7 +52,6 @@ const queryRules: Rules = {
   request: { keep: visibleRequest },
   sessions: 'within',
   session: { keep: visibleSession },
-  shadows: { ask: askAsManager },
   refusals: 'admin',
   clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },
   'connect-clients': 'admin',
@@ -107,14 +106,6 @@ function askAboutVisible<Query extends { key?: string | undefined; group?: strin
   return query;
 }
 
-function askAsManager(query: QueryMap['shadows'], { managed, groups }: Visibility): QueryMap['shadows'] {
-  const { groupId } = query;
-  if (groupId === undefined) throw forbidden();
-  if (!groups.has(groupId)) throw controlError('not_found', { code: 'no-group', id: groupId }, 'groupId');
-  if (!managed.has(groupId)) throw forbidden();
-  return query;
-}
-
 /** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
 export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
 
@@ -142,11 +133,10 @@ function visibleRoute(route: QueryResults['route']): QueryResults['route'] {
   return { ...route, candidates: usedCandidates.map((candidate) => ({ ...candidate, credentials: [] })) };
 }
 
-/** A shadow belongs to the group, not to the key whose request it repeats. */
 function visibleRequest(full: QueryResults['request'], visibility: Visibility): QueryResults['request'] {
-  const { request, shadow } = full;
+  const { request } = full;
   if (!sees(visibility, request)) throw controlError('not_found', { code: 'no-request', id: request.id });
-  return { ...full, shadow: shadow && sees(visibility, shadow) ? shadow : null };
+  return full;
 }
 
 function visibleSession(full: QueryResults['session'], visibility: Visibility): QueryResults['session'] {

@@ -113,7 +113,6 @@ const refusals: Record<string, readonly Refused[]> = {
   'faults run': [wrong('-- true', 'Give either a --profile or one or more --fault')],
   'faults judge': [wrong('', "missing required argument 'command'")],
   compare: [failed('req_0 --at main/a', 'Sluice is not running'), wrong('req_0', "required option '--at")],
-  shadow: [wrong('--since soon', 'Use a date')],
   usage: [wrong('--by mood', 'Allowed choices')],
   'settings get': [wrong('nonsense', 'There is no setting "nonsense"')],
   'settings set': [

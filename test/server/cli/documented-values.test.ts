@@ -1,6 +1,6 @@
 /**
  * Every word that the help of an option documents as a value does what it says, from the command line to the stored
- * configuration. `--shadow off` and `--cache off` once ended with "expected object, received string".
+ * configuration. `--cache off` once ended with "expected object, received string".
  */
 import { PassThrough, Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
@@ -94,12 +94,6 @@ const cases: Record<string, Case> = {
     line: 'group put team --cache WORD',
     at: group('cache'),
     stores: { on: expect.objectContaining({ ttlSeconds: expect.any(Number) }), off: null },
-  },
-  'group put --shadow': {
-    before: 'group put team --shadow target=main/m,share=10%,usd=1',
-    line: 'group put team --shadow WORD',
-    at: group('shadow'),
-    stores: { off: null },
   },
   'group put --limit': {
     before: 'group put team --limit usd=5/day',

@@ -22,7 +22,6 @@ test.each([
   [['alias', 'put', 'fast', '--target', 'a/b,weight=.'], '"weight" must be a number, not ".".'],
   [['alias', 'put', 'fast', '--target', 'a/b,context=128k'], '"context" must be a whole number, not "128k".'],
   [['group', 'put', 'team', '--policy', 'timeouts.firstByteMs=1.2.3'], 'timeouts.firstByteMs: '],
-  [['group', 'put', 'team', '--shadow', 'target=a/b,share=10%,usd=Infinity'], "option '--shadow <settings>'"],
   [['faults', 'run', '--fault', 'stall;after=1.2.3', '--', 'true'], '"after" of "stall" must be a number.'],
   [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
   [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],

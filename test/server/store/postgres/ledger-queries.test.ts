@@ -15,9 +15,7 @@ import {
   listUnpriced,
 } from '../../../../server/store/postgres/request-queries.ts';
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
-import { getShadow, summarizeShadows } from '../../../../server/store/postgres/shadow-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
-import type { ShadowsQuestion } from '../../../../server/store/rules/shadow-sums.ts';
 import type { UsageOverTimeQuestion, UsageQuestion } from '../../../../server/store/rules/usage-questions.ts';
 import { openDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
@@ -140,21 +138,6 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     for (const id of ['ses_1', 'ses_3', 'ses_none']) {
       expect(await getSession(postgres, id, 8)).toEqual(await sqlite.getSession(id, 8));
     }
-  });
-
-  const shadowQuestions: ShadowsQuestion[] = [{}, { groupId: 'g1' }, { sinceMs: noon - day }];
-
-  test.each(shadowQuestions)('about shadows, of %j', async (question) => {
-    const found = await summarizeShadows(postgres, question);
-    expect(found.length).toBeGreaterThan(1);
-    expect(found).toEqual(await sqlite.summarizeShadows(question));
-  });
-
-  test('about the shadow of a request', async () => {
-    for (const id of ['req_10', 'req_none']) {
-      expect(await getShadow(postgres, id)).toEqual(await sqlite.getShadow(id));
-    }
-    expect((await getShadow(postgres, 'req_10'))?.shadowOf?.id).toBe('req_10');
   });
 
   const steps: Omit<UsageOverTimeQuestion, 'by'>[] = [

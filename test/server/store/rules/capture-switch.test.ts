@@ -58,9 +58,3 @@ test('a group whose capture a team preset has locked is captured only as the pre
   expect(captureSwitch.causeOf({ ...caller, key: { id: 'k1', capture: true } }, 'on')).toBeNull();
   expect(captureSwitch.causeOf({ ...caller, group: { ...caller.group, capture: true } }, undefined)).toBe('group');
 });
-
-test('a locked group is not captured for its shadows', () => {
-  expect(captureSwitch.mayCapture('default')).toBe(true);
-  locked = true;
-  expect(captureSwitch.mayCapture('default')).toBe(false);
-});

@@ -61,7 +61,6 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'sessions', filter: { keyId: key } },
   ],
   session: ({ session }) => [{ type: 'session', id: session }],
-  shadows: ({ group }) => [{ type: 'shadows' }, { type: 'shadows', groupId: group }],
   refusals: () => [{ type: 'refusals' }],
   clients: () => [{ type: 'clients' }],
   'connect-clients': () => [{ type: 'connect-clients' }],

@@ -13,7 +13,7 @@ import {
   hostileTexts,
   withMember,
 } from '../../../../support/hostile-rows.ts';
-import { healthy, shadowed } from '../../sqlite/records.ts';
+import { healthy } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { ended, hour, minute, noon, useLedger } from './used-ledger.ts';
 
@@ -40,8 +40,6 @@ export async function everyAnswer(ledger: Ledger): Promise<Record<string, unknow
   answers.unpriced = await ledger.listUnpriced();
   answers.sessions = await ledger.listSessions({ limit: 200 });
   answers.session = await ledger.getSession('ses_1');
-  answers.shadow = await ledger.getShadow(shadowed.id);
-  answers.shadows = await ledger.summarizeShadows({});
   answers.spent = await ledger.history.spent('key', 'k1', {
     startMs: Number.NEGATIVE_INFINITY,
     endMs: Number.POSITIVE_INFINITY,

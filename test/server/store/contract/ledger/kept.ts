@@ -1,10 +1,9 @@
 /** What is stored beside the rows of requests, and for how long. */
 import { describe, expect, test } from 'vitest';
-import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
 import { type ExportFormat, exportRequests } from '../../../../../server/store/sqlite/export.ts';
-import { capturedExchange } from '../../sqlite/records.ts';
+import { capturedExchange, shadowed } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
-import { began, day, dayName, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
+import { began, day, dayName, ended, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
 
 export function keptContract(subject: StoreSubject): void {
   shadowContract(subject);
@@ -15,45 +14,27 @@ export function keptContract(subject: StoreSubject): void {
 }
 
 function shadowContract(subject: StoreSubject): void {
-  describe('shadows', () => {
+  describe('the shadows that earlier versions sent', () => {
     const used = useLedger(subject);
-    const original = { provider: 'main', model: 'a', costUsd: 1, firstByteMs: 10, totalMs: 100, outputTokens: 50 };
-    const shadow = (id: string, of: string, more: Partial<RequestRecord> = {}) =>
-      ended(id, { shadowOf: { id: of, ...original }, costUsd: 0.25, sameAnswer: null, ...more });
 
-    test('are found by the request that they repeat, the latest of several', async () => {
-      used.add(ended('req_1'), shadow('req_2', 'req_1'), shadow('req_3', 'req_1'), shadow('req_4', 'req_2'));
-      expect(await used.ledger.getShadow('req_1')).toMatchObject({ id: 'req_3', shadowOf: { id: 'req_1' } });
-      expect(await used.ledger.getShadow('req_3')).toBeNull();
-    });
-
-    test('are compared with what they repeat, by group and model, most requests first', async () => {
-      used.add(
-        ended('req_0'),
-        shadow('req_1', 'req_0', { sameAnswer: true, totalMs: 40 }),
-        shadow('req_2', 'req_0', { sameAnswer: false, totalMs: 60, firstByteMs: null }),
-        shadow('req_3', 'req_0', { outcome: 'error', status: 500, costUsd: null, usage: null }),
-        shadow('req_4', 'req_0', { groupId: 'g2', modelServed: 'b', startedAt: noon + hour }),
-      );
-      used.ledger.started(began('req_5', { shadowOf: { id: 'req_0', ...original } }));
-      const summary = await used.ledger.summarizeShadows({});
-      expect(summary).toEqual([
-        {
-          groupId: 'default',
-          provider: 'main',
-          model: 'gpt-x',
-          requests: 3,
-          answered: 2,
-          compared: 2,
-          equal: 1,
-          costUsd: 0.5,
-          original: { costUsd: 1, firstByteMs: 10, totalMs: 100, outputTokens: 50 },
-          shadow: { costUsd: 0.25, firstByteMs: 12.25, totalMs: 50, outputTokens: 5 },
-        },
-        expect.objectContaining({ groupId: 'g2', model: 'b', requests: 1, compared: 0 }),
+    test('are read as they were, and are no usage of keys and groups', async () => {
+      const shadow = ended('req_2', { shadowOf: { ...shadowed, id: 'req_1' }, costUsd: 0.25, sameAnswer: true });
+      used.add(ended('req_1', { costUsd: 1 }), { ...shadow, keyId: null, captured: 'shadow' });
+      expect(await used.ids({})).toEqual(['req_2', 'req_1']);
+      expect(await used.ledger.getRequest('req_2')).toMatchObject({
+        ...{ captured: 'shadow', sameAnswer: true },
+        shadowOf: { ...shadowed, id: 'req_1' },
+      });
+      const names = async (by: 'key' | 'group') =>
+        (await used.ledger.summarizeUsage({ by })).map(({ name, costUsd }) => [name, costUsd]);
+      expect(await names('key')).toEqual([
+        ['k1', 1],
+        ['shadow:default', 0.25],
       ]);
-      expect(await used.ledger.summarizeShadows({ groupId: 'g2' })).toEqual(summary.slice(1));
-      expect(await used.ledger.summarizeShadows({ sinceMs: noon + minute })).toEqual(summary.slice(1));
+      expect(await names('group')).toEqual([
+        ['default', 1],
+        ['shadow:default', 0.25],
+      ]);
     });
   });
 }
