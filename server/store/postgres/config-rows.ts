@@ -6,6 +6,7 @@ import { applyPatch, type ConfigPatch } from '../../config/config-patch.ts';
 import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { configVersion } from '../../contract/migrate-config.ts';
 import { nextTurn } from '../../ground/loop-turns.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from './failures.ts';
@@ -16,6 +17,11 @@ import { withTimeout } from './within.ts';
 /** The stored form of a revision. */
 export type StoredRevision = { config: Config } | { patch: ConfigPatch };
 
+/**
+ * The version with which a configuration is stored: the oldest whose programs can read it. Version 2 only has fewer fields, all of
+ * which may be absent in version 1. So replicas of version 1 still follow changes during an update, such as a revoked key.
+ */
+const storedVersion = 1;
 /** The revision before the first commit, when the table is still empty. */
 export const firstRevision = 1;
 /** Older revisions are deleted, unless a later one is stored as changes to them. */
@@ -90,7 +96,7 @@ export class ConfigRows {
   async changesSince(revision: number): Promise<unknown[] | null> {
     const { rows } = await withTimeout(this.#postgres.ask(laterSql, revision));
     const isGapless = rows.every((row, index) => number(row.revision) === revision + 1 + index && row.patch !== null);
-    return isGapless ? rows.map((row) => JSON.parse(text(row.patch) ?? 'null')) : null;
+    return isGapless ? rows.map((row) => asRead(JSON.parse(text(row.patch) ?? 'null'))) : null;
   }
 
   /** Also stores a revision in full, so that a start need not read all changes since the first one. */
@@ -101,14 +107,28 @@ export class ConfigRows {
 
 function bodiesOf(storedRevision: StoredRevision): [config: string | null, patch: string | null] {
   return 'config' in storedRevision
-    ? [JSON.stringify(withoutDefaults(storedRevision.config)), null]
-    : [null, JSON.stringify(withoutDefaults(storedRevision.patch))];
+    ? [JSON.stringify(asStored(withoutDefaults(storedRevision.config))), null]
+    : [null, JSON.stringify(asStored(withoutDefaults(storedRevision.patch)))];
+}
+
+function asStored<Body extends object>(body: Body): Body {
+  return { ...body, version: storedVersion };
+}
+
+/** Changes by a replica that runs version 1 are taken as well, unless an entry has a field that version 2 has not. */
+function asRead(patch: unknown): unknown {
+  return isObject(patch) && patch.version === storedVersion ? { ...patch, version: configVersion } : patch;
+}
+
+/** Whether changes to these stored entries can be stored by this version. */
+export function isOfThisVersion(value: unknown): boolean {
+  return isObject(value) && value.version === storedVersion;
 }
 
 /** Serializes to JSON in slices, so that requests can run in between. */
 async function writtenInSlices(config: Config): Promise<string> {
   const members: string[] = [];
-  for (const [name, value] of Object.entries(config)) {
+  for (const [name, value] of Object.entries(asStored(config))) {
     const serialized = Array.isArray(value)
       ? await listInSlices(name, value)
       : JSON.stringify(memberWithoutDefaults(name, value));

@@ -11,12 +11,10 @@ import { parseReusing } from '../../config/known-entries.ts';
 import { notifyListeners, validateChange } from '../../config/revisions.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { isObject } from '../../contract/is-object.ts';
-import { configVersion } from '../../contract/migrate-config.ts';
 import { describeRemovedFields } from '../../contract/removed-features.ts';
 import { createSerialQueue } from '../../ground/serial-queue.ts';
 import { messageOf } from '../rules/failures.ts';
-import { ConfigRows, firstRevision, type StoredRevision } from './config-rows.ts';
+import { ConfigRows, firstRevision, isOfThisVersion, type StoredRevision } from './config-rows.ts';
 import { isTemporary, isUniqueViolation } from './failures.ts';
 import type { Notices } from './notices.ts';
 import type { Postgres } from './postgres.ts';
@@ -165,7 +163,7 @@ class PostgresConfigStore implements ConfigStore {
     const { revision, value } = newest;
     const checked = checkConfig(value);
     if (checked.kind === 'good') {
-      this.#isOfThisVersion = isObject(value) && value.version === configVersion;
+      this.#isOfThisVersion = isOfThisVersion(value);
       this.#noteRemoved(value);
       this.#put(checked.config, revision);
     } else if (revision !== this.#unusable) {

@@ -27,6 +27,8 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
   });
   const groupsOf = ({ current }: ConfigStore) => current.config.groups.map(({ id }) => id);
 
+  const manyGroups = Array.from({ length: 600 }, (_, index) => ({ id: `many-${index}` }));
+
   test('is the first run’s until the first commit, and is found by the next start', async () => {
     const { config } = await openReplica();
     expect(config).toMatchObject({ isFirstRun: true, readOnly: false });
@@ -66,6 +68,42 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     await Promise.all(ids.map((id, index) => replicas[index % 3]?.config.commit(withGroup(id))));
     for (const { config } of replicas) await eventually(() => config.current.revision === 10);
     expect(replicas.map(({ config }) => groupsOf(config).sort().slice(1))).toEqual([ids, ids, ids]);
+  });
+
+  test('stored by an earlier version with a removed field is read without it, and that is told once', async () => {
+    const { postgres } = await openReplica();
+    const shadow = { target: 'main/m', share: 0.1, dailyUsd: 1 };
+    const store = (revision: number, groups: object[]) =>
+      postgres.ask('INSERT INTO config_revisions VALUES ($1, $2, 0)', revision, JSON.stringify({ version: 1, groups }));
+    await store(2, [
+      { id: 'default', shadow },
+      { id: 'plain', shadow: null },
+    ]);
+    const { config } = await openReplica({ pollMs: 20 });
+    expect(groupsOf(config)).toEqual(['default', 'plain']);
+    expect(config.removed).toEqual([expect.stringMatching(/^groups\.default\.shadow in the database has no effect/)]);
+    await store(3, [{ id: 'default', shadow }, { id: 'plain' }, { id: 'later' }]);
+    await eventually(() => groupsOf(config).includes('later'));
+    expect(config.removed).toHaveLength(1);
+  });
+
+  test('is stored so that replicas of version 1 can follow it, and changes that these store are followed', async () => {
+    const { config, postgres } = await openReplica({ pollMs: 20 });
+    await config.commit(withGroup('team'));
+    await config.commit({ ...config.current.config, groups: manyGroups });
+    await config.commit(({ groups = [], ...rest }) => ({ ...rest, groups: [...groups, { id: 'late' }] }));
+    const { rows } = await postgres.ask('SELECT config, patch FROM config_revisions ORDER BY revision');
+    const stored = rows.map(({ config: whole, patch }) => JSON.parse(String(patch ?? whole)));
+    expect(stored.map(({ version }) => version)).toEqual([1, 1, 1]);
+    expect(stored[2].groups).toEqual({ at: 600, removed: 0, entries: [{ id: 'late' }] });
+    const splice = { at: 0, removed: 1, entries: [{ id: 'by-version-1' }] };
+    await postgres.ask(
+      'INSERT INTO config_revisions (revision, patch, made_at) VALUES (5, $1, 0)',
+      JSON.stringify({ version: 1, settings: {}, groups: splice }),
+    );
+    await eventually(() => groupsOf(config).includes('by-version-1'));
+    expect(config.current).toMatchObject({ revision: 5, config: { version: 2 } });
+    expect(groupsOf(config)).toHaveLength(601);
   });
 
   test('that cannot be used by this version leaves the one before in force, and refuses changes', async () => {
