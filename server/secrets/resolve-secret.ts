@@ -10,8 +10,6 @@ interface SecretSources {
   name: string;
   store: Pick<SecretStore, 'get'>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Reads a text file; for tests. */
-  readFile?: (path: string) => Promise<string>;
 }
 
 /**
@@ -22,7 +20,7 @@ interface SecretSources {
 export async function resolveSecret(reference: string, sources: SecretSources): Promise<string | undefined> {
   if (reference === 'keychain') return sources.store.get(sources.name);
   if (reference.startsWith('env:')) return sources.env[reference.slice('env:'.length)] || undefined;
-  if (reference.startsWith('file:')) return (await readSecretFile(reference, sources)) || undefined;
+  if (reference.startsWith('file:')) return (await readSecretFile(reference)) || undefined;
   // Not quoted, because it may be the secret itself.
   throw new GatewayError(
     'invalid_value',
@@ -30,10 +28,9 @@ export async function resolveSecret(reference: string, sources: SecretSources): 
   );
 }
 
-async function readSecretFile(reference: string, sources: SecretSources): Promise<string | undefined> {
-  const readText = sources.readFile ?? ((path: string) => readFile(path, 'utf8'));
+async function readSecretFile(reference: string): Promise<string | undefined> {
   try {
-    const text = await readText(expandHome(reference.slice('file:'.length)));
+    const text = await readFile(expandHome(reference.slice('file:'.length)), 'utf8');
     return text.replace(/\r?\n$/, '');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;

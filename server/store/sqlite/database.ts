@@ -35,7 +35,6 @@ export interface Replaced {
 }
 
 export interface Database {
-  readonly file: string;
   /** Set if an unusable file was found when it was opened. */
   readonly notice: Replaced | null;
   /** Statements are prepared lazily, and again after a replacement, so this works while the file cannot be opened. */
@@ -72,7 +71,7 @@ const reopenAfterMs = 1_000;
 const checkEveryMs = 1_000;
 
 class LastingDatabase implements Database {
-  readonly file: string;
+  readonly #file: string;
   readonly notice: Replaced | null;
   readonly #migrations: readonly string[];
   readonly #listeners: ((replaced: Replaced) => void)[] = [];
@@ -84,7 +83,7 @@ class LastingDatabase implements Database {
   #isClosed = false;
 
   constructor(file: string, migrations: readonly string[]) {
-    this.file = file;
+    this.#file = file;
     this.#migrations = migrations;
     this.notice = this.#open(firstWaitMs);
   }
@@ -160,9 +159,9 @@ class LastingDatabase implements Database {
   /** Returns what was replaced, if anything. */
   #open(waitMs = laterWaitMs): Replaced | null {
     try {
-      const { opened, replaced } = openOrReplace(this.file, waitMs, this.#migrations);
+      const { opened, replaced } = openOrReplace(this.#file, waitMs, this.#migrations);
       this.#raw = opened;
-      this.#identity = this.file === ':memory:' ? null : fileIdentity(this.file);
+      this.#identity = this.#file === ':memory:' ? null : fileIdentity(this.#file);
       return replaced;
     } catch (error) {
       this.#fail(error);
@@ -179,9 +178,9 @@ class LastingDatabase implements Database {
     this.#raw?.close();
     this.#raw = null;
     try {
-      const movedTo = setFileAside(this.file);
+      const movedTo = setFileAside(this.#file);
       this.#open();
-      this.#report({ file: this.file, movedTo, reason: damage.message });
+      this.#report({ file: this.#file, movedTo, reason: damage.message });
     } catch (error) {
       this.#fail(error);
     }
@@ -192,12 +191,12 @@ class LastingDatabase implements Database {
     const nowMs = Date.now();
     if (!this.#raw || this.#identity === null || nowMs - this.#lookedAtMs < checkEveryMs) return;
     this.#lookedAtMs = nowMs;
-    const identity = fileIdentity(this.file);
+    const identity = fileIdentity(this.#file);
     if (identity === null || identity === this.#identity) return;
     this.#raw.close();
     this.#raw = null;
     this.#open();
-    this.#report({ file: this.file, movedTo: null, reason: 'it was removed while Sluice was running' });
+    this.#report({ file: this.#file, movedTo: null, reason: 'it was removed while Sluice was running' });
   }
 
   #report(replaced: Replaced | null): void {

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveSecret } from '../../../server/secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName } from '../../../server/secrets/secret-store.ts';
 import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
@@ -10,7 +10,10 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-secrets-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
 
 const name = credentialSecretName('main', 'c1');
 const sources = { name, store: createMemorySecretStore({ [name]: 'from the store' }), env: { A: ' a b ', EMPTY: '' } };
@@ -35,18 +38,16 @@ test.each([
   ['\n', undefined],
   ['', undefined],
 ])('a file that holds %j gives %j', async (text, expected) => {
-  expect(await resolveSecret('file:x', { ...sources, readFile: async () => text })).toBe(expected);
+  await writeFile(join(folder, 'secret'), text);
+  expect(await resolveSecret(`file:${folder}/secret`, sources)).toBe(expected);
 });
 
-test('a tilde stands for the home folder', async () => {
-  const seen: string[] = [];
-  const read = async (path: string) => {
-    seen.push(path);
-    return 'v';
-  };
-  await resolveSecret('file:~/keys/main', { ...sources, readFile: read });
-  await resolveSecret('file:~other/x', { ...sources, readFile: read });
-  expect(seen).toEqual([join(homedir(), 'keys/main'), '~other/x']);
+test('a tilde stands for the home folder, and for nobody else', async () => {
+  vi.stubEnv('HOME', folder);
+  await mkdir(join(folder, 'keys'));
+  await writeFile(join(folder, 'keys/main'), 'at home');
+  expect(await resolveSecret('file:~/keys/main', sources)).toBe('at home');
+  expect(await resolveSecret('file:~other/keys/main', sources)).toBeUndefined();
 });
 
 test.each(['env:UNSET', 'env:EMPTY'])('%s has no value', async (reference) => {

@@ -78,7 +78,6 @@ describe('the rows that are read', () => {
     let read = 0;
     const counted: Database = {
       ...database,
-      file: database.file,
       exec: (sql) => database.exec(sql),
       transaction: (work) => database.transaction(work),
       onReplaced: () => {},
