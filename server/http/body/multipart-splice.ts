@@ -75,7 +75,7 @@ function isTextField(headers: string, name: string): boolean {
 }
 
 /** All delimiters from offset `from` on. */
-export async function* delimiters({ spool, boundary }: MultipartBody, from: number): AsyncGenerator<Delimiter> {
+async function* delimiters({ spool, boundary }: MultipartBody, from: number): AsyncGenerator<Delimiter> {
   const scan = new DelimiterScan(boundary, from);
   for await (const chunk of chunksOf(spool, from)) {
     for (const delimiter of scan.push(chunk)) {
