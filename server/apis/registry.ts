@@ -139,7 +139,7 @@ export class Registry {
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
     const passthrough = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
     if (!passthrough) throw new GatewayError(unserved.code, unserved.message);
-    if ('refusal' in passthrough) throw new GatewayError('unknown_url', `${unserved.message} ${passthrough.refusal}`);
+    if ('refusal' in passthrough) throw new GatewayError(unserved.code, `${unserved.message} ${passthrough.refusal}`);
     const { route, label, names, onlyId } = passthrough;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
     return { ...found, passthrough: { names, onlyId, unserved } };

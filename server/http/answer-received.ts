@@ -8,7 +8,6 @@ import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { countingPlan, tokenCount } from '../exchange/attempts/count-tokens.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { listVideos } from '../exchange/jobs/video-list.ts';
 import { passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing/outgoing-request.ts';
 import type { CallPlan } from '../exchange/plan/plan.ts';
@@ -18,11 +17,9 @@ import type { RequestBody } from '../exchange/request/request-body.ts';
 import { keptAnswer } from '../exchange/translation/kept-answer.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import type { Member, Snapshot } from '../routing/snapshot.ts';
-import type { JobStore } from '../store/ports/job-store.ts';
+import type { Member } from '../routing/snapshot.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
 import { isKeptId } from '../store/rules/kept-response.ts';
-import type { Transport } from '../transport/transport.ts';
 import { continueFrom } from './body/continuation-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import type { RequestMemory } from './byte-budget.ts';
@@ -31,8 +28,6 @@ import { sendJson } from './send-json.ts';
 export interface AnswerPorts {
   faults: FaultSwitch;
   keptResponses: ResponseStore;
-  jobs: JobStore;
-  transport: Transport;
 }
 
 interface ReceivedRequest {
@@ -45,7 +40,6 @@ interface ReceivedRequest {
   cassette: CassetteDeck | null;
   body: RequestBody;
   memory: RequestMemory;
-  snapshot: Snapshot;
   trace: RequestTrace;
   exchange: Exchange;
   hasLeft(): boolean;
@@ -99,14 +93,11 @@ async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): 
   return false;
 }
 
-/** Whether the answer was a list of videos or a response that Sluice has stored. */
+/** Whether the answer was a response that Sluice has stored. */
 function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
-  const { match, member, snapshot, location } = received;
-  const { group } = member;
+  const { match, member, location } = received;
   const send = (answer: object | null) => answer !== null && sendAnswer(received, answer);
-  if (match.route.job?.behaviour === 'lists')
-    return listVideos({ ports, group, snapshot, query: location.query }).then(send);
-  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: group.id, query: location.query });
+  const storedAnswer = keptAnswer(ports.keptResponses, { match, groupId: member.group.id, query: location.query });
   return storedAnswer instanceof Promise ? storedAnswer.then(send) : send(storedAnswer);
 }
 

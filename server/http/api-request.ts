@@ -153,7 +153,6 @@ class ApiRequest {
       request: this.#request,
       response: this.#response,
       location: this.#location,
-      snapshot: this.#snapshot,
       trace: this.#trace,
       exchange: this.#exchange,
       match,

@@ -228,7 +228,7 @@ describe('audio', () => {
   });
 });
 
-test('a video is made, followed, downloaded in parts, remixed, listed and deleted', async () => {
+test('a video is made, followed, downloaded in parts, remixed and deleted', async () => {
   const video = await client.videos.create({ model: 'demo-video', prompt: 'A ball', seconds: '4' });
   expect(video).toMatchObject({ object: 'video', status: 'queued', seconds: '4' });
   await expect(client.videos.remix(video.id, { prompt: 'Rain' })).rejects.toMatchObject({ status: 400 });
@@ -252,7 +252,6 @@ test('a video is made, followed, downloaded in parts, remixed, listed and delete
 
   const remix = await client.videos.remix(video.id, { prompt: 'Rain' });
   expect(remix.remixed_from_video_id).toBe(video.id);
-  expect((await all(client.videos.list())).map(({ id }) => id)).toEqual([remix.id, video.id]);
   expect(await client.videos.delete(video.id)).toMatchObject({ id: video.id, deleted: true });
   await expect(client.videos.retrieve(video.id)).rejects.toThrow(OpenAI.NotFoundError);
   expect((await client.videos.retrieve(remix.id)).id).toBe(remix.id);

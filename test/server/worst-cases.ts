@@ -29,7 +29,6 @@ import { GatewayError } from '../../server/contract/errors.ts';
 import { jobWatcher } from '../../server/exchange/jobs/job-watcher.ts';
 import { objectWatcher } from '../../server/exchange/jobs/object-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing/outgoing-request.ts';
-import { sourceVideoOf } from '../../server/exchange/plan/source-video.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { RequestFacts, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
@@ -236,7 +235,6 @@ export const worstCases: Record<string, WorstCase> = {
       'joinBytes',
       'readableBytes',
       'openaiUsage',
-      'sourceVideoOf',
     ],
     inputs: {
       'a long video': ['{"model":"x","video":{', '"a":1,', '"id":"b"}}'],
@@ -277,7 +275,6 @@ export const worstCases: Record<string, WorstCase> = {
       };
       const marks = [1, 2].map(() => book.markFor({ ...asked, format: {} }));
       return [
-        sourceOf(body),
         conversationOf(body),
         turnStepOf(body),
         toolResultsOf(body),
@@ -570,15 +567,6 @@ export const worstCases: Record<string, WorstCase> = {
   },
 };
 
-/** Input that is too long is refused. */
-function sourceOf(body: JsonBody): string | null {
-  try {
-    return sourceVideoOf(body);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * The files that export these store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in
  * pieces.
@@ -625,7 +613,6 @@ export const lookAtNone = [
   'joinTaps',
   'sendStored',
   'StreamDecoder',
-  'listVideos',
   'BodyReader',
   'receiveMultipart',
   'UploadIntake',

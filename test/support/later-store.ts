@@ -28,7 +28,6 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
     }),
     jobs: withMethods(jobs, {
       lookUp: async (ids, groupId) => onlyAbout(ids, await later(jobs.lookUp(ids, groupId))),
-      list: async (...question) => later(jobs.list(...question)),
       owing: async () => later(jobs.owing()),
     }),
     keptResponses: withMethods(keptResponses, {

@@ -9,11 +9,10 @@ type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart' | 'passed';
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `creates`: the response's `id` is a new job. `uses`: the path names a job. `creates-from`: the path or the body names a
- * job, and the response is a new one. `deletes`: the path names a job, which is then gone. `lists`: the group's jobs,
- * listed by Sluice itself.
+ * `creates`: the response's `id` is a new job. `uses`: the path names a job. `creates-from`: the path names a job, and the
+ * response is a new one. `deletes`: the path names a job, which is then gone.
  */
-type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
+type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes';
 
 export interface Route {
   readonly method: Method;
@@ -39,7 +38,7 @@ export interface Route {
   readonly writeTokenCount: ((tokens: number) => object) | null;
   /** Which requests of this route are purchases: see `isPurchase`. */
   readonly purchases: 'none' | 'all' | 'background';
-  readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
+  readonly job: { kind: 'video' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */
   readonly content: boolean;
   /** Format of the WebSocket session that the request opens; null for all other routes. */

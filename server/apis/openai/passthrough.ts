@@ -33,7 +33,7 @@ const adminRoots = new Set(['organization', 'projects']);
 
 /** Routes, by label, that only store, change or stop something and run no model. */
 const storing = pattern(
-  /^\/(?:(?:files|assistants)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
+  /^\/(?:(?:files|assistants|videos\/characters)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
 /** Routes, by label, on which a POST makes nothing: it changes the object that it names, stops it, or searches. */
@@ -48,6 +48,7 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
   // A path below a deployment names a model, which passthrough would not check.
   if (!plainName.test(root) || root === 'deployments') return null;
   if (adminRoots.has(root)) return { refusal: adminRefusal };
+  if (path === '/videos') return { refusal: videosRefusal };
   const ids = rest.filter((segment) => !plainName.test(segment));
   const label = `/${[root, ...rest.map((segment) => (ids.includes(segment) ? '{id}' : segment))].join('/')}`;
   const onlyId = ids.length === 1 && ids[0] !== undefined ? decodeSegment(ids[0]) : null;
@@ -56,6 +57,9 @@ export function passthroughPath(method: string, path: string): PassthroughPath |
 
 const adminRefusal =
   "Sluice does not pass on the API that administers an organisation (/v1/organization, /v1/projects): call the provider itself, with that organisation's admin key.";
+
+const videosRefusal =
+  'Sluice does not pass on the list of videos, which would show those of other groups: keep the id of each video that you make.';
 
 function routeFor(method: Method, label: string): Route {
   const isReading = method === 'GET' || method === 'HEAD';

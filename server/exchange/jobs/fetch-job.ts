@@ -4,7 +4,7 @@ import type { Job } from '../../store/rules/job.ts';
 import { type CollectedResponse, readResponse } from '../../transport/read-response.ts';
 import type { Transport } from '../../transport/transport.ts';
 
-const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/', object: null } as const;
+const pathOf = { video: '/videos/', character: null, response: '/responses/', object: null } as const;
 
 /**
  * Fetches the current state of a job from the provider that owns it, with the credential that created it, or the first one if

@@ -55,7 +55,7 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   };
   if (!job && context.stored)
     return new NewJobWatch(framingOf(route), context.stored.member, (newId) => keep('object', newId));
-  if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
+  if (!job || job.behaviour === 'uses') return null;
   const { kind } = job;
   if (job.behaviour === 'deletes') {
     return {

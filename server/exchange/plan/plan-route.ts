@@ -6,7 +6,7 @@ import type { KnownJobs } from '../../store/ports/job-store.ts';
 import type { RequestBody, RequestFields } from '../request/request-body.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
-import { continuedThread, referencedConversation, referencedJob } from './referenced-objects.ts';
+import { continuedThread, referencedConversation } from './referenced-objects.ts';
 
 interface RouteInput {
   match: RouteMatch;
@@ -35,12 +35,10 @@ export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): 
       snapshot,
       jobs,
     });
-  const jobId = referencedJob(match, body);
   const conversationId = referencedConversation(match, body);
   const threadId = continuedThread(match, body);
   return planCall({
     match,
-    jobId,
     conversationId,
     threadId,
     fields: fieldsOf(match, body),

@@ -24,8 +24,6 @@ export interface CallPlan {
 
 interface PlanInput {
   match: RouteMatch;
-  /** The job that the path or the body names. */
-  jobId: string | null;
   /** The conversation that the response is added to. */
   conversationId: string | null;
   /** The latest message of the thread that the request continues. */
@@ -38,9 +36,9 @@ interface PlanInput {
 }
 
 export function planCall(input: PlanInput): CallPlan {
-  const { match, fields, jobId } = input;
+  const { match, fields } = input;
   const { route } = match;
-  if (route.job && jobId !== null) return planForJob(input, route.job.kind, jobId);
+  if (route.job && match.id !== null) return planForJob(input, route.job.kind, match.id);
   if (fields.model === null && route.model === 'required') {
     throw new GatewayError('model_missing', 'you must provide a model parameter');
   }
@@ -94,7 +92,7 @@ function hasAddress({ provider, model }: Target): boolean {
 }
 
 function planForJob(input: PlanInput, kind: keyof typeof jobNames, id: string): CallPlan {
-  const job = isPathSegment(id) ? input.jobs.find(kind, id, input.group.id) : undefined;
+  const job = isPathSegment(id) ? findJob(input, kind, id) : undefined;
   if (!job) {
     throw new GatewayError('job_not_found', `${jobNames[kind]} with id '${id.slice(0, 200)}' not found.`, {
       param: 'id',
@@ -103,7 +101,12 @@ function planForJob(input: PlanInput, kind: keyof typeof jobNames, id: string): 
   return { ...ownedBy(job), job, model: job.model, targets: [ownerOf(input.snapshot, job, null)] };
 }
 
-const jobNames = { video: 'Video', character: 'Character', response: 'Response' } as const;
+const jobNames = { video: 'Video', response: 'Response' } as const;
+
+/** A video that was made on a passthrough path, by an edit or an extension, is remembered as an object. */
+function findJob({ jobs, group }: PlanInput, kind: keyof typeof jobNames, id: string): Job | undefined {
+  return jobs.find(kind, id, group.id) ?? (kind === 'video' ? jobs.find('object', id, group.id) : undefined);
+}
 
 /** A conversation continues where its earlier responses are stored. */
 function planAfterResponse(input: PlanInput, previousId: string): CallPlan {

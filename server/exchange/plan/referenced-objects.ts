@@ -2,7 +2,6 @@
 import { conversationIn } from '../../apis/core/requests/client-session.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import { sourceVideoOf } from './source-video.ts';
 
 const none: readonly string[] = [];
 
@@ -14,14 +13,7 @@ export function referencedObjects(match: RouteMatch, body: RequestBody): readonl
   const threadId = continuedThread(match, body);
   if (threadId !== null) return [threadId];
   if (!route.job && previousResponseId === null) return none;
-  return [referencedJob(match, body), referencedConversation(match, body), previousResponseId].filter(
-    (id) => id !== null,
-  );
-}
-
-/** The job that the path names, or the one in the body from which the request starts; null if there is none. */
-export function referencedJob({ route, id }: RouteMatch, body: RequestBody): string | null {
-  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
+  return [match.id, referencedConversation(match, body), previousResponseId].filter((id) => id !== null);
 }
 
 /** The stored conversation that a new response continues; null if there is none. */

@@ -56,7 +56,6 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
   const fields = { model: modelIn(parameters, format), stream: true, previousResponseId: null, store: false };
   const plan = planCall({
     match,
-    jobId: null,
     conversationId: null,
     threadId: null,
     fields,

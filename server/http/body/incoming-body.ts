@@ -1,5 +1,4 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
-import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
@@ -29,7 +28,6 @@ export const routingFields = [
   'echo',
   'suffix',
   'seconds',
-  'video',
   'size',
   'quality',
   'response_format',
@@ -50,7 +48,6 @@ export class FormBody implements RequestBody {
 
   constructor(form: MultipartBody) {
     this.#form = form;
-    refuseRepeated(form.fields);
     this.fields = {
       model: this.#text('model') || null,
       stream: this.#text('stream') === 'true',
@@ -89,12 +86,6 @@ export class FormBody implements RequestBody {
     const value = this.#form.fields[name];
     return Array.isArray(value) ? value.at(-1) : value;
   }
-}
-
-/** The video determines the target. Of a repeated field Django's `QueryDict` returns the last value, Werkzeug's `MultiDict` the first. */
-function refuseRepeated(fields: MultipartBody['fields']): void {
-  if (!Array.isArray(fields['video[id]']) && !Array.isArray(fields.video)) return;
-  throw new GatewayError('invalid_value', "The form names 'video' twice. Send it once.", { param: 'video' });
 }
 
 /** For routes without a body. */

@@ -1,5 +1,6 @@
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
+import { isObject } from '../../contract/is-object.ts';
 
 /**
  * Top-level fields in which OpenAI's API refers to existing objects: https://platform.openai.com/docs/api-reference.
@@ -13,6 +14,7 @@ const names = new JsonNames([
   'assistant_id',
   'vector_store_ids',
   'eval_id',
+  'video',
 ]);
 /** Each is looked up. */
 const maxIds = 32;
@@ -22,7 +24,9 @@ export function referencedIds(json: Buffer): readonly string[] {
   const peek = peekJson(json, names);
   if (!peek.ok) return [];
   const values = [...peek.fields.values()].flatMap((field) => readField(json, field));
-  return values.filter((value) => typeof value === 'string').slice(0, maxIds);
+  // A video is named by an object.
+  const ids = values.map((value) => (isObject(value) ? value.id : value));
+  return ids.filter((id) => typeof id === 'string').slice(0, maxIds);
 }
 
 function readField(json: Buffer, field: { start: number; end: number }): unknown {

@@ -4,18 +4,13 @@
  * it, and is forgotten after a long time without use.
  */
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import type { Job, JobKind, JobPage } from '../rules/job.ts';
+import type { Job, JobKind } from '../rules/job.ts';
 
 /** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
 export interface KnownJobs {
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
   /** The group's own job, of any kind; `foreign` if only other groups have a job with this id. */
   findAny(id: string, groupId: string): Job | 'foreign' | undefined;
-}
-
-export interface JobList {
-  jobs: Job[];
-  hasMore: boolean;
 }
 
 export interface JobStore {
@@ -33,11 +28,6 @@ export interface JobStore {
    * another replica may know it by now.
    */
   lookUp(ids: readonly string[], groupId: string, options?: { withSizes?: boolean }): MaybePromise<KnownJobs>;
-  /**
-   * Sorted by creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page.
-   * Fails like `lookUp`.
-   */
-  list(kind: JobKind, groupId: string, page: JobPage): MaybePromise<JobList>;
   forget(kind: JobKind, id: string, groupId: string): void;
   /** Jobs whose usage is not known yet. Throws or rejects while the store cannot be read. */
   owing(): MaybePromise<Job[]>;

@@ -1,6 +1,4 @@
 /** SQL statements for the table `jobs`. */
-import type { SqlValue } from '../rules/columns.ts';
-import type { JobKind, JobPage } from '../rules/job.ts';
 import { type KeptJob, toValues } from '../sqlite/job-rows.ts';
 import { byText, columnsOf, replaced, unnest } from './columns.ts';
 
@@ -47,18 +45,3 @@ export const sweepSql = `DELETE FROM jobs WHERE (kind, group_id, id) IN
 
 /** Sorted the same way everywhere, so that replicas do not deadlock. */
 export const jobColumns = (jobs: readonly KeptJob[]) => columnsOf(jobs.map(toValues).sort(byText));
-
-/** Selects one job more than the limit, which shows whether there is another page. */
-export function pageSql(kind: JobKind, groupId: string, page: JobPage): { sql: string; values: SqlValue[] } {
-  const isAscending = page.order === 'asc';
-  const direction = isAscending ? 'ASC' : 'DESC';
-  const values: SqlValue[] = [kind, groupId, page.limit + 1];
-  const isNext = page.after !== undefined;
-  const cursor = 'SELECT created_at, id FROM jobs WHERE kind = $1 AND group_id = $2 AND id = $4';
-  const condition = isNext ? `AND (created_at, id) ${isAscending ? '>' : '<'} (${cursor})` : '';
-  return {
-    sql: `SELECT * FROM jobs WHERE kind = $1 AND group_id = $2 ${condition}
-      ORDER BY created_at ${direction}, id ${direction} LIMIT $3`,
-    values: isNext ? [...values, page.after ?? ''] : values,
-  };
-}

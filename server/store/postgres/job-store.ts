@@ -6,14 +6,14 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { LruMap } from '../../ground/lru-map.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import type { JobList, JobStore, KnownJobs } from '../ports/job-store.ts';
+import type { JobStore, KnownJobs } from '../ports/job-store.ts';
 import { messageOf } from '../rules/failures.ts';
-import { type Job, type JobKind, type JobPage, jobKinds } from '../rules/job.ts';
+import { type Job, type JobKind, jobKinds } from '../rules/job.ts';
 import { type KeptJob, toKept } from '../sqlite/job-rows.ts';
 import { columnsOf, removeWritten } from './columns.ts';
 import { explained } from './failures.ts';
 import { FoundJobs, keyOf } from './found-jobs.ts';
-import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, pageSql, sweepSql, upsertJobsSql } from './job-rows.ts';
+import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, sweepSql, upsertJobsSql } from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
@@ -131,14 +131,6 @@ export class PostgresJobStore implements JobStore {
     const job = inputTokens === undefined ? known : { ...known, inputTokens };
     if (nowMs - lastUsedAt >= dayMs) this.#keep({ job, lastUsedAt: nowMs });
     else this.#memory.set(keyOf(job), { job, lastUsedAt });
-  }
-
-  async list(kind: JobKind, groupId: string, page: JobPage): Promise<JobList> {
-    await this.flush();
-    const { sql, values } = pageSql(kind, groupId, page);
-    const { rows } = await explained(() => this.#options.postgres.ask(sql, ...values), cannotLookUp);
-    const jobs = rows.flatMap((row) => toKept(row)?.job ?? []);
-    return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
   }
 
   forget(kind: JobKind, id: string, groupId: string): void {

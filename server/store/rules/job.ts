@@ -1,8 +1,8 @@
 import type { Reserved } from '../../contract/ledger.ts';
 
 /**
- * `character`: a character of OpenAI's videos API, created from a video. `object`: any other object stored by a
- * provider, of which Sluice knows only the id, such as a file or a batch.
+ * `object`: any other object stored by a provider, of which Sluice knows only the id, such as a file or a batch.
+ * `character`: one of OpenAI's videos API, remembered by an earlier version; new ones are objects.
  */
 export const jobKinds = ['video', 'character', 'response', 'object'] as const;
 export type JobKind = (typeof jobKinds)[number];
@@ -25,10 +25,4 @@ export interface Job {
   inputTokens?: number;
   /** The reservation until its usage is known. */
   owed?: Reserved;
-}
-
-export interface JobPage {
-  limit: number;
-  after?: string;
-  order: 'asc' | 'desc';
 }

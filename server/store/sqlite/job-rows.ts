@@ -1,8 +1,7 @@
 /** Converts jobs to rows of the table `jobs` and back. */
 import type { Reserved } from '../../contract/ledger.ts';
 import { json, number, type Row, type SqlValue, text } from '../rules/columns.ts';
-import { type Job, type JobKind, type JobPage, jobKinds } from '../rules/job.ts';
-import type { Database } from './database.ts';
+import { type Job, jobKinds } from '../rules/job.ts';
 
 /** A job with the time of its last use, which is updated once a day at most. */
 export interface KeptJob {
@@ -15,22 +14,6 @@ export const insertJobSql = `INSERT OR REPLACE INTO jobs
   (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id,
    owed, input_tokens)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** Selects one job more than the limit, which shows whether there is another page. */
-export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
-  const direction = page.order === 'asc' ? 'ASC' : 'DESC';
-  const beyond = page.order === 'asc' ? '>' : '<';
-  const cursor = 'SELECT created_at, id FROM jobs WHERE kind = ? AND group_id = ? AND id = ?';
-  const condition = page.after === undefined ? '' : `AND (created_at, id) ${beyond} (${cursor})`;
-  const values: SqlValue[] = page.after === undefined ? [] : [kind, groupId, page.after];
-  const rows = database
-    .prepare(
-      `SELECT * FROM jobs WHERE kind = ? AND group_id = ? ${condition}
-       ORDER BY created_at ${direction}, id ${direction} LIMIT ?`,
-    )
-    .all(kind, groupId, ...values, page.limit + 1);
-  return rows.map(toKept).flatMap((keptJob) => keptJob?.job ?? []);
-}
 
 /** In the order of `insertJobSql`. */
 export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [

@@ -5,12 +5,12 @@
 
 import { GatewayError } from '../../contract/errors.ts';
 import { after, every } from '../../ground/timers.ts';
-import type { JobList, JobStore, KnownJobs } from '../ports/job-store.ts';
+import type { JobStore, KnownJobs } from '../ports/job-store.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
-import { type Job, type JobKind, type JobPage, jobKinds } from '../rules/job.ts';
+import { type Job, type JobKind, jobKinds } from '../rules/job.ts';
 import type { Database, Statement } from './database.ts';
 import { prepareJobSweep } from './job-retention.ts';
-import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
+import { insertJobSql, type KeptJob, toKept, toValues } from './job-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 
 interface JobStoreOptions {
@@ -138,12 +138,6 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   #isPending(id: string): boolean {
     for (const { job } of this.#pending.values()) if (job.id === id) return true;
     return false;
-  }
-
-  list(kind: JobKind, groupId: string, page: JobPage): JobList {
-    this.flush();
-    const jobs = readable(() => selectPage(this.#database, kind, groupId, page));
-    return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
   }
 
   forget(kind: JobKind, id: string, groupId: string): void {

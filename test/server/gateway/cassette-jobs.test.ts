@@ -92,15 +92,3 @@ test('what Sluice answers itself is replayed, too: a response that it stores, a 
   expect(first.counted).toMatch(/"input_tokens":\d+/);
   expect(again).toEqual(first);
 });
-
-test('the list of videos is replayed without asking for them', async () => {
-  suite.upstream.answer((_request, response) =>
-    json(response, { id: 'video_1', object: 'video', model: 'sora-2', status: 'completed' }),
-  );
-  const { first, again } = await recordAndReplay(async (gateway) => {
-    await (await postJson(gateway, '/videos', { model: 'sora-2', prompt: 'A fox' })).text();
-    return (await gateway.fetch('/videos?limit=5')).json();
-  });
-  expect(first).toMatchObject({ object: 'list', data: [{ id: 'video_1', status: 'completed' }] });
-  expect(again).toEqual(first);
-});

@@ -118,70 +118,6 @@ describe('a video', () => {
     await expectReached(second.id, two, 'secret-two-a');
   });
 
-  test('is edited and extended by its owner, named in JSON or in a form', async () => {
-    const { id } = await makeVideo('video-two');
-    const { videos } = gateway.client;
-    const edited = await videos.edit({ video: { id }, prompt: 'Rain' });
-    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/edits');
-    expect(two.seen.at(-1)?.headers['content-type']).toMatch(/^multipart/);
-    await videos.retrieve(edited.id);
-    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/videos/${edited.id}`);
-    const body = { video: { id: edited.id }, prompt: 'Snow', seconds: '4' };
-    const { data, response } = await gateway.client.post('/videos/extensions', { body }).withResponse();
-    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/extensions');
-    expect(bodyAt(two)).toEqual(body);
-    await videos.retrieve((data as { id: string }).id);
-    expect(last(two)).toMatch('Bearer secret-two-a GET /v1/videos/video_two_');
-    expect(await gateway.record(response.headers.get('x-request-id') ?? '')).toMatchObject({
-      route: '/v1/videos/extensions',
-      usage: { seconds: 4 },
-      modelAsked: 'video-two',
-    });
-  });
-
-  test.each([
-    ['edits', '{"video":{"id":"theirs"},"prompt":"x"}', 404],
-    ['extensions', '{"video":"theirs","prompt":"x"}', 404],
-    ['edits', '{"video":{"id":"theirs","id":"mine"},"prompt":"x"}', 400],
-    ['edits', '{"video":{"id":"mine"},"Video":{"id":"theirs"},"prompt":"x"}', 400],
-  ])('of another group is not changed by %s of %s', async (path, template, status) => {
-    const other = gateway.client.withOptions({ apiKey: otherKey });
-    const theirs = await other.videos.create({ model: 'video-one', prompt: 'x' });
-    const mine = await makeVideo('video-one');
-    const seen = one.seen.length;
-    const body = template.replaceAll('theirs', theirs.id).replaceAll('mine', mine.id);
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-    expect((await gateway.fetch(`/videos/${path}`, init)).status).toBe(status);
-    expect(one.seen).toHaveLength(seen);
-  });
-
-  test('that a form names twice is not guessed at', async () => {
-    const { id } = await makeVideo('video-one');
-    const form = new FormData();
-    form.append('video[id]', id);
-    form.append('video[id]', 'video_of_others');
-    form.append('prompt', 'x');
-    expect((await gateway.fetch('/videos/edits', { method: 'POST', body: form })).status).toBe(400);
-  });
-
-  test('that is sent as a file makes one at the default, and a character stays where it was made', async () => {
-    await restart({
-      config: config({ groups: [{ id: 'default', defaults: { videos: 'video-two' } }, { id: 'other' }] }),
-    });
-    const film = () => new File([Buffer.from('film')], 'film.mp4', { type: 'video/mp4' });
-    const { videos } = gateway.client;
-    await videos.edit({ video: film(), prompt: 'Rain' });
-    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/edits');
-    const character = await videos.createCharacter({ video: film(), name: 'Ann' });
-    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/characters');
-    const id = String(character.id);
-    await videos.getCharacter(id);
-    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/videos/characters/${id}`);
-    const other = gateway.client.withOptions({ apiKey: otherKey });
-    await expect(other.videos.getCharacter(id)).rejects.toThrow(OpenAI.NotFoundError);
-    expect((await videos.list()).data.map((item) => item.id)).not.toContain(id);
-  });
-
   test('is followed after a restart, with other credentials in front', async () => {
     const { id } = await makeVideo('video-two');
     const credentials = [{ id: 'b' }, { id: 'a' }];
@@ -219,7 +155,7 @@ describe('a video', () => {
     await expect(other.videos.downloadContent(id)).rejects.toThrow(OpenAI.NotFoundError);
     await expect(other.videos.remix(id, { prompt: 'x' })).rejects.toThrow(OpenAI.NotFoundError);
     await expect(other.videos.delete(id)).rejects.toThrow(OpenAI.NotFoundError);
-    expect((await other.videos.list()).data).toEqual([]);
+    await expect(other.videos.list()).rejects.toMatchObject({ status: 405 });
     expect(one.seen).toHaveLength(before);
     expect((await gateway.client.videos.retrieve(id)).id).toBe(id);
   });
@@ -298,59 +234,75 @@ describe('a video', () => {
   });
 });
 
-describe('the list of videos', () => {
-  test('may be asked for none of them', async () => {
-    await makeVideo('video-one');
-    const list = await (await gateway.fetch('/videos?limit=0')).json();
-    expect(list).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: true });
-  });
+describe('edits, extensions and characters, which are passed through', () => {
+  const passing = () =>
+    restart({ config: config({ groups: ['default', 'other'].map((id) => ({ id, passthrough: 'one' })) }) });
+  const send = (path: string, body: object, key = testKey) =>
+    gateway.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
 
-  test('holds those of the group from every provider, newest first, in pages', async () => {
-    const made: string[] = [];
-    for (const model of ['video-one', 'video-two', 'video-one', 'video-two', 'video-one'])
-      made.push((await makeVideo(model)).id);
+  test.each(['edits', 'extensions'])('a video is followed by the account that made it through %s', async (path) => {
+    await passing();
+    const { id } = await makeVideo('video-two');
+    const made = await send(`/videos/${path}`, { video: { id }, prompt: 'Rain' });
+    expect([made.status, last(two)]).toEqual([200, `Bearer secret-two-a POST /v1/videos/${path}`]);
+    const { id: newId } = await made.json();
+    expect((await gateway.client.videos.retrieve(newId)).id).toBe(newId);
+    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/videos/${newId}`);
+    expect(await (await gateway.client.videos.downloadContent(newId)).text()).toBe('film of two');
+    await gateway.client.videos.remix(newId, { prompt: 'Snow' });
+    expect(last(two)).toBe(`Bearer secret-two-a POST /v1/videos/${newId}/remix`);
     const other = gateway.client.withOptions({ apiKey: otherKey });
-    const theirs = await other.videos.create({ model: 'video-one', prompt: 'x' });
-    const ids: string[] = [];
-    for await (const item of gateway.client.videos.list({ limit: 2 })) ids.push(item.id);
-    expect(ids.toSorted()).toEqual(made.toSorted());
-    const ascending = await gateway.client.videos.list({ limit: 100, order: 'asc' });
-    expect(ascending.data.map((item) => item.id).toReversed()).toEqual(ids);
-    expect(ascending.data.every((item) => item.status === 'completed')).toBe(true);
-    expect(ascending).toMatchObject({ last_id: ids[0], has_more: false });
-    expect((await other.videos.list()).data.map((item) => item.id)).toEqual([theirs.id]);
+    await expect(other.videos.retrieve(newId)).rejects.toThrow(OpenAI.NotFoundError);
   });
 
-  test('leaves out what the provider has forgotten, and goes on after it', async () => {
-    const kept = await makeVideo('video-two');
-    await makeVideo('video-one');
-    await makeVideo('video-one');
-    one.answer((_request, response) => json(response, { error: { message: 'gone' } }, 404));
-    const ids: string[] = [];
-    for (let after: string | null = null, more = true; more; ) {
-      const query: string = `?limit=1&order=desc${after ? `&after=${after}` : ''}`;
-      const reply = (await (await gateway.fetch(`/videos${query}`)).json()) as {
-        data: { id: string }[];
-        last_id: string | null;
-        has_more: boolean;
-      };
-      ids.push(...reply.data.map((item) => item.id));
-      after = reply.last_id;
-      more = reply.has_more;
+  test.each(['edits', 'extensions'])('the video of another group is not changed by %s', async (path) => {
+    await passing();
+    const { id } = await gateway.client.withOptions({ apiKey: otherKey }).videos.create({
+      model: 'video-one',
+      prompt: 'x',
+    });
+    const seen = one.seen.length;
+    for (const video of [{ id }, id]) {
+      expect((await send(`/videos/${path}`, { video, prompt: 'x' })).status).toBe(404);
     }
-    expect(ids).toEqual([kept.id]);
+    expect(one.seen).toHaveLength(seen);
   });
 
-  test('is an error where a provider does not answer, rather than a list with a hole', async () => {
-    await makeVideo('video-one');
-    one.answer((_request, response) => json(response, { error: { message: 'broken' } }, 500));
-    const response = await gateway.fetch('/videos');
-    expect([response.status, response.headers.get('x-request-id')?.slice(0, 4)]).toEqual([502, 'req_']);
+  test('a character stays where it was made', async () => {
+    await passing();
+    const body = new FormData();
+    body.set('name', 'Ann');
+    body.set('video', new File(['film'], 'film.mp4'));
+    const made = await gateway.fetch('/videos/characters', { method: 'POST', body });
+    expect(last(one)).toBe('Bearer secret-one-a POST /v1/videos/characters');
+    const { id } = await made.json();
+    expect((await gateway.fetch(`/videos/characters/${id}`)).status).toBe(200);
+    expect(last(one)).toBe(`Bearer secret-one-a GET /v1/videos/characters/${id}`);
+    const asOther = { headers: { authorization: `Bearer ${otherKey}` } };
+    expect((await gateway.fetch(`/videos/characters/${id}`, asOther)).status).toBe(404);
   });
 
-  test('is empty at first', async () => {
-    const reply = await gateway.fetch('/videos');
-    expect(await reply.json()).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  test.each(['/videos/edits', '/videos/extensions', '/videos/characters'])(
+    '%s is refused where the group has no passthrough provider, naming the setting',
+    async (path) => {
+      const refused = await send(path, { video: { id: 'video_1' }, prompt: 'x' });
+      expect(refused.status).toBe(405);
+      expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('--passthrough') } });
+      expect([...one.seen, ...two.seen]).toEqual([]);
+    },
+  );
+
+  test('the list of videos, which would show those of other groups, is refused with the reason', async () => {
+    await passing();
+    const refused = await gateway.fetch('/videos?limit=2');
+    expect(refused.status).toBe(405);
+    const message = expect.stringMatching(/Not allowed to GET on \/v1\/videos.*keep the id of each video/);
+    expect(await refused.json()).toMatchObject({ error: { code: 'method_not_allowed', message } });
+    expect([...one.seen, ...two.seen]).toEqual([]);
   });
 });
 

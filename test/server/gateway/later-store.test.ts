@@ -43,7 +43,6 @@ test('a job is looked up before it is asked about, and is not another group’s'
   const { client } = gateway;
   await client.videos.create({ model: 'sora-2', prompt: 'A film' });
   expect(await client.videos.retrieve('video_1')).toMatchObject({ id: 'video_1' });
-  expect((await client.videos.list()).data).toMatchObject([{ id: 'video_1' }]);
   const asOther = client.withOptions({ apiKey: otherKey });
   await expect(asOther.videos.retrieve('video_1')).rejects.toMatchObject({ status: 404 });
   await client.videos.delete('video_1');

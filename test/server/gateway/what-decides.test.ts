@@ -164,7 +164,6 @@ describe('a job that its upstream calls by a step in a path', () => {
       // Uses a raw connection, because fetch would resolve such a path itself.
       for (const rest of ['', '/content']) expect(await statusOf(`/videos/${path}${rest}`)).toBe(404);
     }
-    expect((await (await gateway.fetch('/videos')).json()).data).toEqual([]);
     expect(upstream.seen).toEqual([]);
   });
 });

@@ -87,7 +87,6 @@ test('another group does not find it, nor another kind', () => {
     if (restarted) restart();
     expect(store.find('video', 'video_1', 'others')).toBeUndefined();
     expect(store.find('response', 'video_1', 'default')).toBeUndefined();
-    expect(store.list('video', 'others', { limit: 10, order: 'desc' })).toEqual({ jobs: [], hasMore: false });
   }
 });
 
@@ -165,20 +164,6 @@ test('a forgotten job is found no more, written or not', () => {
   restart();
   expect(store.find('video', 'video_1', 'default')).toBeUndefined();
   expect(store.find('video', 'video_2', 'default')).toBeUndefined();
-});
-
-test('jobs are listed by time, in pages, in both directions', () => {
-  for (const [id, createdAt] of Object.entries({ a: 1, c: 2, b: 2, d: 3 })) store.remember(job(id, { createdAt }));
-  const list = (order: 'asc' | 'desc', after?: string) => {
-    const page = store.list('video', 'default', { limit: 3, order, ...(after === undefined ? {} : { after }) });
-    return [page.jobs.map((one) => one.id).join(''), page.hasMore];
-  };
-  expect(list('desc')).toEqual(['dcb', true]);
-  expect(list('desc', 'b')).toEqual(['a', false]);
-  expect(list('asc')).toEqual(['abc', true]);
-  expect(list('asc', 'c')).toEqual(['d', false]);
-  expect(list('asc', 'd')).toEqual(['', false]);
-  expect(list('desc', 'unknown')).toEqual(['', false]);
 });
 
 test('a job is forgotten when it has not been used for long enough, and in memory too', async () => {
