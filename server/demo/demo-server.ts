@@ -1,18 +1,26 @@
 /**
- * The built-in demo provider: a loopback server that implements the OpenAI API, so that every route of the gateway can
- * be tried without an account. Its answers are computed from the request alone. The rest of the program treats it like
- * any other upstream, with a base URL and a secret.
+ * The built-in demo provider: a loopback server with one small answer for each of the thirteen usual routes of OpenAI's
+ * API, so that they can be tried without an account. The rest of the program treats it like any other upstream, with a
+ * base URL and a secret. It has chat alone: Responses are translated to it.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { readParameters } from './call.ts';
-import { DemoError } from './demo-error.ts';
-import { newId } from './ids.ts';
-import { json, sendReply } from './reply.ts';
-import type { Route } from './route.ts';
-import { createRoutes, findRoute } from './routes.ts';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { listen as hear, speak } from './audio.ts';
+import { type Call, readFields } from './call.ts';
+import { completeChat } from './chat.ts';
+import { embed } from './embeddings.ts';
+import { editImage, generateImage } from './images.ts';
+import { DemoError, json, newId, type Reply, refusal, sendReply } from './reply.ts';
+import { Videos } from './videos.ts';
 
-export { demoModelFor, demoModels } from './models.ts';
+export const demoModelIds: readonly string[] = [
+  'demo-chat',
+  'demo-embedding',
+  'demo-image',
+  'demo-speech',
+  'demo-transcribe',
+  'demo-video',
+];
 
 export interface DemoServer {
   /** `http://127.0.0.1:PORT/v1` */
@@ -26,66 +34,73 @@ export interface DemoServer {
 }
 
 interface DemoOptions {
-  /** Seconds from a video job's creation to its completion. */
+  /** From a video's order to its completion. */
   videoSeconds?: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   now?: () => number;
 }
 
-export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
+type Routes = Readonly<Record<string, (call: Call) => Reply | Promise<Reply>>>;
+
+export async function startDemoServer({ videoSeconds = 4, now = Date.now }: DemoOptions = {}): Promise<DemoServer> {
   const secret = `demo-${randomBytes(24).toString('base64url')}`;
-  const routes = createRoutes({ videoSeconds: options.videoSeconds ?? 4, now: options.now ?? Date.now });
-  const server = createServer((request, response) => {
+  const routes = routesWith(new Videos(videoSeconds * 1000));
+  const server = createServer(async (request, response) => {
     // Without this, a connection that becomes idle after `end()` would be kept alive.
     response.on('close', () => server.listening || server.closeIdleConnections());
-    void answer({ request, response, routes, secret });
+    response.setHeader('x-request-id', newId('req_'));
+    const reply = await answer(request, { secret, routes, now }).catch(refusal);
+    await sendReply(response, reply);
   });
   // Long enough that the gateway's pooled connections survive the pauses between a person's requests.
   server.keepAliveTimeout = 120_000;
-  const port = await listen(server);
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, secret, end: () => end(server), stop: () => stop(server) };
+  const baseUrl = `http://127.0.0.1:${await listenOnLoopback(server)}/v1`;
+  return { baseUrl, secret, end: () => close(server), stop: () => stop(server) };
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  routes: readonly Route[];
+function routesWith(videos: Videos): Routes {
+  const models = demoModelIds.map((id) => ({ id, object: 'model', created: 1_767_225_600, owned_by: 'sluice-demo' }));
+  return {
+    'GET /v1/models': () => json({ object: 'list', data: models }),
+    'POST /v1/chat/completions': completeChat,
+    'POST /v1/embeddings': embed,
+    'POST /v1/images/generations': generateImage,
+    'POST /v1/images/edits': editImage,
+    'POST /v1/audio/speech': speak,
+    'POST /v1/audio/transcriptions': hear,
+    'POST /v1/audio/translations': hear,
+    'POST /v1/videos': videos.create,
+    'GET /v1/videos/:id': videos.retrieve,
+    'GET /v1/videos/:id/content': videos.download,
+    'POST /v1/videos/:id/remix': videos.remix,
+  };
+}
+
+interface Demo {
   secret: string;
+  routes: Routes;
+  now(): number;
 }
 
-async function answer({ request, response, routes, secret }: Exchange): Promise<void> {
-  response.setHeader('x-request-id', newId('req_'));
-  try {
-    requireSecret(request, secret);
-    const url = new URL(request.url ?? '/', 'http://demo');
-    const { route, path } = findRoute(routes, request.method ?? 'GET', url.pathname);
-    const reply = await route.handle({
-      path,
-      query: url.searchParams,
-      header: (name) => request.headers[name]?.toString(),
-      parameters: () => readParameters(request),
-    });
-    await sendReply(response, reply);
-  } catch (error) {
-    await refuse(response, error);
-  }
+async function answer(request: IncomingMessage, { secret, routes, now }: Demo): Promise<Reply> {
+  requireSecret(request, secret);
+  const { pathname } = new URL(request.url ?? '/', 'http://demo');
+  const [, id = ''] = /^\/v1\/videos\/([^/]+)/.exec(pathname) ?? [];
+  const name = `${request.method} ${id === '' ? pathname : pathname.replace(id, ':id')}`;
+  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+  if (!route)
+    throw new DemoError(404, `The demo provider does not serve ${request.method} ${pathname}.`, 'unknown_url');
+  return route({ id, fields: await readFields(request), now });
 }
 
-async function refuse(response: ServerResponse, error: unknown): Promise<void> {
-  const message = `The demo provider failed: ${error instanceof Error ? error.message : String(error)}`;
-  const refusal = error instanceof DemoError ? error : new DemoError({ status: 500, type: 'server_error', message });
-  await sendReply(response, json(refusal.body, refusal.headers, refusal.status));
-}
-
-function requireSecret(request: IncomingMessage, secret: string): void {
-  const [, token = ''] = /^Bearer (.*)$/i.exec(request.headers.authorization ?? '') ?? [];
-  const [actual, expected] = [Buffer.from(token), Buffer.from(secret)];
+function requireSecret({ headers }: IncomingMessage, secret: string): void {
+  const [actual, expected] = [Buffer.from(headers.authorization ?? ''), Buffer.from(`Bearer ${secret}`)];
   if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
   const message = 'Incorrect API key provided: the demo provider is reached through Sluice, not by itself.';
-  throw new DemoError({ status: 401, code: 'invalid_api_key', message });
+  throw new DemoError(401, message, 'invalid_api_key');
 }
 
-function listen(server: Server): Promise<number> {
+function listenOnLoopback(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
@@ -96,15 +111,14 @@ function listen(server: Server): Promise<number> {
   });
 }
 
-function end(server: Server): Promise<void> {
+function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });
 }
 
 function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  const closed = close(server);
+  server.closeAllConnections();
+  return closed;
 }

@@ -1,129 +1,55 @@
-/**
- * Image generations, edits and variations. The result is a gradient as base64-encoded PNG (`picture.ts`). Uploaded
- * pictures are counted but not read.
- */
-import type { Call } from './call.ts';
-import { invalidValue, missingParameter } from './demo-error.ts';
-import { modelOf } from './models.ts';
-import type { Parameters } from './parameters.ts';
-import { drawPicture, type PictureSize, parseSize } from './picture.ts';
-import { events, json, type Reply, type ServerEvent, typedEvent } from './reply.ts';
-import type { Route, RouteContext } from './route.ts';
-import { countTokens } from './tokens.ts';
+/** `POST /images/generations` and `/images/edits`: a colour gradient as PNG (RFC 2083), whatever the prompt or picture. */
+import { promisify } from 'node:util';
+import { crc32, deflate } from 'node:zlib';
+import { type Call, isTrue } from './call.ts';
+import { json, type Reply, typedEvents } from './reply.ts';
 
-interface ImageRequest {
-  prompt: string;
-  /** Number of uploaded or referenced pictures, including the mask. */
-  sources: number;
-  count: number;
-  size: PictureSize;
-  quality: string;
-  partialImages: number;
-  /** Unix seconds. */
-  createdAt: number;
+const compress = promisify(deflate);
+const usualSide = 1024;
+const maxSide = 2048;
+
+export const generateImage = (call: Call) => answerWith(call, 'image_generation.completed');
+export const editImage = (call: Call) => answerWith(call, 'image_edit.completed');
+
+async function answerWith({ fields, now }: Call, event: string): Promise<Reply> {
+  const [width, height] = sizeOf(fields.size);
+  const image = { b64_json: (await drawPicture(width, height)).toString('base64') };
+  const created = Math.floor(now() / 1000);
+  const described = { size: `${width}x${height}`, output_format: 'png' };
+  if (isTrue(fields.stream)) return typedEvents({ type: event, created_at: created, ...image, ...described });
+  return json({ created, data: [image], ...described });
 }
 
-const PIXELS_PER_TOKEN = 1024;
-const TOKENS_PER_SOURCE = 256;
-
-export function createImageRoutes({ now }: RouteContext): Route[] {
-  return [
-    { method: 'POST', path: '/images/generations', handle: (call) => generate(call, now()) },
-    { method: 'POST', path: '/images/edits', handle: (call) => edit(call, now()) },
-    { method: 'POST', path: '/images/variations', handle: (call) => vary(call, now()) },
-  ];
+/** As asked in `WIDTHxHEIGHT`; a square for anything else. */
+function sizeOf(size: unknown): [width: number, height: number] {
+  const [, width, height] = /^(\d{1,4})x(\d{1,4})$/.exec(String(size)) ?? [];
+  const side = (text: string | undefined) => Math.min(Math.max(Number(text ?? usualSide), 1), maxSide);
+  return [side(width), side(height)];
 }
 
-async function generate(call: Call, nowMs: number): Promise<Reply> {
-  const parameters = await call.parameters();
-  const request = readImageRequest(parameters, nowMs);
-  return answer(parameters, { ...request, prompt: parameters.requiredString('prompt') }, 'image_generation');
+const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const bitsPerChannel = 8;
+const rgb = 2;
+
+async function drawPicture(width: number, height: number): Promise<Buffer> {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([bitsPerChannel, rgb], 8);
+  const rows = Array.from({ length: height }, (_, y) => {
+    // The zero says that the row is not filtered.
+    const shade = Math.round((255 * y) / height);
+    return Buffer.concat([Buffer.alloc(1), Buffer.alloc(width * 3, Buffer.from([255 - shade, 128, shade]))]);
+  });
+  const data = await compress(Buffer.concat(rows), { level: 1 });
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
 }
 
-async function edit(call: Call, nowMs: number): Promise<Reply> {
-  const parameters = await call.parameters();
-  const request = readImageRequest(parameters, nowMs);
-  const sources = countSources(parameters);
-  return answer(parameters, { ...request, prompt: parameters.requiredString('prompt'), sources }, 'image_edit');
-}
-
-async function vary(call: Call, nowMs: number): Promise<Reply> {
-  const parameters = await call.parameters();
-  return answer(
-    parameters,
-    { ...readImageRequest(parameters, nowMs), sources: countSources(parameters) },
-    'image_edit',
-  );
-}
-
-function readImageRequest(parameters: Parameters, nowMs: number): ImageRequest {
-  modelOf(parameters, 'images');
-  parameters.oneOf('output_format', ['png']);
-  const quality = parameters.string('quality') ?? 'auto';
-  return {
-    prompt: '',
-    sources: 0,
-    count: parameters.integer('n', { min: 1, max: 10 }) ?? 1,
-    size: readSize(parameters.string('size') ?? 'auto'),
-    quality: quality === 'auto' ? 'medium' : quality,
-    partialImages: parameters.integer('partial_images', { min: 0, max: 3 }) ?? 0,
-    createdAt: Math.floor(nowMs / 1000),
-  };
-}
-
-function readSize(text: string): PictureSize {
-  const size = parseSize(text === 'auto' ? '1024x1024' : text);
-  if (size && Math.max(size.width, size.height) <= 4096) return size;
-  throw invalidValue('size', 'use auto or WIDTHxHEIGHT with up to 4096 pixels a side');
-}
-
-/** The files of a form, or the `images` of a JSON body. */
-function countSources(parameters: Parameters): number {
-  const pictures = parameters.list('images').length || parameters.files('image').length;
-  if (pictures === 0) throw missingParameter('image');
-  return pictures + parameters.files('mask').length;
-}
-
-type EventPrefix = 'image_generation' | 'image_edit';
-
-async function answer(parameters: Parameters, request: ImageRequest, prefix: EventPrefix): Promise<Reply> {
-  if (parameters.boolean('stream')) return events(imageEvents(request, prefix));
-  const asUrl = parameters.oneOf('response_format', ['b64_json', 'url']) === 'url';
-  const indices = Array.from({ length: request.count }, (_, index) => index);
-  const images = await Promise.all(indices.map((index) => draw(request, index)));
-  const data = images.map((image) => (asUrl ? { url: `data:image/png;base64,${image}` } : { b64_json: image }));
-  return json({ created: request.createdAt, data, ...settings(request), usage: usageOf(request, request.count) });
-}
-
-/** The partial images are equal to the finished one. */
-async function* imageEvents(request: ImageRequest, prefix: EventPrefix): AsyncGenerator<ServerEvent> {
-  for (let index = 0; index < request.count; index += 1) {
-    const image = { created_at: request.createdAt, ...settings(request), b64_json: await draw(request, index) };
-    for (let partial = 0; partial < request.partialImages; partial += 1) {
-      yield typedEvent({ type: `${prefix}.partial_image`, ...image, partial_image_index: partial });
-    }
-    yield typedEvent({ type: `${prefix}.completed`, ...image, usage: usageOf(request, 1) });
-  }
-}
-
-/** Base64 of a PNG. */
-async function draw({ size, prompt }: ImageRequest, index: number): Promise<string> {
-  return (await drawPicture(size, `${prompt} ${index}`)).toString('base64');
-}
-
-function settings({ size, quality }: ImageRequest) {
-  return { size: `${size.width}x${size.height}`, background: 'opaque', quality, output_format: 'png' };
-}
-
-function usageOf({ prompt, sources, size }: ImageRequest, images: number) {
-  const textTokens = countTokens(prompt);
-  const imageTokens = sources * TOKENS_PER_SOURCE;
-  const outputTokens = images * Math.ceil((size.width * size.height) / PIXELS_PER_TOKEN);
-  return {
-    input_tokens: textTokens + imageTokens,
-    input_tokens_details: { text_tokens: textTokens, image_tokens: imageTokens },
-    output_tokens: outputTokens,
-    output_tokens_details: { text_tokens: 0, image_tokens: outputTokens },
-    total_tokens: textTokens + imageTokens + outputTokens,
-  };
+function chunk(type: string, data: Buffer): Buffer {
+  const bytes = Buffer.alloc(data.length + 12);
+  bytes.writeUInt32BE(data.length, 0);
+  bytes.write(type, 4, 'latin1');
+  data.copy(bytes, 8);
+  bytes.writeUInt32BE(crc32(bytes.subarray(4, data.length + 8)), data.length + 8);
+  return bytes;
 }

@@ -221,8 +221,6 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-6-luna': gpt6,
   // Retired in February 2026; other services may still offer it.
   'codex-mini': responsesOnly,
-  // Sluice's own demo.
-  'demo-chat': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,

@@ -1,7 +1,6 @@
+/** The thirteen routes that the built-in demo answers, with the official client and without any other provider. */
 import OpenAI, { toFile } from 'openai';
-import { zodResponseFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { expectPng } from './expect-png.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
@@ -54,38 +53,6 @@ describe('chat', () => {
     expect(completion.choices[0]).toMatchObject({ finish_reason: 'stop', message: { role: 'assistant' } });
     expect((await stream.totalUsage()).total_tokens).toBeGreaterThan(0);
   });
-
-  test('calls a tool, plain and streamed', async () => {
-    const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-    const tools = [{ type: 'function' as const, function: { name: 'weather', parameters } }];
-    const request = { model: chatModel, messages, tools, tool_choice: 'required' as const };
-    const expectCall = (completion: OpenAI.ChatCompletion) => {
-      const call = completion.choices[0]?.message.tool_calls?.[0];
-      if (call?.type !== 'function') throw new Error('no function was called');
-      expect(call.function.name).toBe('weather');
-      expect(JSON.parse(call.function.arguments)).toEqual({ city: expect.any(String) });
-    };
-    expectCall(await client.chat.completions.create(request));
-    expectCall(await client.chat.completions.stream(request).finalChatCompletion());
-  });
-
-  test('answers in a JSON schema, parsed', async () => {
-    const Event = z.object({ title: z.string(), day: z.enum(['Monday', 'Friday']), guests: z.array(z.string()) });
-    const completion = await client.chat.completions.parse({
-      model: chatModel,
-      messages,
-      response_format: zodResponseFormat(Event, 'event'),
-    });
-    expect(() => Event.parse(completion.choices[0]?.message.parsed)).not.toThrow();
-  });
-});
-
-test('completions answer plain and streamed', async () => {
-  const request = { model: chatModel, prompt: 'Once' };
-  const plain = await client.completions.create(request);
-  const chunks = await all(await client.completions.create({ ...request, stream: true }));
-  expect(plain.choices[0]?.text).not.toBe('');
-  expect(chunks.map((chunk) => chunk.choices[0]?.text ?? '').join('')).toBe(plain.choices[0]?.text);
 });
 
 describe('responses', () => {
@@ -115,13 +82,6 @@ describe('responses', () => {
     const deltas = events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''));
     expect(deltas.join('')).toBe(final.output_text);
   });
-
-  test('are cancelled, counted and compacted', async () => {
-    const running = await client.responses.create({ ...request, background: true });
-    expect(await client.responses.cancel(running.id)).toMatchObject({ id: running.id, object: 'response' });
-    expect((await client.responses.inputTokens.count(request)).input_tokens).toBeGreaterThan(0);
-    expect(await client.responses.compact(request)).toMatchObject({ object: 'response.compaction' });
-  });
 });
 
 test('embeddings come as numbers by default, the same as those asked for as floats, and have the length 1', async () => {
@@ -132,12 +92,6 @@ test('embeddings come as numbers by default, the same as those asked for as floa
   expect(one).toHaveLength(floats.data[0]?.embedding.length ?? 0);
   expect(one).not.toEqual(two);
   expect(Math.hypot(...(one ?? []))).toBeCloseTo(1, 4);
-});
-
-test('moderations answer', async () => {
-  expect((await client.moderations.create({ input: 'Hello' })).results).toEqual([
-    expect.objectContaining({ flagged: false }),
-  ]);
 });
 
 describe('images', () => {
@@ -151,12 +105,8 @@ describe('images', () => {
   test('are generated, plain and streamed', async () => {
     const { data } = await client.images.generate(request);
     expectPng(pngOf(data?.[0]), 256);
-    const events = await all(await client.images.generate({ ...request, stream: true, partial_images: 2 }));
-    expect(events.map(({ type }) => type)).toEqual([
-      'image_generation.partial_image',
-      'image_generation.partial_image',
-      'image_generation.completed',
-    ]);
+    const events = await all(await client.images.generate({ ...request, stream: true }));
+    expect(events.map(({ type }) => type)).toEqual(['image_generation.completed']);
     expect(pngOf(events.at(-1)).equals(pngOf(data?.[0]))).toBe(true);
   });
 
@@ -169,27 +119,11 @@ describe('images', () => {
     const events = await all(await client.images.edit({ ...request, image, stream: true }));
     expect(pngOf(events.at(-1)).equals(pngOf(one.data?.[0]))).toBe(true);
   });
-
-  test('are varied', async () => {
-    const image = await upload('hill.png');
-    const { data } = await client.images.createVariation({ model: 'demo-image', image, size: '256x256' });
-    expectPng(pngOf(data?.[0]), 256);
-  });
 });
 
 describe('audio', () => {
-  const spoken = 'Hello there. Grüße aus Zürich 🌍';
-  const speak = async () =>
-    Buffer.from(
-      await (
-        await client.audio.speech.create({
-          model: 'demo-speech',
-          voice: 'alloy',
-          input: spoken,
-          response_format: 'wav',
-        })
-      ).arrayBuffer(),
-    );
+  const spoken = { model: 'demo-speech', voice: 'alloy', input: 'Hello there' };
+  const speak = async () => Buffer.from(await (await client.audio.speech.create(spoken)).arrayBuffer());
   const listen = async () => ({ model: 'demo-transcribe', file: await toFile(await speak(), 'speech.wav') });
 
   test('is spoken as WAV', async () => {
@@ -199,8 +133,7 @@ describe('audio', () => {
   });
 
   test('is spoken as events', async () => {
-    const request = { model: 'demo-speech', voice: 'alloy', input: spoken, response_format: 'wav' } as const;
-    const response = await client.audio.speech.create({ ...request, stream_format: 'sse' });
+    const response = await client.audio.speech.create({ ...spoken, stream_format: 'sse' });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const events = (await response.text()).match(/(?<=^data: ).*$/gm)?.map((line) => JSON.parse(line)) ?? [];
     const pieces = events.flatMap((event) => (event.audio ? [Buffer.from(event.audio, 'base64')] : []));
@@ -208,27 +141,21 @@ describe('audio', () => {
     expect(events.at(-1)?.type).toBe('speech.audio.done');
   });
 
-  test('is read back by a transcription: plain, streamed, as text and with words', async () => {
+  test('is transcribed: plain, streamed and as text', async () => {
     const request = await listen();
-    expect((await client.audio.transcriptions.create(request)).text).toBe(spoken);
+    const { text } = await client.audio.transcriptions.create(request);
+    expect(text).toContain('built-in demo');
     const events = await all(await client.audio.transcriptions.create({ ...request, stream: true }));
-    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: spoken });
-    const srt = await client.audio.transcriptions.create({ ...request, response_format: 'srt' });
-    expect(srt).toMatch(/^1\n00:00:00,000 --> /);
-    const verbose = await client.audio.transcriptions.create({
-      ...request,
-      response_format: 'verbose_json',
-      timestamp_granularities: ['word'],
-    });
-    expect(verbose.words?.map(({ word }) => word)).toEqual(spoken.split(' '));
+    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text });
+    expect(await client.audio.transcriptions.create({ ...request, response_format: 'text' })).toBe(`${text}\n`);
   });
 
   test('is translated', async () => {
-    expect(await client.audio.translations.create(await listen())).toMatchObject({ text: spoken });
+    expect((await client.audio.translations.create(await listen())).text).toContain('built-in demo');
   });
 });
 
-test('a video is made, followed, downloaded in parts, remixed and deleted', async () => {
+test('a video is made, followed, downloaded and remixed', async () => {
   const video = await client.videos.create({ model: 'demo-video', prompt: 'A ball', seconds: '4' });
   expect(video).toMatchObject({ object: 'video', status: 'queued', seconds: '4' });
   await expect(client.videos.remix(video.id, { prompt: 'Rain' })).rejects.toMatchObject({ status: 400 });
@@ -243,16 +170,7 @@ test('a video is made, followed, downloaded in parts, remixed and deleted', asyn
   const film = Buffer.from(await download.arrayBuffer());
   expect(download.headers.get('content-type')).toBe('video/mp4');
   expect(film.toString('latin1', 4, 8)).toBe('ftyp');
-  const part = await client.videos.downloadContent(video.id, undefined, { headers: { range: 'bytes=4-7' } });
-  expect(part.status).toBe(206);
-  expect(part.headers.get('content-range')).toBe(`bytes 4-7/${film.length}`);
-  expect(await part.text()).toBe('ftyp');
-  const beyond = sluice.fetch(`/videos/${video.id}/content`, { headers: { range: 'bytes=99999999-' } });
-  expect((await beyond).status).toBe(416);
-
   const remix = await client.videos.remix(video.id, { prompt: 'Rain' });
   expect(remix.remixed_from_video_id).toBe(video.id);
-  expect(await client.videos.delete(video.id)).toMatchObject({ id: video.id, deleted: true });
-  await expect(client.videos.retrieve(video.id)).rejects.toThrow(OpenAI.NotFoundError);
   expect((await client.videos.retrieve(remix.id)).id).toBe(remix.id);
 });

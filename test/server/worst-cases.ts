@@ -623,7 +623,7 @@ export const lookAtNone = [
   'StreamedBody',
   'createEventStreams',
   'toGatewayError',
-  'listen',
+  'WebSocketUpgrades',
   'createSessionUpgrades',
   'UpgradedConnection',
   'createModelCache',

@@ -20,14 +20,15 @@ export function wantsDemo(config: Config): boolean {
 
 /** Imported on demand, so that a gateway with real providers never loads it. */
 export async function startDemo(): Promise<RunningDemo> {
-  const { demoModels, startDemoServer } = await import('../../demo/demo-server.ts');
+  const { demoModelIds, startDemoServer } = await import('../../demo/demo-server.ts');
   const server = await startDemoServer();
   const provider = providerSchema.parse({
     id: demoProviderId,
     name: 'Sluice demo (built in, invents its answers)',
     baseUrl: server.baseUrl,
     credentials: [{ id: 'built-in' }],
-    models: demoModels.map((model) => model.id),
+    models: demoModelIds,
+    serves: ['chat'],
     proxy: 'direct',
   });
   return {

@@ -36,7 +36,7 @@ describe('a browser', () => {
     await harness?.demo.stop();
   });
 
-  it('plays the film of a video job, and seeks in it', async () => {
+  it('plays the film of a video job', async () => {
     const job = await harness.client.videos.create({ prompt: 'A ball over hills', size: '1280x720', seconds: '8' });
     harness.advance(4000);
     const played = await page.evaluate(playFilm, `/videos/${job.id}/content`);
@@ -44,19 +44,14 @@ describe('a browser', () => {
     expect(played.duration).toBeCloseTo(4, 2);
     expect(played.reached).toBeGreaterThan(0.5);
     expect(played.changedPixels).toBeGreaterThan(100);
-    expect(played.seekedTo).toBeCloseTo(3, 1);
   });
 
-  it('decodes speech as sound of the same length', async () => {
-    const speech = await harness.client.audio.speech.create({
-      model: 'demo-speech',
-      voice: 'alloy',
-      input: 'Hello, browser',
-    });
+  it('decodes speech as a second of sound', async () => {
+    const speech = await harness.client.audio.speech.create({ model: 'demo-speech', voice: 'alloy', input: 'Hello' });
     const bytes = Buffer.from(await speech.arrayBuffer());
     files.set('/speech.wav', { type: 'audio/wav', bytes });
     const sound = await page.evaluate(decodeSound, '/speech.wav');
-    expect(sound.duration).toBeCloseTo('Hello, browser'.length * 0.05, 3);
+    expect(sound.duration).toBeCloseTo(1, 3);
     expect(sound.channels).toBe(1);
     expect(sound.loudest).toBeGreaterThan(0.2);
     expect(sound.loudest).toBeLessThan(1);
@@ -71,10 +66,9 @@ describe('a browser', () => {
   });
 });
 
-/** The page has no secret, so the relay adds it to its requests. Ranges are passed on. */
+/** The page has no secret, so the relay adds it to its requests. */
 async function relay({ request }: DemoHarness, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const range = incoming.headers.range;
-  const response = await request('GET', incoming.url ?? '', undefined, range ? { range } : {});
+  const response = await request('GET', incoming.url ?? '');
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(await response.bytes());
 }
@@ -109,11 +103,8 @@ async function playFilm(url: string) {
   for (let index = 0; index < first.length; index += 4) {
     if (Math.abs((first[index] ?? 0) - (second[index] ?? 0)) > 20) changedPixels += 1;
   }
-  const seeked = happens('seeked');
-  video.currentTime = video.duration - 1;
-  await seeked;
   const { videoWidth: width, videoHeight: height, duration } = video;
-  return { width, height, duration, reached, changedPixels, seekedTo: video.currentTime };
+  return { width, height, duration, reached, changedPixels };
 }
 
 async function decodeSound(url: string) {

@@ -1,4 +1,4 @@
-/** The built-in demo answers clients of all four APIs, with thoughts, tools and images. */
+/** The built-in demo answers clients of all four APIs in words, whole and streamed, whatever they offer and ask for. */
 import { ThinkingLevel } from '@google/genai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -15,82 +15,75 @@ afterAll(() => gateway.stop());
 
 const model = 'demo-chat';
 const question = 'What is the weather?';
+const answer = /built-in demo provider.*You wrote: "What is the weather\?"/;
 const picture = 'iVBORw0KGgo=';
 const parameters = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
 
-test('a chat', async () => {
-  const { choices } = await gateway.client.chat.completions.create({
+test('a chat with a picture, thoughts and tools', async () => {
+  const url = `data:image/png;base64,${picture}`;
+  const asked = {
     model,
-    reasoning_effort: 'low',
+    reasoning_effort: 'low' as const,
+    tools: [{ type: 'function' as const, function: { name: 'weather', parameters } }],
     messages: [
       {
-        role: 'user',
+        role: 'user' as const,
         content: [
-          { type: 'text', text: 'Hello' },
-          { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
+          { type: 'image_url' as const, image_url: { url } },
+          { type: 'text' as const, text: question },
         ],
       },
     ],
-  });
-  expect(choices[0]?.message.content).toMatch(/"Hello".*Attached: image/);
-  expect(choices[0]?.message).toHaveProperty('reasoning_content');
+  };
+  const { choices } = await gateway.client.chat.completions.create(asked);
+  expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringMatching(answer) } });
+  const streamed = await gateway.client.chat.completions.stream(asked).finalChatCompletion();
+  expect(streamed.choices[0]?.message.content).toBe(choices[0]?.message.content);
 });
 
-test('a response', async () => {
-  const { output } = await gateway.client.responses
-    .stream({
-      model,
-      reasoning: { effort: 'low' },
-      input: question,
-      tools: [{ type: 'function', name: 'weather', parameters, strict: false }],
-    })
-    .finalResponse();
-  expect(output).toMatchObject([
-    { type: 'reasoning', summary: [{ type: 'summary_text' }] },
-    { type: 'function_call', name: 'weather', arguments: '{"place":"demo"}' },
-  ]);
+test('a chat that is cut at its limit, and one that is to be JSON', async () => {
+  const messages = [{ role: 'user' as const, content: question }];
+  const { choices, usage } = await gateway.client.chat.completions.create({ model, messages, max_tokens: 3 });
+  expect([choices[0]?.finish_reason, usage?.completion_tokens]).toEqual(['length', 3]);
+  const asJson = { model, messages, response_format: { type: 'json_object' as const } };
+  const parsed = await gateway.client.chat.completions.create(asJson);
+  expect(JSON.parse(parsed.choices[0]?.message.content ?? '')).toEqual({ message: expect.stringMatching(answer) });
 });
 
-test('a message of Anthropic’s API', async () => {
+test('a response, as Codex asks for it, and its continuation', async () => {
+  const tools = [
+    { type: 'function' as const, name: 'shell', parameters, strict: false },
+    { type: 'custom' as const, name: 'apply_patch' },
+    { type: 'web_search' as const },
+  ];
+  const asked = { model, reasoning: { effort: 'low' as const }, input: question, tools, parallel_tool_calls: false };
+  const streamed = await gateway.client.responses.stream(asked).finalResponse();
+  expect(streamed).toMatchObject({ status: 'completed', output_text: expect.stringMatching(answer) });
+  const whole = await gateway.client.responses.create({ ...asked, previous_response_id: streamed.id });
+  expect(whole.output_text).toMatch(answer);
+  expect((await gateway.client.responses.retrieve(whole.id)).output_text).toBe(whole.output_text);
+});
+
+test('a message of Anthropic’s API, and a count of its tokens', async () => {
   const client = claudeAt(gateway);
-  const asked = { model, max_tokens: 2_048, thinking: { type: 'enabled' as const, budget_tokens: 1_024 } };
   const tools = [{ name: 'weather', input_schema: { ...parameters, type: 'object' as const } }];
-  const called = await client.messages.stream({ ...asked, tools, messages: [{ role: 'user', content: question }] });
-  const { content } = await called.finalMessage();
-  expect(content).toMatchObject([
-    { type: 'thinking' },
-    { type: 'tool_use', name: 'weather', input: { place: 'demo' } },
-  ]);
-  const source = { type: 'base64' as const, media_type: 'image/png' as const, data: picture };
-  const seen = await client.messages.create({
-    ...asked,
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'image', source },
-          { type: 'text', text: 'Hello' },
-        ],
-      },
-    ],
-  });
-  expect(seen.content.at(-1)).toMatchObject({ type: 'text', text: expect.stringMatching(/"Hello".*Attached: image/) });
+  const messages = [{ role: 'user' as const, content: question }];
+  const thinking = { type: 'enabled' as const, budget_tokens: 1_024 };
+  const asked = { model, max_tokens: 2_048, thinking, tools, messages };
+  const { content } = await client.messages.create(asked);
+  expect(content).toMatchObject([{ type: 'text', text: expect.stringMatching(answer) }]);
+  expect((await client.messages.stream(asked).finalMessage()).content).toEqual(content);
+  expect((await client.messages.countTokens({ model, messages })).input_tokens).toBeGreaterThan(0);
 });
 
 test('an answer of Gemini’s API', async () => {
   const client = geminiAt(gateway);
   const thinkingConfig = { thinkingLevel: ThinkingLevel.LOW, includeThoughts: true };
   const functionDeclarations = [{ name: 'weather', parametersJsonSchema: parameters }];
-  const called = await client.models.generateContent({
-    model,
-    contents: question,
-    config: { thinkingConfig, tools: [{ functionDeclarations }] },
-  });
-  expect(called.functionCalls).toMatchObject([{ name: 'weather', args: { place: 'demo' } }]);
-  expect(called.candidates?.[0]?.content?.parts?.[0]).toMatchObject({ thought: true });
-  const seen = await client.models.generateContent({
-    model,
-    contents: [{ inlineData: { mimeType: 'image/png', data: picture } }, { text: 'Hello' }],
-  });
-  expect(seen.text).toMatch(/"Hello".*Attached: image/);
+  const asked = { model, contents: question, config: { thinkingConfig, tools: [{ functionDeclarations }] } };
+  const { text } = await client.models.generateContent(asked);
+  expect(text).toMatch(answer);
+  let streamed = '';
+  for await (const piece of await client.models.generateContentStream(asked)) streamed += piece.text ?? '';
+  expect(streamed).toBe(text);
 });
