@@ -14,6 +14,7 @@ import type { Member, Snapshot } from '../routing/snapshot.ts';
 import { type CaptureSwitch, captureHeader } from '../store/rules/capture-switch.ts';
 import type { ClientResponse } from './answer/client-response.ts';
 import { openClient } from './answer/open-client.ts';
+import { reportFailure } from './attempts/report-failure.ts';
 import { UpstreamAttempts } from './attempts/upstream-attempts.ts';
 import type { UpstreamAttemptsPorts } from './attempts/upstream-attempts-options.ts';
 import { type CacheLookup, lookUpInCache } from './cache/cache-lookup.ts';
@@ -89,6 +90,8 @@ export class Exchange {
   #reserved: Reserved | null = null;
   /** The usage to record if the actual usage is unknown and a hard budget applies. */
   #fallbackUsage: Usage | null = null;
+  /** Why Sluice itself has ended the response. */
+  #cutOff: GatewayError | null = null;
 
   constructor(ports: ExchangePorts, options: ExchangeOptions) {
     this.#ports = ports;
@@ -103,9 +106,16 @@ export class Exchange {
     this.#cachedClient?.left();
   }
 
-  /** Ends the response and tells the client why. False if no provider is being asked, so that the caller has to do so. */
+  /**
+   * Ends the response and tells the client why. False if nobody is answering yet, so that the caller has to do so; nobody
+   * will be asked then.
+   */
   cutOff(error: GatewayError): boolean {
-    return this.#attempts?.cutOff(error) ?? false;
+    this.#cutOff = error;
+    if (this.#attempts) return this.#attempts.cutOff(error);
+    if (this.#cassette?.cutOff(error)) return true;
+    this.#cacheLookup?.gone.abort();
+    return this.#cachedClient !== undefined;
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
@@ -173,6 +183,7 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    if (this.#cutOff) throw this.#cutOff;
     const responseCapture = this.#capture?.response ?? null;
     const tap = this.#cassette ? joinTaps([responseCapture, this.#cassette.recording]) : responseCapture;
     const { cache: settings } = call.group;
@@ -219,6 +230,11 @@ export class Exchange {
     client.stop();
     const { signal } = visit.gone;
     if (!hit && !signal.aborted) return false;
+    if (this.#cutOff) {
+      const { stream } = call.match.route;
+      const failed = { client, stream, isBroken: false, text: null, attempts: 0 };
+      reportFailure({ kind: 'error', error: this.#cutOff }, failed);
+    }
     if (hit) {
       this.#trace.cached = hit.note;
       await sendCached({ client, response }, hit.answer, signal);

@@ -107,7 +107,7 @@ class ApiRequest {
 
   /** Those whose providers are asked report it themselves, after what the client has. */
   #cutOff(): void {
-    if (this.#isOver || this.#exchange.cutOff(shuttingDown())) return;
+    if (this.#isOver || this.#response.writableEnded || this.#exchange.cutOff(shuttingDown())) return;
     this.#refuse(shuttingDown());
     this.#isCutOff = true;
   }

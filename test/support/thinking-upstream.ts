@@ -170,11 +170,13 @@ export interface ThinkingUpstream {
   /** Answers whose usage has been sent. */
   counted: number;
   halt: Halt;
+  /** Awaited after the first word. */
+  hold: Promise<void> | null;
 }
 
 export async function startThinkingUpstream(api: ThinkingApi): Promise<ThinkingUpstream> {
   const upstream = await startUpstream();
-  const thinking: ThinkingUpstream = { upstream, cut: 0, counted: 0, halt: null };
+  const thinking: ThinkingUpstream = { upstream, cut: 0, counted: 0, halt: null, hold: null };
   upstream.answer(async ({ url }, response) => {
     response.on('close', () => {
       if (!response.writableEnded) thinking.cut++;
@@ -189,6 +191,7 @@ async function send(response: ServerResponse, parts: Parts, thinking: ThinkingUp
   response.writeHead(200, { 'content-type': parts.contentType });
   response.write(parts.first);
   if (thinking.halt === 'first') return;
+  await thinking.hold;
   // In a turn of its own, so that the first word is read alone.
   await delay(turnMs);
   response.write(parts.finish);

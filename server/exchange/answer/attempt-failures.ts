@@ -90,11 +90,17 @@ interface CutRequest {
 
 /** What a client that has nothing of its answer is told if Sluice itself ends the response for this reason. */
 export function cutBySluice(reason: GatewayError, { once, trace, plan }: CutRequest): GatewayError {
-  const sent = trace.attempts.findLast(({ record }) => record.connectMs !== null)?.record;
+  const sent = trace.attempts.findLast(({ record }) => mayHaveMade(record))?.record;
   const target = plan.targets.find(({ provider }) => provider.id === sent?.provider);
   if (once !== 'purchase' || !sent || !target) return reason;
   sent.failure = 'lost';
   return errorOfLostPurchase(target, 'Sluice was stopped before the answer came.');
+}
+
+/** An attempt that failed by itself has made something only if that is recorded (`lost`). */
+function mayHaveMade({ failure, connectMs, status }: AttemptRecord): boolean {
+  if (failure !== null && failure !== 'lost') return false;
+  return mayHaveActed({ wasSent: connectMs !== null, status });
 }
 
 function failureBy(reason: FailureReason, call: FailedCall): AttemptFailure {

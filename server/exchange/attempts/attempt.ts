@@ -69,11 +69,22 @@ export class Attempt {
     if (!this.#isOver) this.#complete({ kind: 'complete' }, false);
   }
 
-  /** Another attempt became the answer, or Sluice itself ends the response and tells the client why (`cutOff`). */
-  giveUp(cutOff: GatewayError | null = null): void {
+  /** Another attempt became the answer. */
+  giveUp(): void {
+    if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
+  }
+
+  /** Sluice itself ends the response. A client that has part of it is told why, unless the model has finished it. */
+  cutOff(error: GatewayError): void {
     if (this.#isOver) return;
-    if (cutOff && this.#options.trace.hasBegun) this.#delivery.cutOff(cutOff, this.#reader);
-    this.#leave(null, cutOff?.message ?? 'given up: another target answered first');
+    const missingEnd = this.#reader?.missingEnd ?? null;
+    if (this.#options.trace.hasBegun && missingEnd !== null) {
+      if (missingEnd.length > 0) this.#pass(missingEnd);
+      this.#complete({ kind: 'complete' }, false);
+      return;
+    }
+    if (this.#options.trace.hasBegun) this.#delivery.cutOff(error, this.#reader);
+    this.#leave(null, error.message);
   }
 
   /** The last byte of the request has been sent. */

@@ -144,8 +144,9 @@ export class UpstreamAttempts {
   /** Sluice itself ends the response. The answering attempt tells the client why; without one, `run` does. */
   cutOff(error: GatewayError): true {
     this.#hasLeft = true;
-    for (const attempt of this.#attempts) attempt.giveUp(error);
-    this.#cutOff = cutBySluice(error, { once: this.#once, trace: this.#options.trace, plan: this.#callPlan });
+    for (const attempt of this.#attempts) attempt.cutOff(error);
+    const cutRequest = { once: this.#once, trace: this.#options.trace, plan: this.#callPlan };
+    this.#cutOff = this.#answer ? error : cutBySluice(error, cutRequest);
     this.#clientGone?.resolve();
     return true;
   }

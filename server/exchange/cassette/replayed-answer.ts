@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import type { GatewayError } from '../../contract/errors.ts';
 import { ClientResponse, unreadMs } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
 import type { FaultInjector } from '../faults/fault-injector.ts';
@@ -29,6 +30,12 @@ export class ReplayedAnswer {
   send({ answer, pace }: Extract<TakeResult, { kind: 'replayed' }>): Promise<void> {
     const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
     return sendStored(this.#client, answer, { pace, answerer, clientGone: this.#clientGone.signal });
+  }
+
+  /** Breaks the connection if the client has part of the answer: recorded pieces may end within an event. */
+  cutOff(error: GatewayError): void {
+    if (this.#client.hasBegun) this.#client.breakOff(error, null);
+    this.#clientGone.abort();
   }
 
   clientLeft(): void {

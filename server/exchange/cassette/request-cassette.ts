@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { GatewayError } from '../../contract/errors.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import type { FaultInjector } from '../faults/fault-injector.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
@@ -21,12 +22,14 @@ export class RequestCassette {
   #replayed: ReplayedAnswer | null = null;
   #recording: Recording | null = null;
   #hasLeft = false;
+  /** Why Sluice itself has ended the response. */
+  #cutOff: GatewayError | null = null;
 
   constructor(options: RequestCassetteOptions) {
     this.#options = options;
   }
 
-  /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`. */
+  /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`, and if it is cut off before. */
   async answer(deck: CassetteDeck, request: CassetteRequest): Promise<boolean> {
     const { response, trace, tap, faultInjector } = this.#options;
     const result = await deck.take(request);
@@ -35,9 +38,11 @@ export class RequestCassette {
       return false;
     }
     trace.cassette = 'replayed';
+    if (this.#cutOff) throw this.#cutOff;
     this.#replayed = new ReplayedAnswer(response, trace.id, { tap, faultInjector });
     if (this.#hasLeft) this.#replayed.clientLeft();
     await this.#replayed.send(result);
+    if (this.#cutOff && !response.headersSent) throw this.#cutOff;
     trace.response = this.#replayed.summary;
     return true;
   }
@@ -45,6 +50,13 @@ export class RequestCassette {
   /** The tap that records the response; null if nothing is recorded. */
   get recording(): ResponseTap | null {
     return this.#recording;
+  }
+
+  /** Ends a replayed response. False if none is being sent. */
+  cutOff(error: GatewayError): boolean {
+    this.#cutOff = error;
+    this.#replayed?.cutOff(error);
+    return this.#replayed !== null;
   }
 
   clientLeft(): void {

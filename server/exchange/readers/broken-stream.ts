@@ -8,7 +8,7 @@ import { damagedBy, type Step } from './response-reader.ts';
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'
-    ? new GatewayError('upstream_timeout', `The provider went silent in the middle of its answer (${error.message}).`, {
+    ? new GatewayError('upstream_timeout', `The provider did not finish its answer in time (${error.message}).`, {
         cause: error,
       })
     : new GatewayError(

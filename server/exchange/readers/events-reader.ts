@@ -130,6 +130,11 @@ export class EventsReader implements ResponseReader {
     return this.#gate.insideEvent;
   }
 
+  get missingEnd(): Buffer | null {
+    const isWhole = this.#isPassing && !this.#gate.insideEvent && this.#watch.isWhole;
+    return isWhole ? Buffer.from(this.#watch.missingEnd) : null;
+  }
+
   #takeSteps(): Steps {
     const steps = this.#steps;
     if (steps.length === 0) return nothingYet;

@@ -100,6 +100,8 @@ export interface ResponseReader {
   readonly isInsideEvent?: boolean;
   /** The event that tells the client why its stream ends here; null where none can stand. Absent: there are no events. */
   errorEvent?(error: GatewayError): string | null;
+  /** What is missing of an answer that the model has finished, as far as clients look; null if more of it is. */
+  readonly missingEnd?: Buffer | null;
   /** The upstream's id of the response that it continues, if that can be fetched later. */
   readonly responseId?: string | null;
 }

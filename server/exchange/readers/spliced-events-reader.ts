@@ -81,6 +81,11 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#options.text.errorEvent(error.toBody().error);
   }
 
+  get missingEnd(): Buffer | null {
+    if (!this.#isPassing || !this.isComplete()) return null;
+    return this.#options.text.lastEvent ?? Buffer.alloc(0);
+  }
+
   get responseId(): string | null {
     return this.#options.splice.upstreamId;
   }

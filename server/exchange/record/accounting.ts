@@ -126,11 +126,13 @@ function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing)
  * by whichever side. Not if it refused the request, or was not reached.
  */
 function isUncounted({ record, hasEnded, hasFinished, responseType }: AttemptTrace): boolean {
-  if (hasEnded || (hasFinished && record.usageCertainty === 'reported')) return false;
+  if (hasEnded || (hasFinished && record.usageCertainty === 'reported' && saysOutput(record.usage))) return false;
   if (record.status === null) return endingOf(record) === 'stopped' || (record.failure === 'silent' && isSent(record));
   return record.status < 300 && answerType.test(responseType);
 }
 
+/** Gemini's first events tell the input alone, and the last one may not have come. */
+const saysOutput = (usage: Usage | null) => (usage?.outputTokens ?? 0) > 0;
 const answerType = pattern(/json|event-stream/i);
 const isSent = ({ connectMs }: AttemptRecord) => connectMs !== null;
 
@@ -187,7 +189,8 @@ class CallAccounting {
     if (ending === 'failed' && extracted.certainty !== 'reported') return isLost(record) ? ofUnknownCost : free;
     const ended = { answer, ending, format };
     const known = this.#completed(extracted, ended);
-    const isPart = ending === 'broken' && !attempt.hasFinished && known.certainty === 'reported';
+    const isCut = attempt.hasFinished ? !attempt.hasEnded && !saysOutput(known.usage) : ending === 'broken';
+    const isPart = isCut && known.certainty === 'reported';
     const { usage, certainty } = isPart ? this.#atLeast(known, ended) : known;
     // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;

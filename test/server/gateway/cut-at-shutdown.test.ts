@@ -1,12 +1,17 @@
 /** What Sluice cuts at the end of the grace period: its clients are told why, and the ledger says that it was Sluice. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import * as chat from '../../support/strict-chat.ts';
-import { eventStream, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -111,6 +116,28 @@ describe.each(names)('50 requests of %s that run at the end of the grace period'
   });
 });
 
+test('a purchase that waits to be asked again after a refusal is told 503, since nothing can have been made', async () => {
+  let hasRefused = false;
+  upstream = await startUpstream((_request, response) => {
+    response.on('finish', () => {
+      hasRefused = true;
+    });
+    json(response, { error: {} }, 429, { 'retry-after': '2' });
+  });
+  gateway = await startGateway({
+    config: { providers: [mainProvider(upstream.baseUrl)] },
+    ports: { logRequest: (record) => void finished.push(record) },
+  });
+  const reply = begun(gateway.fetch('/images/generations', { method: 'POST', body: '{"model":"m","prompt":"a cat"}' }));
+  await eventually(() => hasRefused);
+  // Whatever came before these has been read.
+  for (let round = 0; round < 2; round++) await (await gateway.fetch('/models')).json();
+  await gateway.gateway.stop(0);
+  expect([(await reply).status, await (await reply).json()]).toMatchObject([503, { error: { code: 'shutting_down' } }]);
+  const purchases = finished.filter(({ attempts }) => attempts.length > 0);
+  expect(purchases).toMatchObject([{ errorCode: 'shutting_down', costUsd: 0, attempts: [{ failure: 'rate-limit' }] }]);
+});
+
 test('a purchase that runs at the end of the grace period is told as one that may have been made, so that SDKs do not repeat it', async () => {
   await start(false);
   const reply = fetch(`${gateway.origin}/v1/images/generations`, {
@@ -129,4 +156,71 @@ test('a purchase that runs at the end of the grace period is told as one that ma
   expect(finished).toMatchObject([
     { outcome: 'error', errorCode: 'purchase_outcome_unknown', costUsd: null, attempts: [{ failure: 'lost' }] },
   ]);
+});
+
+describe('what no provider is asked for', () => {
+  const stream = { model: 'm', messages, stream: true };
+  const post = (body: object) =>
+    begun(gateway.fetch('/chat/completions', { method: 'POST', body: JSON.stringify(body) }));
+  const noteFinished = { logRequest: (record: RequestRecord) => void finished.push(record) };
+
+  test('is a recording: it ends with a broken connection, and is booked as cut off by Sluice', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-cut-'));
+    const open = (mode: 'record' | 'replay') =>
+      OpenCassette.open({ folder, mode, pace: 100, problem: (line) => expect.fail(line) });
+    upstream = await startUpstream(async (_request, response) => {
+      eventStream(response);
+      response.write(chat.chunk({ role: 'assistant', content: 'So far' }));
+      await delay(200);
+      response.end(chat.streamOf([{ content: ' so good' }]));
+    });
+    const recording = await open('record');
+    const config = { providers: [mainProvider(upstream.baseUrl)] };
+    const recorder = await startGateway({ config, ports: { cassette: recording } });
+    await (await recorder.fetch('/chat/completions', { method: 'POST', body: JSON.stringify(stream) })).text();
+    await recorder.stop();
+    await recording.close();
+
+    gateway = await startGateway({ config, ports: { ...noteFinished, cassette: await open('replay') } });
+    const reader = (await post(stream)).body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('So far');
+    await gateway.gateway.stop(0);
+    await expect(reader?.read()).rejects.toThrow();
+    expect(finished).toMatchObject([
+      { outcome: 'stream-broken', status: 200, errorCode: 'shutting_down', cassette: 'replayed', attempts: [] },
+    ]);
+    expect(upstream.seen).toHaveLength(1);
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    ['whole answer', false],
+    ['stream, of which there are only comments so far', true],
+  ])('is the %s that an equal request is waiting for: both clients are told', async (_, isStream) => {
+    upstream = await startUpstream(() => {});
+    gateway = await startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        groups: [{ id: 'default', cache: { coalesce: true } }],
+        settings: { keepAliveCommentMs: 1_000 },
+      },
+      ports: noteFinished,
+    });
+    const body = { model: 'm', temperature: 0, messages, ...(isStream && { stream: true }) };
+    const replies = [post(body), post(body)];
+    await eventually(
+      async () =>
+        (await gateway.gateway.query({ type: 'requests', filter: { outcome: 'running' } })).requests.length === 2,
+    );
+    if (isStream) await Promise.all(replies);
+    await gateway.gateway.stop(0);
+    for (const reply of replies) {
+      expect((await reply).status).toBe(isStream ? 200 : 503);
+      expect(await (await reply).text()).toMatch(/"code":"shutting_down"\}\}\s*$/);
+    }
+    expect(finished.map(({ outcome, errorCode }) => [outcome, errorCode])).toEqual(
+      Array.from({ length: 2 }, () => ['error', 'shutting_down']),
+    );
+    expect(upstream.seen).toHaveLength(1);
+  });
 });
