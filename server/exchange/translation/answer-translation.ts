@@ -227,7 +227,7 @@ export class AnswerTranslation {
   #translate(bytes: Buffer): null {
     const { events, fastPath } = this.#open();
     if (!events.isOver && !this.#fits(bytes)) {
-      this.#translated += fastPath.takeTranslated() + events.fail(tooLarge).toString();
+      this.#translated += fastPath.takeTranslated() + events.fail(tooLargeEvent).toString();
       return null;
     }
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
@@ -271,6 +271,8 @@ const tooLarge = {
   type: 'server_error',
   code: 'upstream_malformed',
 };
+
+const tooLargeEvent = { ...tooLarge, message: `The provider's answer cannot be used. ${tooLarge.message}` };
 
 const incomplete = {
   message: 'The provider ended the stream before it was complete.',
