@@ -22,6 +22,14 @@ export function after(work: Work, delayMs: number): NodeJS.Timeout {
   return setTimeout(() => runGuarded(work, onlyOnce), delayMs);
 }
 
+/** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
+export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const limit = after(resolve, limitMs);
+    work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
+  });
+}
+
 /** Like `setInterval`. */
 export function every(work: Work, periodMs: number): NodeJS.Timeout {
   const faults = new Faults();

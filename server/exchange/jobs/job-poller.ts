@@ -4,7 +4,7 @@
  */
 
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { every } from '../../ground/timers.ts';
+import { every, settleWithin } from '../../ground/timers.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
@@ -26,6 +26,8 @@ const shortestPauseMs = 60_000;
 /** Upper bound of the polling interval, which grows with the job's age. */
 const longestPauseMs = 15 * 60_000;
 const concurrency = 8;
+/** A database may hang, and rows have yet to be written. */
+const stopMs = 1_000;
 
 export class JobPoller {
   readonly #ports: JobPollerPorts;
@@ -80,7 +82,7 @@ export class JobPoller {
   /** A reservation left for a billed job would count as spent once this replica is gone. Never rejects. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#releaseBilled();
+    if (this.#ports.bills.heldJobs.length > 0) await settleWithin(stopMs, this.#releaseBilled());
   }
 
   /** Null if the database cannot be read. */

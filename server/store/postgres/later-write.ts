@@ -3,9 +3,8 @@
  * each new failure once.
  */
 
-import { after } from '../../ground/timers.ts';
+import { after, settleWithin } from '../../ground/timers.ts';
 import { messageOf } from '../rules/failures.ts';
-import { settleWithin } from './within.ts';
 
 interface LaterWriteOptions {
   /** Writes everything pending. If it rejects, everything stays pending. */

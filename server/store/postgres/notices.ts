@@ -4,10 +4,9 @@
  * because a connection may be dead without an error.
  */
 import pg from 'pg';
-import { after, every } from '../../ground/timers.ts';
+import { after, every, settleWithin } from '../../ground/timers.ts';
 import { messageOf } from '../rules/failures.ts';
 import { clientConfig } from './postgres.ts';
-import { settleWithin } from './within.ts';
 
 /** The subject that has changed. */
 type Topic = 'config' | 'sessions' | 'people';

@@ -1,13 +1,14 @@
 /** Opens the durable store in PostgreSQL. */
+
 import { join } from 'node:path';
 import { counted } from '../../contract/counted.ts';
+import { settleWithin } from '../../ground/timers.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresJobStore } from './job-store.ts';
 import { openPostgresLedger } from './ledger.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
-import { settleWithin } from './within.ts';
 
 interface Options extends StoreOptions {
   database: OpenDatabase;

@@ -1,8 +1,9 @@
 /** Connections to PostgreSQL. Nothing outside this folder imports this file, and it is loaded only if used. */
 import pg from 'pg';
+import { settleWithin } from '../../ground/timers.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { sqlStateOf } from './failures.ts';
-import { settleWithin, withTimeout } from './within.ts';
+import { withTimeout } from './within.ts';
 
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlValue | readonly SqlValue[];

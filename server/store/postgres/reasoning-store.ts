@@ -3,6 +3,7 @@
  * memory before a conversation is translated.
  */
 
+import { settleWithin } from '../../ground/timers.ts';
 import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
 import { messageOf } from '../rules/failures.ts';
 import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../rules/reasoning-memory.ts';
@@ -11,7 +12,6 @@ import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
-import { settleWithin } from './within.ts';
 
 interface Options {
   postgres: Postgres;

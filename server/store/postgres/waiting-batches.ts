@@ -4,8 +4,10 @@
  * unavailable or slow, batches wait on disk. If the disk has no room, rows wait in memory, and beyond a limit the
  * oldest are dropped and counted. A row that the database refuses is set aside alone.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
+import { settleWithin } from '../../ground/timers.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
 import type { JoinedRequest } from '../sqlite/session-rows.ts';
@@ -15,7 +17,6 @@ import { failsForEver } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
 import type { LedgerSpool } from './ledger-spool.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
-import { settleWithin } from './within.ts';
 import { writeApart } from './write-apart.ts';
 
 interface Options {
@@ -131,17 +132,25 @@ export class WaitingBatches {
     this.#isFlushing = false;
   }
 
-  /** Writes the waiting rows for a short time; the rest stays on disk for the next run. */
-  async close(): Promise<void> {
+  /**
+   * Writes the waiting rows for a short time; the rest stays on disk for the next run. Resolves with whether the database
+   * has answered, if only with an error.
+   */
+  async close(): Promise<boolean> {
     this.#isFlushing = true;
     this.#writing.due();
-    await settleWithin(closeMs, this.#writing.flush());
+    let hasAnswered = false;
+    const writing = this.#writing.flush().then(() => {
+      hasAnswered = true;
+    });
+    await settleWithin(closeMs, writing);
     this.#isClosing = true;
     this.#writing.stop();
     this.#spilling.stop();
     await this.#spill();
     const { pending, spooled } = this.#counts;
     if (pending > 0) this.#options.log.warn({ pending, spooled }, 'requests could not be written to the database');
+    return hasAnswered;
   }
 
   #due(): void {

@@ -1,11 +1,5 @@
-/** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
+/** Limits for a server that may not answer. */
 import { after } from '../../ground/timers.ts';
-export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const limit = after(resolve, limitMs);
-    work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
-  });
-}
 
 /** How long a person waits for a server that does not answer. */
 const queryTimeoutMs = 2_500;
