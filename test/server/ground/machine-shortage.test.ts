@@ -46,7 +46,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'sets the limit by ulimit'))(
     const script = `
       import { lookup } from 'node:dns/promises';
       import { openSync } from 'node:fs';
-      import { isMachineShortage } from '${source('machine-shortage.ts')}';
+      import { isMachineShortage } from '${source('ground/machine-shortage.ts')}';
       import { machineAddresses } from '${source('transport/network-watch.ts')}';
       const before = machineAddresses();
       let shortage;

@@ -124,7 +124,7 @@ export interface Dialect {
    * `model` is the upstream model or null.
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
-  /** Whether its providers accept untranslated requests on the wire with this name (`server/wire`). */
+  /** Whether its providers accept untranslated requests on the wire with this name (`apis/core/wire.ts`). */
   serves(wire: string): boolean;
   /** The name of the wire into which requests of other APIs are translated. */
   conversationWire: string;
