@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { en } from './en.ts';
+import { en } from './en/en.ts';
 import { createFormats } from './formats.ts';
 import { type LanguageId, languages, preferredLanguage, regionalTag, rememberLanguage } from './languages.ts';
 import { LocalizationContext } from './use-messages.ts';

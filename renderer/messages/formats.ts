@@ -1,4 +1,4 @@
-import type { Messages } from './en.ts';
+import type { Messages } from './en/en.ts';
 
 /** Formats of numbers, dates and gaps in one language. */
 export interface Formats {

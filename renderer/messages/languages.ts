@@ -1,6 +1,6 @@
 import type { WindowLanguage } from '../../server/contract/ipc.ts';
-import { en, type Messages } from './en.ts';
-import { zh } from './zh.ts';
+import { en, type Messages } from './en/en.ts';
+import { zh } from './zh/zh.ts';
 
 export type LanguageId = WindowLanguage;
 

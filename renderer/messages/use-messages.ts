@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { Messages } from './en.ts';
+import type { Messages } from './en/en.ts';
 import type { Formats } from './formats.ts';
 import type { LanguageId } from './languages.ts';
 

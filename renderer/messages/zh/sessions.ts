@@ -1,4 +1,4 @@
-import type { Messages } from '../en.ts';
+import type { Messages } from '../en/en.ts';
 
 export const sessions: Messages['sessions'] = {
   one: '会话',

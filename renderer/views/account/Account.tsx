@@ -1,6 +1,6 @@
 /** The account of the person signed in: their usage and API tokens. */
-import { Screen } from '../../components/Screen.tsx';
-import { TokensSection } from '../people/TokensSection.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
+import { TokensSection } from '../../components/tokens/TokensSection.tsx';
 import { OwnUsageSection } from './OwnUsageSection.tsx';
 
 export function Account() {

@@ -1,9 +1,9 @@
 /** A person's own usage, or that of the groups they manage, by model, in the form in which the overview shows usage. */
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
-import type { ControlStore } from '../../state/control-store.ts';
-import type { UsageAnswers } from '../overview/load-usage.ts';
-import { type CountedMetric, leadersOf, sumOf } from '../overview/usage-figures.ts';
-import { gridOf, type RangeName, type TimeGrid } from '../overview/usage-range.ts';
+import type { UsageAnswers } from '../../components/usage/load-usage.ts';
+import { type CountedMetric, leadersOf, sumOf } from '../../components/usage/usage-figures.ts';
+import { gridOf, type RangeName, type TimeGrid } from '../../components/usage/usage-range.ts';
+import type { ControlStore } from '../../state/control/control-store.ts';
 
 interface OwnUsage {
   range: RangeName;

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { isIdentifiable } from '../../../server/contract/clients/known-clients.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { errorText } from '../requests/failure-fix.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { errorText } from '../../state/requests/failure-fix.ts';
 import { type ClientUses, latestArrival, latestKeyUse, latestRefusal } from './arrival.ts';
 import classes from './Connect.module.css';
 

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../../../server/contract/connect-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
-import type { KeyChoice } from '../../state/use-key-choice.ts';
-import { useQuery } from '../../state/use-query.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import classes from './Connect.module.css';
 
 interface ChangeDialogProps {

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { CopyLine } from '../../components/CopyLine.tsx';
-import { KeyChooser } from '../../components/KeyChooser.tsx';
-import { ModelField } from '../../components/ModelField.tsx';
+import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { KeyChooser } from '../../components/selects/KeyChooser.tsx';
+import { ModelField } from '../../components/selects/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { KeyChoice } from '../../state/use-key-choice.ts';
-import type { ModelChoice } from '../../state/use-model-choice.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
+import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 import classes from './Connect.module.css';
 import { TestFromHere } from './TestFromHere.tsx';
 

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { clientKinds } from '../../../server/contract/clients/client-guide.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import { type ClientUses, latestArrival } from './arrival.ts';
 import classes from './Connect.module.css';
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { KeyChoice } from '../../state/use-key-choice.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { TestOutcomeNote } from './TestOutcomeNote.tsx';
 import { useTestCall } from './use-test-call.ts';
 

@@ -1,7 +1,7 @@
 /** When requests of a client last arrived, according to the live list and the ledger. Pure. */
 import { clientIdOf, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
 import type { ClientUseView, RefusalView } from '../../../server/contract/request-views.ts';
-import type { LiveRequest } from '../../state/live-request.ts';
+import type { LiveRequest } from '../../state/requests/live-request.ts';
 
 /** Both are ordered newest first. */
 export interface ClientUses {

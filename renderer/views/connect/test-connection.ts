@@ -1,4 +1,4 @@
-import { callGateway, errorMessageOf } from '../../gateway-api.ts';
+import { callGateway, errorMessageOf } from '../../state/calls/gateway-api.ts';
 
 export type TestOutcome =
   | { kind: 'passed'; durationMs: number }

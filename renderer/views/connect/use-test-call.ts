@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { KeyChoice } from '../../state/use-key-choice.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { type TestOutcome, testConnection } from './test-connection.ts';
 
 interface TestCall {

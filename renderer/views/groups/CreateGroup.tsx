@@ -1,8 +1,8 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 
 interface CreateGroupProps {
   onCancel(): void;

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
-import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
-import { DetailScreen } from '../../components/DetailScreen.tsx';
+import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
+import { DetailScreen } from '../../components/layout/DetailScreen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useHashLocation } from '../../state/hash-location.ts';
-import { useCommand } from '../../state/use-command.ts';
-import { useFound, useOne } from '../../state/use-found.ts';
-import { useLocks } from '../../state/use-locks.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useFound, useOne } from '../../state/control/use-found.ts';
+import { useLocks } from '../../state/rights/use-locks.ts';
+import { useHashLocation } from '../../state/window/hash-location.ts';
 import { GroupForm } from './GroupForm.tsx';
 
 /** One group, a preview of what it allows, and its removal. */

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
-import list from '../../components/List.module.css';
+import list from '../../components/lists/List.module.css';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 

@@ -1,12 +1,12 @@
 import { Link } from 'wouter';
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import type { ControlError } from '../../api.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { Section } from '../../components/Section.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { Section } from '../../components/layout/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
+import type { ControlError } from '../../state/api/api.ts';
+import { useProviderName } from '../../state/providers/use-provider-name.ts';
 import classes from './Groups.module.css';
 import type { ModelDifference } from './model-difference.ts';
 

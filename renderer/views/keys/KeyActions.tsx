@@ -2,12 +2,12 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { IconBolt, IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { useRef } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { CopyButton } from '../../components/CopyButton.tsx';
-import { IconAction } from '../../components/IconAction.tsx';
-import classes from '../../components/List.module.css';
+import { IconAction } from '../../components/buttons/IconAction.tsx';
+import { CopyButton } from '../../components/copying/CopyButton.tsx';
+import classes from '../../components/lists/List.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
-import { useRights } from '../../state/use-rights.ts';
+import { useCanChange } from '../../state/rights/use-can-change.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 
 const actSize = 18;
 const itemSize = 14;

@@ -2,18 +2,18 @@ import { memo } from 'react';
 import { Link } from 'wouter';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { UsageView } from '../../../server/contract/request-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { LimitMeters } from '../../components/LimitMeters.tsx';
-import classes from '../../components/List.module.css';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
-import { StateSwitch } from '../../components/StateSwitch.tsx';
-import { useNow } from '../../components/use-now.ts';
+import { LimitMeters } from '../../components/access/LimitMeters.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { StateSwitch } from '../../components/forms/StateSwitch.tsx';
+import classes from '../../components/lists/List.module.css';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
-import { useNameOf } from '../../state/use-found.ts';
-import { useRights } from '../../state/use-rights.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useNameOf } from '../../state/control/use-found.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
+import { useNow } from '../../state/window/use-now.ts';
+import type { KeyDialogContent } from './dialog/KeyDialog.tsx';
 import { KeyActions } from './KeyActions.tsx';
-import type { KeyDialogContent } from './KeyDialog.tsx';
 
 interface KeyRowProps {
   view: KeyView;

@@ -1,8 +1,8 @@
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
-import { useRights } from '../../state/use-rights.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 
 /** Asks for confirmation before `view` is revoked; null while there is nothing to confirm. */
 export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): void }) {

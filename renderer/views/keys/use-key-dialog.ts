@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useKey } from '../../state/use-found.ts';
-import type { KeyDialogContent } from './KeyDialog.tsx';
+import { useKey } from '../../state/control/use-found.ts';
+import type { KeyDialogContent } from './dialog/KeyDialog.tsx';
 
 /**
  * The content of the dialog, and a function to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for

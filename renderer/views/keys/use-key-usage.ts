@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { UsageView } from '../../../server/contract/request-views.ts';
-import { useNow } from '../../components/use-now.ts';
-import { useQuery } from '../../state/use-query.ts';
+import { useQuery } from '../../state/control/use-query.ts';
+import { useNow } from '../../state/window/use-now.ts';
 
 const days = 30;
 const dayMs = 86_400_000;

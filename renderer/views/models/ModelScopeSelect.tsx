@@ -1,5 +1,5 @@
-import type { Chosen } from '../../components/chosen.ts';
-import { FindSelect } from '../../components/FindSelect.tsx';
+import type { Chosen } from '../../components/selects/chosen.ts';
+import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Models.module.css';
 

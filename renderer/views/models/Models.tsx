@@ -1,16 +1,16 @@
 /** The model names that clients can use, the route of each, and the aliases. */
 import { useRef } from 'react';
-import { Screen } from '../../components/Screen.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { modelRouteVersion } from '../../state/query-versions.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useQuery } from '../../state/use-query.ts';
-import { AliasesSection } from './AliasesSection.tsx';
+import { modelRouteVersion } from '../../state/control/query-versions.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { useQuery } from '../../state/control/use-query.ts';
+import { AliasesSection } from './aliases/AliasesSection.tsx';
 import { ModelScopeSelect } from './ModelScopeSelect.tsx';
 import classes from './Models.module.css';
 import { ModelsSection } from './ModelsSection.tsx';
-import { RouteSection } from './RouteSection.tsx';
-import { scopeQuery } from './scope-query.ts';
+import { RouteSection } from './route/RouteSection.tsx';
+import { scopeQuery } from './route/scope-query.ts';
 import { useModelsAddress } from './use-models-address.ts';
 
 export function Models() {

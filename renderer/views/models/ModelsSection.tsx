@@ -4,17 +4,17 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ModelView } from '../../../server/contract/access-views.ts';
 import { purposeOf } from '../../../server/contract/model-use.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { CopyButton } from '../../components/CopyButton.tsx';
-import { describeModel } from '../../components/describe-model.ts';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { Section } from '../../components/Section.tsx';
+import { CopyButton } from '../../components/copying/CopyButton.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { Section } from '../../components/layout/Section.tsx';
+import { describeModel } from '../../components/selects/describe-model.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import type { QueryState } from '../../state/use-query.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
-import { ModelNameButton } from './ModelNameButton.tsx';
+import type { QueryState } from '../../state/control/use-query.ts';
+import { useProviderName } from '../../state/providers/use-provider-name.ts';
 import classes from './Models.module.css';
+import { ModelNameButton } from './route/ModelNameButton.tsx';
 
 /** More are rendered only on request. */
 const shortListLength = 60;

@@ -1,7 +1,7 @@
 import { useLocation, useSearch } from 'wouter';
-import { type Chosen, chosenOf, chosenText } from '../../components/chosen.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useMostUsed } from '../../state/use-most-used.ts';
+import { type Chosen, chosenOf, chosenText } from '../../components/selects/chosen.ts';
+import { useMostUsed } from '../../state/choices/use-most-used.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 
 interface ModelsAddress {
   /** The first group until another one is chosen; null while there is none. */

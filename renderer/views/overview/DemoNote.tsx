@@ -1,7 +1,7 @@
 import { IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import classes from './DemoNote.module.css';
 
 /** Shown while the demo is the only enabled provider. */

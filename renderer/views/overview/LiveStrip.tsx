@@ -1,16 +1,16 @@
 import { Skeleton } from '@mantine/core';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { Link } from 'wouter';
-import { CopyLine } from '../../components/CopyLine.tsx';
-import { useNow } from '../../components/use-now.ts';
+import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { loadSpentToday } from '../../components/usage/load-usage.ts';
+import { requestsAddress } from '../../components/usage/requests-address.ts';
+import { useNames } from '../../components/usage/use-names.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../../state/use-control.ts';
-import { useLiveQuery } from '../../state/use-live-query.ts';
+import { useControlState, useControlStore } from '../../state/control/use-control.ts';
+import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useNow } from '../../state/window/use-now.ts';
 import classes from './LiveStrip.module.css';
 import { callersOf, tokensPerSecond } from './live-figures.ts';
-import { loadSpentToday } from './load-usage.ts';
-import { requestsAddress } from './requests-address.ts';
-import { useNames } from './use-names.ts';
 
 const mostCallers = 3;
 

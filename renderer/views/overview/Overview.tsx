@@ -1,6 +1,7 @@
 /** The first screen: steps for new users until the first request, then current activity, concerns and usage. */
 import { SegmentedControl } from '@mantine/core';
-import { Screen } from '../../components/Screen.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
+import { rangeNames } from '../../components/usage/usage-range.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { AttentionSection } from './AttentionSection.tsx';
 import { DemoNote } from './DemoNote.tsx';
@@ -8,7 +9,6 @@ import { FirstRunPath } from './first-run/FirstRunPath.tsx';
 import { useFirstRun } from './first-run/use-first-run.ts';
 import { LiveStrip } from './LiveStrip.tsx';
 import { UsageSection } from './UsageSection.tsx';
-import { rangeNames } from './usage-range.ts';
 import { useOverviewChoice } from './use-overview-choice.ts';
 import { useUsage } from './use-usage.ts';
 

@@ -1,16 +1,16 @@
 import { SegmentedControl, Skeleton } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { Section } from '../../components/Section.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { Section } from '../../components/layout/Section.tsx';
+import type { UsageAnswers } from '../../components/usage/load-usage.ts';
+import { MetricChart } from '../../components/usage/MetricChart.tsx';
+import { MetricTiles } from '../../components/usage/MetricTiles.tsx';
+import { TopTable } from '../../components/usage/TopTable.tsx';
+import classes from '../../components/usage/Usage.module.css';
+import { firstByteFigures } from '../../components/usage/usage-figures.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import type { UsageAnswers } from './load-usage.ts';
-import { MetricChart } from './MetricChart.tsx';
-import { MetricTiles } from './MetricTiles.tsx';
-import { TopTable } from './TopTable.tsx';
-import classes from './UsageSection.module.css';
-import { firstByteFigures } from './usage-figures.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import type { OverviewChoice } from './use-overview-choice.ts';
 import type { useUsage } from './use-usage.ts';
 

@@ -1,5 +1,5 @@
 /** Current activity, derived from the live list. Pure. */
-import type { LiveRequest } from '../../state/live-request.ts';
+import type { LiveRequest } from '../../state/requests/live-request.ts';
 
 /** The period that counts as current. */
 const nowMs = 20_000;

@@ -1,7 +1,7 @@
 import { useSearchParams } from 'wouter';
-import type { Dimension } from './load-usage.ts';
-import { type FirstByteFigure, firstByteFigures, type Metric } from './usage-figures.ts';
-import { type RangeName, rangeNames } from './usage-range.ts';
+import type { Dimension } from '../../components/usage/load-usage.ts';
+import { type FirstByteFigure, firstByteFigures, type Metric } from '../../components/usage/usage-figures.ts';
+import { type RangeName, rangeNames } from '../../components/usage/usage-range.ts';
 
 interface Chosen {
   /** Null for the range that fits the data. */

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../server/contract/people-views.ts';
-import list from '../../components/List.module.css';
+import { ChangeList } from '../../components/import/ChangeList.tsx';
+import list from '../../components/lists/List.module.css';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { ChangeList } from '../settings/ChangeList.tsx';
 import { describeAuditEntry } from './describe-audit-entry.ts';
 import classes from './People.module.css';
 

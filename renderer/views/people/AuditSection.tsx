@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { FilterSelect } from '../../components/FilterSelect.tsx';
-import list from '../../components/List.module.css';
-import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { Section } from '../../components/Section.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { Section } from '../../components/layout/Section.tsx';
+import list from '../../components/lists/List.module.css';
+import { FilterSelect } from '../../components/selects/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useQuery } from '../../state/use-query.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import { AuditRow } from './AuditRow.tsx';
 import classes from './People.module.css';
 

@@ -1,11 +1,11 @@
 /** For administrators, if people sign in: the people, their API tokens, and the audit list. */
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'wouter';
-import { Screen } from '../../components/Screen.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
+import { TokensSection } from '../../components/tokens/TokensSection.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { AuditSection } from './AuditSection.tsx';
 import { PeopleSection } from './PeopleSection.tsx';
-import { TokensSection } from './TokensSection.tsx';
 
 const parts = ['people', 'tokens', 'audit'] as const;
 

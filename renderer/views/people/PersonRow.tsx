@@ -1,11 +1,11 @@
 import { IconLogout } from '@tabler/icons-react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
-import { describeRole } from '../../components/describe-role.ts';
-import { IconAction } from '../../components/IconAction.tsx';
-import list from '../../components/List.module.css';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { IconAction } from '../../components/buttons/IconAction.tsx';
+import list from '../../components/lists/List.module.css';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { usePerson } from '../../state/use-rights.ts';
+import { describeRole } from '../../state/rights/describe-role.ts';
+import { usePerson } from '../../state/rights/use-rights.ts';
 
 interface PersonRowProps {
   person: PersonView;

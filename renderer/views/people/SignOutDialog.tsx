@@ -1,5 +1,5 @@
 import type { PersonView } from '../../../server/contract/people-views.ts';
-import { CommandDialog } from '../../components/CommandDialog.tsx';
+import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 
 interface SignOutDialogProps {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../server/contract/people-views.ts';
-import type { Messages } from '../../messages/en.ts';
+import type { Messages } from '../../messages/en/en.ts';
 
 /** Describes an action in plain words. An entry written by another version of Sluice may name an unknown command. */
 export function describeAuditEntry(

@@ -4,22 +4,22 @@
  */
 import { type ComponentType, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { Screen } from '../../components/Screen.tsx';
-import type { Messages } from '../../messages/en.ts';
+import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
+import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { type KeyChoice, useKeyChoice } from '../../state/use-key-choice.ts';
-import { ChatPanel } from './ChatPanel.tsx';
-import { CompletionsPanel } from './CompletionsPanel.tsx';
-import { EmbeddingsPanel } from './EmbeddingsPanel.tsx';
-import { ImagesPanel } from './ImagesPanel.tsx';
-import { ModerationsPanel } from './ModerationsPanel.tsx';
+import { type KeyChoice, useKeyChoice } from '../../state/choices/use-key-choice.ts';
+import { ChatPanel } from './chat/ChatPanel.tsx';
+import { useSentRequest } from './chat/use-sent-request.ts';
 import classes from './Playground.module.css';
-import { ResponsesPanel } from './ResponsesPanel.tsx';
-import { SpeechPanel } from './SpeechPanel.tsx';
-import { TranscriptionPanel } from './TranscriptionPanel.tsx';
-import { useSentRequest } from './use-sent-request.ts';
-import { VideoPanel } from './VideoPanel.tsx';
+import { CompletionsPanel } from './panels/CompletionsPanel.tsx';
+import { EmbeddingsPanel } from './panels/EmbeddingsPanel.tsx';
+import { ImagesPanel } from './panels/ImagesPanel.tsx';
+import { ModerationsPanel } from './panels/ModerationsPanel.tsx';
+import { ResponsesPanel } from './panels/ResponsesPanel.tsx';
+import { SpeechPanel } from './panels/SpeechPanel.tsx';
+import { TranscriptionPanel } from './panels/TranscriptionPanel.tsx';
+import { VideoPanel } from './panels/VideoPanel.tsx';
 
 type PanelName = keyof Messages['playground']['panels'];
 

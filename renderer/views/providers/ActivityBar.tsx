@@ -1,9 +1,9 @@
 import { Link } from 'wouter';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
-import type { Messages } from '../../messages/en.ts';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
+import type { Messages } from '../../messages/en/en.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useQuery } from '../../state/use-query.ts';
-import { failureWordsOf } from '../request/failure-words.ts';
+import { useQuery } from '../../state/control/use-query.ts';
+import { failureWordsOf } from '../../state/requests/failure-words.ts';
 import classes from './ActivityBar.module.css';
 import type { ProviderActivity } from './use-provider-activity.ts';
 

@@ -2,13 +2,13 @@ import { Button, TextInput } from '@mantine/core';
 import { IconRefresh, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
-import { Section } from '../../components/Section.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { Section } from '../../components/layout/Section.tsx';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { unlistedReason } from '../../state/providers/unlisted-reason.ts';
 import classes from './Providers.module.css';
-import { unlistedReason } from './unlisted-reason.ts';
 
 /** From this number of models on, there is a search box. */
 const manyModels = 12;

@@ -1,13 +1,13 @@
 import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
-import { CooldownNote } from '../../components/CooldownNote.tsx';
-import { RelativeTime } from '../../components/RelativeTime.tsx';
-import type { Messages } from '../../messages/en.ts';
+import { CooldownNote } from '../../components/feedback/CooldownNote.tsx';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
+import type { Messages } from '../../messages/en/en.ts';
 import type { Formats } from '../../messages/formats.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { blockedReason } from './blocked-reason.ts';
+import { blockedReason } from '../../state/providers/blocked-reason.ts';
+import { unlistedReason } from '../../state/providers/unlisted-reason.ts';
 import classes from './Providers.module.css';
 import { type ProviderState, stateOf } from './provider-state.ts';
-import { unlistedReason } from './unlisted-reason.ts';
 import { hasJustFailed, type ProviderActivity } from './use-provider-activity.ts';
 
 const dots: Record<ProviderState['kind'], string | undefined> = {

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconRestore } from '@tabler/icons-react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 
 /** Ends the cooldowns of a provider so that it is called again at once. Renders nothing if it is off or healthy. */
 export function ResetHealth({ provider }: { provider: ProviderView }) {

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
-import { useNow } from '../../components/use-now.ts';
-import type { LiveRequest } from '../../state/live-request.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useQuery } from '../../state/use-query.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { useQuery } from '../../state/control/use-query.ts';
+import type { LiveRequest } from '../../state/requests/live-request.ts';
+import { useNow } from '../../state/window/use-now.ts';
 
 const hourMs = 3_600_000;
 const hours = 24;

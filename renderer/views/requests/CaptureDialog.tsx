@@ -1,11 +1,11 @@
 import { Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { Chosen } from '../../components/chosen.ts';
-import { DialogActions } from '../../components/DialogActions.tsx';
-import { FindSelect } from '../../components/FindSelect.tsx';
-import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { DialogActions } from '../../components/dialogs/DialogActions.tsx';
+import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
+import type { Chosen } from '../../components/selects/chosen.ts';
+import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 
 interface CaptureDialogProps {
   opened: boolean;

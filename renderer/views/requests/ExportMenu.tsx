@@ -1,8 +1,8 @@
 import { Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { MenuButton } from '../../components/MenuButton.tsx';
+import { MenuButton } from '../../components/buttons/MenuButton.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { addressOf, queryOf, type ShownFilter } from './request-filter.ts';
+import { addressOf, queryOf, type ShownFilter } from '../../state/requests/request-filter.ts';
 
 /** Downloads the filtered requests as the engine streams them. On the desktop, main answers the same address. */
 export function ExportMenu({ filter }: { filter: ShownFilter }) {

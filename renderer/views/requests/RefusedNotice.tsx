@@ -2,10 +2,10 @@ import { IconKeyOff } from '@tabler/icons-react';
 import { useId } from 'react';
 import { Link } from 'wouter';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useRights } from '../../state/use-rights.ts';
-import { describeRefusal } from './describe-refusal.ts';
-import { fixOfRefusal } from './failure-fix.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { describeRefusal } from '../../state/requests/describe-refusal.ts';
+import { fixOfRefusal } from '../../state/requests/failure-fix.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 import classes from './Requests.module.css';
 
 /**

@@ -1,14 +1,14 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { RequestPanel } from '../request/RequestPanel.tsx';
-import { ListSummary } from './ListSummary.tsx';
-import { RepairNote } from './RepairNote.tsx';
-import { RequestList } from './RequestList.tsx';
+import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
+import { RequestPanel } from './detail/RequestPanel.tsx';
+import { ListSummary } from './list/ListSummary.tsx';
+import { RepairNote } from './list/RepairNote.tsx';
+import { RequestList } from './list/RequestList.tsx';
+import { SortChoice } from './list/SortChoice.tsx';
+import { useRequests } from './list/use-requests.ts';
 import classes from './Requests.module.css';
-import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
-import { SortChoice } from './SortChoice.tsx';
-import { useRequests } from './use-requests.ts';
 
 interface RequestBrowserProps {
   /** Must not change while this is mounted. */

@@ -2,16 +2,16 @@
 import { Button, Group } from '@mantine/core';
 import { useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { Screen } from '../../components/Screen.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { filterOf, isLive, searchOf } from '../../state/requests/request-filter.ts';
 import { CaptureControl } from './CaptureControl.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
+import { RequestFilters } from './filters/RequestFilters.tsx';
 import { RefusedNotice } from './RefusedNotice.tsx';
 import { RequestBrowser } from './RequestBrowser.tsx';
-import { RequestFilters } from './RequestFilters.tsx';
 import classes from './Requests.module.css';
-import { filterOf, isLive, searchOf } from './request-filter.ts';
 
 export function Requests() {
   const { requests: names, sessions } = useMessages();

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import type { SessionInFull } from '../../../server/contract/session-views.ts';
+import { downloadLines } from '../../components/buttons/download.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { downloadLines } from '../settings/download.ts';
 
 /** Downloads the session's requests as JSON Lines, as `sluice session export` prints them. */
 export function ExportSession({ full: { session, requests } }: { full: SessionInFull }) {

@@ -1,8 +1,8 @@
 import type { SessionInFull, SessionView } from '../../../server/contract/session-views.ts';
-import { CopyLine } from '../../components/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyLine.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useNameOf } from '../../state/use-found.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { useNameOf } from '../../state/control/use-found.ts';
 import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';
 

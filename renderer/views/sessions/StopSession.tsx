@@ -2,11 +2,11 @@ import { Button } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SessionView } from '../../../server/contract/session-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import { isRefused } from './session-facts.ts';
 
 /** What a command has changed in a session, until the engine's next answer. */

@@ -1,5 +1,5 @@
 import type { SessionTurn } from '../../../server/contract/session-views.ts';
-import { Section } from '../../components/Section.tsx';
+import { Section } from '../../components/layout/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionRequest, SessionTurn } from '../../../server/contract/session-views.ts';
-import { Section } from '../../components/Section.tsx';
+import { Section } from '../../components/layout/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
 import { costIn, toolUsesOf } from './session-facts.ts';

@@ -4,29 +4,29 @@
  */
 import { Button } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
-import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { ProgressiveRender } from '../../components/ProgressiveRender.tsx';
-import { Screen } from '../../components/Screen.tsx';
+import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { type SectionId, sectionIds } from '../../state/section-ids.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useDesktop } from '../../state/use-desktop.ts';
-import { AboutPart } from './AboutPart.tsx';
-import { AddressNotes } from './AddressNotes.tsx';
-import { DesktopPart } from './DesktopPart.tsx';
-import { NetworkState } from './NetworkState.tsx';
+import { useControlState } from '../../state/control/use-control.ts';
+import { type SectionId, sectionIds } from '../../state/window/section-ids.ts';
+import { useDesktop } from '../../state/window/use-desktop.ts';
+import { ProgressiveRender } from './ProgressiveRender.tsx';
+import { AboutPart } from './parts/AboutPart.tsx';
+import { AddressNotes } from './parts/AddressNotes.tsx';
+import { DesktopPart } from './parts/DesktopPart.tsx';
+import { NetworkState } from './parts/NetworkState.tsx';
+import { SessionsPart } from './parts/SessionsPart.tsx';
+import { SettingsPart } from './parts/SettingsPart.tsx';
+import { TeamPart } from './parts/TeamPart.tsx';
+import { TransferPart } from './parts/TransferPart.tsx';
+import { WindowPart } from './parts/WindowPart.tsx';
 import { PricesPart } from './prices/PricesPart.tsx';
-import { SessionsPart } from './SessionsPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsGuide } from './SettingsGuide.tsx';
-import { SettingsPart } from './SettingsPart.tsx';
-import { searchSettings } from './search-settings.ts';
+import { searchSettings } from './search/search-settings.ts';
+import { FoundSettingsContext } from './search/use-found-settings.ts';
 import { searchableSections } from './settings-sections.ts';
-import { TeamPart } from './TeamPart.tsx';
-import { TransferPart } from './TransferPart.tsx';
-import { FoundSettingsContext } from './use-found-settings.ts';
 import { sectionElementId, useSectionAddress } from './use-section-address.ts';
-import { WindowPart } from './WindowPart.tsx';
 
 const parts: Record<SectionId, ReactNode> = {
   window: <WindowPart />,

@@ -2,7 +2,7 @@ import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
-import { type SectionId, sectionOf } from '../../state/section-ids.ts';
+import { type SectionId, sectionOf } from '../../state/window/section-ids.ts';
 import classes from './SettingsGuide.module.css';
 import { sectionTitle } from './settings-sections.ts';
 

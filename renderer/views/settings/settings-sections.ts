@@ -1,9 +1,9 @@
 /** The titles of the sections of the screen, and the words by which the search finds them and their settings. */
-import type { Messages } from '../../messages/en.ts';
-import { type SectionId, sectionIds } from '../../state/section-ids.ts';
-import type { SearchableSection } from './search-settings.ts';
-import type { FieldName } from './settings-field.ts';
-import { fieldsOf, settingsParts } from './settings-fields.ts';
+import type { Messages } from '../../messages/en/en.ts';
+import { type SectionId, sectionIds } from '../../state/window/section-ids.ts';
+import type { FieldName } from './fields/settings-field.ts';
+import { fieldsOf, settingsParts } from './fields/settings-fields.ts';
+import type { SearchableSection } from './search/search-settings.ts';
 
 export function sectionTitle(id: SectionId, { settings, team, prices }: Messages): string {
   switch (id) {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearch } from 'wouter';
-import { type SectionId, sectionIds, sectionOf } from '../../state/section-ids.ts';
+import { type SectionId, sectionIds, sectionOf } from '../../state/window/section-ids.ts';
 
 export const sectionElementId = (id: SectionId) => `settings-${id}`;
 

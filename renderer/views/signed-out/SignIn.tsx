@@ -1,7 +1,7 @@
 /** Sign-in with an organisation's account. */
 import { Button } from '@mantine/core';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import classes from './SignedOut.module.css';
 
 /** Why the engine redirected here from a sign-in; null if it did not. */

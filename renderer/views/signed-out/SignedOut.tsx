@@ -1,10 +1,10 @@
 /** Shown to a browser that is not or no longer signed in: explains how to get access. */
 import { Button } from '@mantine/core';
-import { CopyLine } from '../../components/CopyLine.tsx';
-import type { Messages } from '../../messages/en.ts';
+import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../../state/use-control.ts';
-import { useQuery } from '../../state/use-query.ts';
+import { useControlState, useControlStore } from '../../state/control/use-control.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import classes from './SignedOut.module.css';
 import { SignIn } from './SignIn.tsx';
 

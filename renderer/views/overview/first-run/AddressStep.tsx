@@ -1,11 +1,11 @@
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
-import { CopyButton } from '../../../components/CopyButton.tsx';
-import { hiddenKey } from '../../../components/first-call.ts';
-import { IconAction } from '../../../components/IconAction.tsx';
-import { NewKeyButton } from '../../../components/NewKeyButton.tsx';
+import { IconAction } from '../../../components/buttons/IconAction.tsx';
+import { CopyButton } from '../../../components/copying/CopyButton.tsx';
+import { hiddenKey } from '../../../components/first-call/first-call.ts';
+import { NewKeyButton } from '../../../components/first-call/NewKeyButton.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useControlState } from '../../../state/use-control.ts';
-import type { KeyChoice } from '../../../state/use-key-choice.ts';
+import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import classes from './FirstRunPath.module.css';
 
 interface AddressStepProps {

@@ -1,5 +1,5 @@
 /** The progress of a new user, derived from the engine's state. Pure. */
-import type { ControlState } from '../../../state/control-state.ts';
+import type { ControlState } from '../../../state/control/control-state.ts';
 
 export interface FirstRunProgress {
   /** A request was answered, either the person's own or the one made by these steps. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import type { ControlState } from '../../../state/control-state.ts';
-import { useControlState } from '../../../state/use-control.ts';
+import type { ControlState } from '../../../state/control/control-state.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { type FirstRunProgress, progressOf, wasUsedBefore } from './progress.ts';
 
 export interface FirstRun {

@@ -3,7 +3,7 @@ import { IconUsers } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { usePerson } from '../../../state/use-rights.ts';
+import { usePerson } from '../../../state/rights/use-rights.ts';
 import { JoinDialog } from './JoinDialog.tsx';
 
 /** For personal installations only. Where people sign in, this is already the team's gateway. */

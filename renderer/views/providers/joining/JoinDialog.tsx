@@ -2,10 +2,10 @@ import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@ma
 import { IconExternalLink } from '@tabler/icons-react';
 import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
-import { CommandProblem } from '../../../components/CommandProblem.tsx';
-import { CopyLine } from '../../../components/CopyLine.tsx';
-import { DialogActions } from '../../../components/DialogActions.tsx';
-import { ModalFrame } from '../../../components/ModalFrame.tsx';
+import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';
 import { useJoin } from './use-join.ts';

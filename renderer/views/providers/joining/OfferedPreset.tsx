@@ -1,9 +1,9 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { JoinPreset } from '../../../../server/contract/join-views.ts';
-import { CommandProblem, Problem } from '../../../components/CommandProblem.tsx';
+import { CommandProblem, Problem } from '../../../components/feedback/CommandProblem.tsx';
+import { PresetReview } from '../../../components/import/PresetReview.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useQuery } from '../../../state/use-query.ts';
-import { PresetReview } from '../../import/PresetReview.tsx';
+import { useQuery } from '../../../state/control/use-query.ts';
 
 interface OfferedPresetProps {
   /** Host of the gateway. */

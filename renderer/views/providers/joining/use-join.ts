@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
-import { asControlError, type ControlError } from '../../../api.ts';
-import { useControlStore } from '../../../state/use-control.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import { useControlStore } from '../../../state/control/use-control.ts';
 
 interface JoinProcess {
   started: BegunJoin | null;

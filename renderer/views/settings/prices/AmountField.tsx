@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { type PriceField, priceFields } from '../../../../server/contract/price-views.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { settingRow } from '../setting-row.tsx';
+import { settingRow } from '../fields/setting-row.tsx';
 import { isWrong } from './price-draft.ts';
 
 interface AmountFieldProps {

@@ -1,11 +1,11 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { DialogActions } from '../../../components/DialogActions.tsx';
-import { Fieldset } from '../../../components/Fieldset.tsx';
+import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/use-command.ts';
-import { useControlState } from '../../../state/use-control.ts';
-import { useProviderName } from '../../providers/use-provider-name.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import { AmountField } from './AmountField.tsx';
 import classes from './Prices.module.css';
 import { amountsOf, draftOf, type FieldGroup, fieldGroups, fieldNames, hasPrice, isWrong } from './price-draft.ts';

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
-import list from '../../../components/List.module.css';
-import { LockMark } from '../../../components/LockMark.tsx';
+import list from '../../../components/lists/List.module.css';
+import { LockMark } from '../../../components/locks/LockMark.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { useCanChange } from '../../../state/use-can-change.ts';
-import { useLocks } from '../../../state/use-locks.ts';
-import { useProviderName } from '../../providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import { useLocks } from '../../../state/rights/use-locks.ts';
 import { describeAmounts } from './describe-price.ts';
 import classes from './Prices.module.css';
 import { fieldNames } from './price-draft.ts';

@@ -1,7 +1,7 @@
-import { ConfirmDialog } from '../../../components/ConfirmDialog.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/use-command.ts';
-import { useControlState } from '../../../state/use-control.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { describeAmounts } from './describe-price.ts';
 import type { PriceRowView } from './price-list.ts';
 

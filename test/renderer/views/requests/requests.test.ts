@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { en } from '../../../../renderer/messages/en.ts';
-import type { LiveRequest } from '../../../../renderer/state/live-request.ts';
-import { explainFailure, fixOfRequest } from '../../../../renderer/views/requests/failure-fix.ts';
-import { filterOf, isShown, searchOf } from '../../../../renderer/views/requests/request-filter.ts';
-import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/request-pages.ts';
+import { en } from '../../../../renderer/messages/en/en.ts';
+import { explainFailure, fixOfRequest } from '../../../../renderer/state/requests/failure-fix.ts';
+import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
+import { filterOf, isShown, searchOf } from '../../../../renderer/state/requests/request-filter.ts';
+import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/list/request-pages.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';

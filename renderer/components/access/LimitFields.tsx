@@ -1,0 +1,141 @@
+import { Button, NativeSelect, NumberInput, SimpleGrid } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import type { Budget, Limits } from '../../../server/contract/config.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { IconAction } from '../buttons/IconAction.tsx';
+import classes from './LimitFields.module.css';
+import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from './limit-draft.ts';
+
+interface LimitFieldsProps {
+  limits: Limits | undefined;
+  onChange(limits: Limits): void;
+}
+
+const none: Limits = { budgets: [] };
+const mostBudgets = 16;
+
+/** Limits of a key or group. */
+export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
+  const { limits: names } = useMessages();
+  const { budgets } = limits;
+  // Budgets have no names, only positions.
+  const numbered = budgets.map((budget, index) => ({ budget, number: index + 1 }));
+  const setBudgets = (next: Budget[]) => onChange({ ...limits, budgets: next });
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        {rateNames.map((name) => (
+          <RateField key={name} name={name} limits={limits} onChange={onChange} />
+        ))}
+      </SimpleGrid>
+      {numbered.length > 0 && <p className={classes.budgets}>{names.budgets}</p>}
+      {numbered.map(({ budget, number }) => (
+        <BudgetRow
+          key={number}
+          number={number}
+          budget={budget}
+          onChange={(changed) => setBudgets(budgets.with(number - 1, changed))}
+          onRemove={() => setBudgets(budgets.toSpliced(number - 1, 1))}
+        />
+      ))}
+      <Button
+        variant="subtle"
+        size="xs"
+        className={classes.start}
+        leftSection={<IconPlus size={14} />}
+        disabled={budgets.length === mostBudgets}
+        onClick={() => setBudgets([...budgets, newBudget])}
+      >
+        {names.addBudget}
+      </Button>
+    </>
+  );
+}
+
+function RateField({ name, limits, onChange }: { name: RateName; limits: Limits; onChange(limits: Limits): void }) {
+  const { limits: names } = useMessages();
+  return (
+    <NumberInput
+      label={names[name]}
+      placeholder={names.noLimit}
+      min={1}
+      allowDecimal={false}
+      allowNegative={false}
+      thousandSeparator
+      hideControls
+      value={limits[name] ?? ''}
+      onChange={(value) => onChange({ ...limits, [name]: Number(value) || undefined })}
+    />
+  );
+}
+
+interface BudgetRowProps {
+  /** Position in the list, from 1. */
+  number: number;
+  budget: Budget;
+  onChange(budget: Budget): void;
+  onRemove(): void;
+}
+
+function BudgetRow({ number, budget, onChange, onRemove }: BudgetRowProps) {
+  const { limits: names } = useMessages();
+  return (
+    <div className={classes.budget}>
+      <NumberInput
+        aria-label={names.amount(number)}
+        placeholder="0"
+        min={0}
+        required
+        allowNegative={false}
+        thousandSeparator
+        hideControls
+        value={budget.amount || ''}
+        onChange={(value) => onChange({ ...budget, amount: Number(value) || 0 })}
+      />
+      <Choice
+        label={names.unit(number)}
+        value={budget.unit}
+        values={budgetUnits}
+        texts={names.units}
+        onChange={(unit) => onChange({ ...budget, unit })}
+      />
+      <Choice
+        label={names.per(number)}
+        value={budget.per}
+        values={budgetPeriods}
+        texts={names.periods}
+        onChange={(per) => onChange({ ...budget, per })}
+      />
+      <Choice
+        label={names.hardness(number)}
+        value={budget.hard ? 'hard' : 'soft'}
+        values={['hard', 'soft'] as const}
+        texts={names}
+        onChange={(hardness) => onChange({ ...budget, hard: hardness === 'hard' })}
+      />
+      <IconAction label={names.removeBudget(number)} icon={<IconTrash size={18} />} onClick={onRemove} />
+    </div>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  label: string;
+  value: Value;
+  values: readonly Value[];
+  texts: Record<Value, string>;
+  onChange(value: Value): void;
+}
+
+function Choice<Value extends string>({ label, value, values, texts, onChange }: ChoiceProps<Value>) {
+  return (
+    <NativeSelect
+      aria-label={label}
+      value={value}
+      data={values.map((each) => ({ value: each, label: texts[each] }))}
+      onChange={(event) => {
+        const chosen = values.find((each) => each === event.currentTarget.value);
+        if (chosen !== undefined) onChange(chosen);
+      }}
+    />
+  );
+}

@@ -1,0 +1,65 @@
+import { Modal } from '@mantine/core';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useMessages } from '../../messages/use-messages.ts';
+import { unsavedEdits } from '../../state/edits/unsaved-edits.ts';
+import { UnsavedScope, useUnsaved } from '../../state/edits/use-unsaved.ts';
+
+interface ModalFrameProps {
+  title: string;
+  opened: boolean;
+  onClose(): void;
+  /** Only the dialog's own buttons close it, so that a stray click or key press loses nothing. */
+  ignoresClickOutside?: boolean;
+  /** For texts with long lines. */
+  isWide?: boolean;
+  children: ReactNode;
+}
+
+/**
+ * The frame of every dialog. If something was typed, Escape, a click outside or the close button ask for confirmation
+ * before closing it.
+ */
+export function ModalFrame({
+  title,
+  opened,
+  onClose,
+  ignoresClickOutside = false,
+  isWide = false,
+  children,
+}: ModalFrameProps) {
+  const { close } = useMessages();
+  const [scope] = useState(() => Symbol('dialog'));
+  const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
+  const trackTyping = useTypedForm(scope);
+  useUnsaved(opened && ignoresClickOutside);
+  return (
+    <Modal
+      opened={opened}
+      onClose={() => unsavedEdits.confirmThen(onClose, scope)}
+      title={title}
+      centered
+      size={isWide ? 'xl' : 'md'}
+      closeOnClickOutside={!ignoresClickOutside}
+      // Escape is then meant for the question in front of it.
+      closeOnEscape={!ignoresClickOutside && !isAsking}
+      withCloseButton={!ignoresClickOutside}
+      closeButtonProps={{ 'aria-label': close }}
+      transitionProps={{ duration: 0 }}
+      // A `header` element would otherwise be exposed as the banner of the page.
+      attributes={{ header: { role: 'presentation' } }}
+      styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
+      onInput={trackTyping}
+    >
+      <UnsavedScope value={scope}>{children}</UnsavedScope>
+    </Modal>
+  );
+}
+
+/** A form in which something was typed counts as unsaved while it is mounted; a form that was saved is removed. */
+function useTypedForm(scope: symbol): (event: FormEvent) => void {
+  const typedForm = useRef<Element | null>(null);
+  useEffect(() => unsavedEdits.watch(() => typedForm.current?.isConnected ?? false, scope), [scope]);
+  return ({ target }) => {
+    if (target instanceof Element) typedForm.current = target.closest('form') ?? typedForm.current;
+  };
+}

@@ -1,0 +1,29 @@
+import { Button } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useCanChange } from '../../state/rights/use-can-change.ts';
+import { CommandProblem } from '../feedback/CommandProblem.tsx';
+
+/** Creates a key, for people who have none or none with a kept secret. */
+export function NewKeyButton() {
+  const { firstCall: names } = useMessages();
+  const canChange = useCanChange();
+  const command = useCommand();
+  const create = () => void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true });
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconKey size={14} />}
+        loading={command.isRunning}
+        disabled={!canChange}
+        onClick={create}
+      >
+        {names.createKey}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { ControlError } from '../../state/api/api.ts';
+import { ModalFrame } from '../dialogs/ModalFrame.tsx';
+import { CommandProblem } from '../feedback/CommandProblem.tsx';
+import { ImportDialog, type ImportPreview } from './ImportDialog.tsx';
+import { PresetDialog } from './PresetDialog.tsx';
+import type { PresetImport } from './PresetReview.tsx';
+
+export type ImportState =
+  | { kind: 'configuration'; preview: ImportPreview }
+  | { kind: 'team-preset'; preset: PresetImport }
+  | { kind: 'problem'; problem: ControlError };
+
+interface ImportDialogsProps {
+  opened: ImportState;
+  onClose(): void;
+}
+
+/** Shows an import before it is applied. Loaded on first use. */
+export function ImportDialogs({ opened, onClose }: ImportDialogsProps) {
+  const { team: names, close } = useMessages();
+  switch (opened.kind) {
+    case 'configuration':
+      return <ImportDialog preview={opened.preview} onClose={onClose} />;
+    case 'team-preset':
+      return <PresetDialog preset={opened.preset} onClose={onClose} />;
+    case 'problem':
+      return (
+        <ModalFrame opened onClose={onClose} title={names.problemTitle}>
+          <Stack>
+            <CommandProblem problem={opened.problem} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose} data-autofocus>
+                {close}
+              </Button>
+            </Group>
+          </Stack>
+        </ModalFrame>
+      );
+  }
+}

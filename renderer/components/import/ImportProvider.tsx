@@ -1,0 +1,69 @@
+/**
+ * Handles all imports, whatever their source: a chosen file, pasted text, or a link or file that the system
+ * hands over. Only previews them; the person applies an import in its dialog.
+ */
+import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
+import type { Messages } from '../../messages/en/en.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { asControlError, ControlError } from '../../state/api/api.ts';
+import type { ControlStore } from '../../state/control/control-store.ts';
+import { useControlStore } from '../../state/control/use-control.ts';
+import { useOpenedPresets } from '../../state/window/use-desktop.ts';
+import type { ImportState } from './ImportDialogs.tsx';
+import { type ImportSource, readImport } from './read-import.ts';
+
+/** Shows what the import would change. Rejects with a `ControlError`. */
+type OpenImport = (source: ImportSource) => Promise<void>;
+
+const ImportContext = createContext<OpenImport | null>(null);
+const ImportDialogs = lazy(async () => ({ default: (await import('./ImportDialogs.tsx')).ImportDialogs }));
+
+export function useOpenImport(): OpenImport {
+  const open = useContext(ImportContext);
+  if (!open) throw new Error('useOpenImport needs an ImportProvider around it');
+  return open;
+}
+
+export function ImportProvider({ children }: { children: ReactNode }) {
+  const { team: names } = useMessages();
+  const store = useControlStore();
+  const [importState, setImportState] = useState<ImportState | null>(null);
+  const open: OpenImport = async (source) => setImportState(await previewImport(source, store, names));
+  const openOrShowProblem = (source: ImportSource) =>
+    void open(source).catch((error: unknown) => setImportState({ kind: 'problem', problem: asControlError(error) }));
+  useOpenedPresets(({ fileName, text }) => {
+    const name = fileName ?? names.link;
+    if (text !== null) return openOrShowProblem({ name, text });
+    setImportState({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
+  });
+  return (
+    <ImportContext value={open}>
+      {children}
+      <Suspense fallback={null}>
+        {importState && <ImportDialogs opened={importState} onClose={() => setImportState(null)} />}
+      </Suspense>
+    </ImportContext>
+  );
+}
+
+async function previewImport(
+  { name, text }: ImportSource,
+  { query }: ControlStore,
+  names: Messages['team'],
+): Promise<ImportState> {
+  const imported = readImport(text);
+  switch (imported.kind) {
+    case 'team-preset': {
+      const preview = await query({ type: 'team-preset-preview', preset: imported.preset });
+      return { kind: 'team-preset', preset: { preset: imported.preset, preview } };
+    }
+    case 'configuration': {
+      const preview = await query({ type: 'import-preview', config: imported.config });
+      return { kind: 'configuration', preview: { fileName: name, config: imported.config, ...preview } };
+    }
+    case 'not-json':
+      throw new ControlError('window', names.notJson);
+    case 'unknown':
+      throw new ControlError('window', names.unknown);
+  }
+}

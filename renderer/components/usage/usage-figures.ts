@@ -1,0 +1,100 @@
+/** The metrics of the overview, and the conversion of the engine's steps to chart series. Pure. */
+import type { UsageStepView } from '../../../server/contract/request-views.ts';
+import type { Messages } from '../../messages/en/en.ts';
+
+export type Metric = keyof Messages['overview']['metrics'];
+export type CountedMetric = Exclude<Metric, 'firstByte'>;
+/** For the time to the first byte: both figures of all requests, or one of them by name. */
+export type FirstByteFigure = keyof Messages['overview']['firstByteFigures'];
+
+export const firstByteFigures: readonly FirstByteFigure[] = ['together', 'median', 'p95'];
+
+type Counted = Pick<
+  UsageStepView,
+  'requests' | 'errors' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
+>;
+
+/** The total of a model, provider, key or group; a null name is for requests without one. */
+export type NamedCounted = Counted & Pick<UsageStepView, 'name'>;
+
+export function amountOf(counted: Counted, metric: CountedMetric): number {
+  switch (metric) {
+    case 'requests':
+      return counted.requests;
+    case 'tokens':
+      return counted.inputTokens + counted.outputTokens;
+    case 'cost':
+      return counted.costUsd ?? 0;
+    case 'errors':
+      return failuresOf(counted);
+  }
+}
+
+/** Failures of providers, without those caused by clients. */
+export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refused'>): number {
+  return errors - refused;
+}
+
+/** Relative to the requests that Sluice did not refuse; null if there were none. */
+export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
+  const admitted = counted.requests - counted.refused;
+  return admitted > 0 ? failuresOf(counted) / admitted : null;
+}
+
+export function sumOf(steps: readonly Counted[]): Counted {
+  const sum = { requests: 0, errors: 0, refused: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
+  for (const step of steps) {
+    sum.requests += step.requests;
+    sum.errors += step.errors;
+    sum.refused += step.refused;
+    sum.inputTokens += step.inputTokens;
+    sum.outputTokens += step.outputTokens;
+    sum.unpricedRequests += step.unpricedRequests;
+    sum.costUsd += step.costUsd ?? 0;
+  }
+  // As in the engine: an unknown cost is not zero.
+  return { ...sum, costUsd: sum.costUsd === 0 && sum.unpricedRequests > 0 ? null : sum.costUsd };
+}
+
+/** The names with the highest amounts, highest first. */
+export function leadersOf<Named extends Counted>(
+  rows: readonly Named[],
+  metric: CountedMetric,
+  limit: number,
+): Named[] {
+  return rows
+    .filter((each) => amountOf(each, metric) > 0)
+    .toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric))
+    .slice(0, limit);
+}
+
+/** The values of a series, one per step; null if unknown. */
+export function valuesAt(steps: readonly number[], values: ReadonlyMap<number, number>): (number | null)[] {
+  return steps.map((startMs) => values.get(startMs) ?? null);
+}
+
+/** The share of requests that failed at providers, by the start of the step. */
+export function failureRates(steps: readonly UsageStepView[]): Map<number, number> {
+  return new Map(
+    steps.flatMap((step) => {
+      const rate = failureRate(step);
+      return rate === null ? [] : [[step.startMs, rate] as const];
+    }),
+  );
+}
+
+export function amounts(steps: readonly UsageStepView[], metric: CountedMetric): Map<number, number> {
+  return new Map(steps.map((step) => [step.startMs, amountOf(step, metric)]));
+}
+
+/** The total minus the named series. */
+export function othersOf(
+  total: readonly (number | null)[],
+  series: readonly (readonly (number | null)[])[],
+): (number | null)[] {
+  return total.map((whole, at) => {
+    const rest = (whole ?? 0) - series.reduce((sum, values) => sum + (values[at] ?? 0), 0);
+    // Costs are floating-point numbers, so the remainder may differ slightly from zero.
+    return rest > 1e-9 ? rest : 0;
+  });
+}

@@ -1,0 +1,71 @@
+/** Palette entries besides the configuration: screens, requests, appearance and language. Pure. */
+import type { MantineColorScheme } from '@mantine/core';
+import { IconKeyboard, IconLanguage, IconListSearch, IconSun } from '@tabler/icons-react';
+import { en, type Messages } from '../../messages/en/en.ts';
+import { languages } from '../../messages/languages.ts';
+import type { Localization } from '../../messages/use-messages.ts';
+import { overlay } from '../../state/window/overlay.ts';
+import type { ScreenEntry } from '../screens/screens.ts';
+import type { PaletteEntry } from './palette-entry.ts';
+
+/** Also found by their English names, whatever the language. */
+export function screenEntries({ screens: names }: Messages, screens: readonly ScreenEntry[]): PaletteEntry[] {
+  return screens.map(({ name, path, Icon }) => ({
+    ...{ id: `screen:${name}`, section: 'screens', Icon, label: names[name], words: en.screens[name] },
+    act: { href: path },
+  }));
+}
+
+interface Appearance {
+  colorScheme: MantineColorScheme;
+  setColorScheme(scheme: MantineColorScheme): void;
+}
+
+const schemes = ['auto', 'light', 'dark'] as const;
+
+export function windowEntries(
+  { messages, language, setLanguage }: Localization,
+  { colorScheme, setColorScheme }: Appearance,
+): PaletteEntry[] {
+  const { palette: names, schemes: schemeNames } = messages;
+  const section = 'window';
+  const otherLanguages = languages.filter(({ id }) => id !== language);
+  const otherSchemes = schemes.filter((scheme) => scheme !== colorScheme);
+  return [
+    {
+      ...{ id: 'shortcuts', section, Icon: IconKeyboard, label: messages.shortcuts.title, words: '? help keys' },
+      act: { run: () => overlay.open('shortcuts') },
+    },
+    ...otherLanguages.map(
+      ({ id, name }): PaletteEntry => ({
+        ...{ id: `language:${id}`, section, Icon: IconLanguage, label: names.useLanguage(name) },
+        words: 'language 语言',
+        act: { run: () => setLanguage(id) },
+      }),
+    ),
+    ...otherSchemes.map(
+      (scheme): PaletteEntry => ({
+        ...{ id: `appearance:${scheme}`, section, Icon: IconSun, label: names.useAppearance(schemeNames[scheme]) },
+        words: `theme appearance ${en.schemes[scheme]}`,
+        act: { run: () => setColorScheme(scheme) },
+      }),
+    ),
+  ];
+}
+
+const requestId = /^req_\w+$/i;
+
+/** An entry for the text if it is the id of a request; otherwise null. */
+export function requestEntry(search: string, { palette: names }: Messages): PaletteEntry | null {
+  const id = search.trim();
+  if (!requestId.test(id)) return null;
+  const act = { href: `/requests/${encodeURIComponent(id)}` };
+  return { id: 'open-request', section: 'requests', Icon: IconListSearch, label: names.openRequest(id), act };
+}
+
+/** Searches the request log for the text. */
+export function requestSearchEntry(search: string, { palette: names }: Messages): PaletteEntry {
+  const text = search.trim();
+  const act = { href: `/requests?${new URLSearchParams({ q: text })}` };
+  return { id: 'search-requests', section: 'requests', Icon: IconListSearch, label: names.searchRequests(text), act };
+}

@@ -1,0 +1,84 @@
+/**
+ * The only store of the window: holds the state built from the engine's events, and sends commands to the engine. It
+ * never updates optimistically: a change appears when the engine's event confirms it.
+ */
+import type { CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
+import type { QueryInputMap, QueryResults, QueryType } from '../../../server/contract/queries.ts';
+import { type Connection, type ControlApi, ControlError } from '../api/api.ts';
+import { type ControlState, initialState, withEvent } from './control-state.ts';
+import { createFindById, type FindById } from './find-by-id.ts';
+import { onNextFrame } from './next-frame.ts';
+
+export interface ControlStore {
+  state(): ControlState;
+  /** Calls back on changes; changes in quick succession are combined. Returns the unsubscribe function. */
+  subscribe(listener: () => void): () => void;
+  /** Resolves once the state shows the effect of the command. Rejects with a `ControlError`. */
+  execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  /** Queries data that is not part of the state. Rejects with a `ControlError`. */
+  query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  findById: FindById;
+  /** Asks the engine again at once. */
+  reconnect(): void;
+}
+
+/** `nextFrame`: calls back when it is time to draw. */
+export function createControlStore(
+  api: ControlApi,
+  nextFrame: (callback: () => void) => void = onNextFrame,
+): ControlStore {
+  let state = initialState;
+  let isScheduled = false;
+  const listeners = new Set<() => void>();
+  const waiting = new Set<{ revision: number; resolve: () => void }>();
+
+  const notify = () => {
+    isScheduled = false;
+    for (const listener of listeners) listener();
+  };
+  const set = (next: ControlState) => {
+    state = next;
+    for (const wait of waiting) {
+      if (!shows(wait.revision)) continue;
+      waiting.delete(wait);
+      wait.resolve();
+    }
+    if (!isScheduled) nextFrame(notify);
+    isScheduled = true;
+  };
+  // Without a connection no event will come, although the command was carried out.
+  const shows = (revision: number) =>
+    state.connection !== 'open' || (state.views !== null && state.views.status.revision >= revision);
+
+  const subscription = api.subscribe({
+    onEvent: (event) => set(withEvent(state, event)),
+    onConnection: (connection: Connection) => set({ ...state, connection }),
+  });
+
+  const query = <T extends QueryType>(question: QueryInputMap[T] & { type: T }) =>
+    api.query<T>(question).catch(throwAsQuestion);
+
+  return {
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }) {
+      const result = await api.execute<T>(command);
+      const revision = 'revision' in result ? result.revision : 0;
+      if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
+      return result;
+    },
+    query,
+    findById: createFindById(query),
+    reconnect: subscription.retry,
+  };
+}
+
+/** Replaces `unreachable`, whose text says that nothing was changed. A query changes nothing anyway. */
+function throwAsQuestion(error: unknown): never {
+  if (error instanceof ControlError && error.code === 'unreachable')
+    throw new ControlError('unanswered', error.message);
+  throw error;
+}

@@ -1,0 +1,81 @@
+/** Where the cause of a failed request can be fixed. Pure. */
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import type { Messages } from '../../messages/en/en.ts';
+import type { SectionId } from '../window/section-ids.ts';
+
+interface FailureFix {
+  kind: keyof Messages['requests']['fixes'];
+  href: string;
+}
+
+const keys: FailureFix = { kind: 'keys', href: '/keys' };
+const settingsOf = (section: SectionId): FailureFix => ({ kind: 'settings', href: `/settings?section=${section}` });
+const byCode: Record<string, FailureFix> = {
+  missing_key: keys,
+  invalid_api_key: keys,
+  key_disabled: keys,
+  key_expired: keys,
+  no_healthy_provider: { kind: 'providers', href: '/providers' },
+  loop_detected: { kind: 'providers', href: '/providers' },
+  host_not_allowed: settingsOf('access'),
+  origin_not_allowed: settingsOf('access'),
+  request_too_large: settingsOf('serving'),
+  slow_down: settingsOf('serving'),
+};
+
+type FailedRequest = Pick<
+  RequestView,
+  'outcome' | 'status' | 'errorCode' | 'provider' | 'keyId' | 'groupId' | 'attempts' | 'modelAsked'
+>;
+
+/** Null if the request succeeded, or if only the client can fix it. */
+export function fixOfRequest(request: FailedRequest, keyHasLimits: boolean): FailureFix | null {
+  const { outcome, status, errorCode, provider, keyId, groupId, attempts, modelAsked } = request;
+  if (outcome !== 'error' && outcome !== 'stream-broken') return null;
+  const failedProvider =
+    attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
+  const isOfProvider =
+    failedProvider !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
+  if (isOfProvider) return { kind: 'provider', href: `/providers/${failedProvider}` };
+  const group = groupId === null ? '/groups' : `/groups/${groupId}`;
+  switch (errorCode) {
+    case 'model_not_found':
+      return keyId === null || modelAsked === null
+        ? { kind: 'groups', href: group }
+        : { kind: 'route', href: `/models?for=key:${keyId}&model=${encodeURIComponent(modelAsked)}` };
+    case 'model_missing':
+    case 'passthrough_refused':
+      return { kind: 'groups', href: group };
+    case 'price_unknown':
+      return { kind: 'prices', href: `/settings?section=prices&model=${encodeURIComponent(modelAsked ?? '')}` };
+    case 'rate_limit_exceeded':
+    case 'insufficient_quota':
+      return { kind: 'limits', href: keyHasLimits ? '/keys' : group };
+    default:
+      return (errorCode !== null && byCode[errorCode]) || null;
+  }
+}
+
+/** For requests that were refused without a valid key. */
+export function fixOfRefusal(reason: string): FailureFix | null {
+  return byCode[reason] ?? null;
+}
+
+/** Null if the provider's own error explains the failure, or if there is no explanation. */
+export function explainFailure(
+  { errorCode, attempts }: FailedRequest,
+  texts: Messages['requests']['errors'],
+): string | null {
+  // Providers use some of the same codes.
+  if (errorCode === null || (attempts.length > 0 && !errorCode.startsWith('upstream_'))) return null;
+  return errorText(errorCode, texts);
+}
+
+/** An explanation of an error code of Sluice; null if there is none. */
+export function errorText(code: string, texts: Messages['requests']['errors']): string | null {
+  return isKnown(code, texts) ? texts[code] : null;
+}
+
+function isKnown(code: string, texts: object): code is keyof Messages['requests']['errors'] {
+  return Object.hasOwn(texts, code);
+}

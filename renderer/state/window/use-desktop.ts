@@ -1,0 +1,74 @@
+import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
+import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset, WindowLanguage } from '../../../server/contract/ipc.ts';
+import { asControlError, type ControlError, type DesktopApi, type DesktopCallName } from '../api/api.ts';
+
+const DesktopContext = createContext<DesktopApi | null>(null);
+
+export const DesktopProvider = DesktopContext.Provider;
+
+type ViewCall = {
+  [Name in DesktopCallName]: IpcCalls[Name]['result'] extends DesktopView ? Name : never;
+}[DesktopCallName];
+type ActionCall = Exclude<DesktopCallName, ViewCall>;
+
+export interface Desktop {
+  /** Null until known. */
+  view: DesktopView | null;
+  /** Why the last call failed; null if it did not. */
+  problem: ControlError | null;
+  /** The effect of the call appears in `view`. */
+  change<Name extends ViewCall>(name: Name, argument: IpcArgument<Name>): void;
+  run<Name extends ActionCall>(name: Name, argument: IpcArgument<Name>): void;
+}
+
+/** The desktop application around the window; null in a browser. */
+export function useDesktop(): Desktop | null {
+  const api = useContext(DesktopContext);
+  const [view, setView] = useState<DesktopView | null>(null);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const fail = (error: unknown) => setProblem(asControlError(error));
+  useEffect(() => {
+    if (!api) return;
+    // A failure is ignored, because `onChange` reports changes anyway.
+    void api.call('desktop', null).then(setView, () => {});
+    return api.onChange(setView);
+  }, [api]);
+  if (!api) return null;
+  return {
+    view,
+    problem,
+    change(name, argument) {
+      setProblem(null);
+      api.call(name, argument).then(setView, fail);
+    },
+    run(name, argument) {
+      setProblem(null);
+      api.call(name, argument).catch(fail);
+    },
+  };
+}
+
+/** Sets the language of the tray and notifications to the window's. */
+export function useSyncShellLanguage(language: WindowLanguage): void {
+  const api = useContext(DesktopContext);
+  useEffect(() => {
+    // If the call fails, they keep their language until the next window sets it.
+    api?.call('setLanguage', language).catch(() => {});
+  }, [api, language]);
+}
+
+/** Calls back with each link or file that the system hands over; never in a browser. */
+export function useOpenedPresets(onPreset: (opened: OpenedPreset) => void): void {
+  const api = useContext(DesktopContext);
+  const handlePreset = useEffectEvent(onPreset);
+  useEffect(() => {
+    if (!api) return;
+    const takePreset = async () => {
+      // If the call fails, the preset stays in main until it is asked for again.
+      const opened = await api.call('takeOpenedPreset', null).catch(() => null);
+      if (opened) handlePreset(opened);
+    };
+    void takePreset();
+    return api.onPresetOpened(() => void takePreset());
+  }, [api]);
+}

@@ -1,0 +1,119 @@
+import { Button, SimpleGrid, Switch } from '@mantine/core';
+import type { GroupView } from '../../../../server/contract/access-views.ts';
+import type { CacheSettings } from '../../../../server/contract/answer-cache.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
+import { SwitchableFields } from '../../../components/forms/SwitchableFields.tsx';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
+import classes from '../Groups.module.css';
+import type { PartProps } from './group-draft.ts';
+
+/** The defaults of the configuration. */
+const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
+const megabyte = 1_000_000;
+
+/** Whether equal requests are answered from memory, and the results so far. */
+export function CacheField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups.cache;
+  const { cache } = draft;
+  const summary = cache ? names.upTo(formats.bytes(cache.maxBytes)) : messages.groups.off;
+  const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
+  return (
+    <SwitchableFields
+      title={names.title}
+      summary={summary}
+      isOn={cache !== null}
+      label={names.on}
+      hint={names.onHint}
+      lock={lock}
+      onSwitch={(isOn) => change({ cache: isOn ? usual : null })}
+    >
+      {cache && <Settings cache={cache} onChange={set} />}
+      {group.cache && <Contents groupId={group.id} />}
+    </SwitchableFields>
+  );
+}
+
+interface SettingsProps {
+  cache: CacheSettings;
+  onChange(changes: Partial<CacheSettings>): void;
+}
+
+function Settings({ cache, onChange }: SettingsProps) {
+  const { cache: names } = useMessages().groups;
+  return (
+    <>
+      <SimpleGrid cols={2} spacing="sm" className={classes.level}>
+        <DefaultedNumberInput
+          label={names.ttl}
+          defaultNumber={usual.ttlSeconds}
+          min={1}
+          max={31_536_000}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={cache.ttlSeconds}
+          onChange={(ttlSeconds) => onChange({ ttlSeconds })}
+        />
+        <DefaultedNumberInput
+          label={names.size}
+          defaultNumber={usual.maxBytes / megabyte}
+          min={1}
+          max={4_000}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={Math.max(1, Math.round(cache.maxBytes / megabyte))}
+          onChange={(megabytes) => onChange({ maxBytes: megabytes * megabyte })}
+        />
+      </SimpleGrid>
+      <Switch
+        label={names.coalesce}
+        description={names.coalesceHint}
+        checked={cache.coalesce}
+        onChange={(event) => onChange({ coalesce: event.currentTarget.checked })}
+      />
+      <Switch
+        label={names.forced}
+        description={names.forcedHint}
+        checked={cache.forced}
+        onChange={(event) => onChange({ forced: event.currentTarget.checked })}
+      />
+    </>
+  );
+}
+
+/** The current content of the cache, with the button that clears it. */
+function Contents({ groupId }: { groupId: string }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups.cache;
+  const caches = useQuery<'caches'>({ type: 'caches' });
+  const command = useCommand();
+  const view = caches.answer?.find((each) => each.groupId === groupId);
+  const clear = async () => {
+    if (await command.run({ type: 'cache.clear', group: groupId })) caches.refetch();
+  };
+  if (!view) return null;
+  const { entries, bytes, hits, shared, savedUsd } = view;
+  return (
+    <>
+      <p role="status" className={classes.soft}>
+        {names.holds(entries, formats.number(entries), formats.bytes(bytes))}
+        {' · '}
+        {names.saved(hits + shared, formats.number(hits + shared), formats.dollars(savedUsd))}
+      </p>
+      {command.problem && <CommandProblem problem={command.problem} />}
+      <Button
+        variant="default"
+        size="xs"
+        className={classes.start}
+        disabled={entries === 0}
+        loading={command.isRunning}
+        onClick={() => void clear()}
+      >
+        {names.clear}
+      </Button>
+    </>
+  );
+}

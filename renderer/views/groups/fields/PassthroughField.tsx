@@ -1,0 +1,47 @@
+import { NativeSelect } from '@mantine/core';
+import { passesThrough } from '../../../../server/contract/passthrough.ts';
+import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { onlyProvider, type PartProps, passthroughChoices } from './group-draft.ts';
+
+interface PassthroughFieldProps extends PartProps {
+  /** The provider that the draft selects; null if none, undefined until known. */
+  provider: string | null | undefined;
+}
+
+/** The provider for API calls that Sluice does not serve itself: files, batches, assistants … */
+export function PassthroughField({ draft, provider, change, lock }: PassthroughFieldProps) {
+  const { groups: names } = useMessages();
+  const providerName = useProviderName();
+  const views = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const able = views.filter(({ isDemo, dialect }) => !isDemo && passesThrough[dialect]).map(({ id }) => id);
+  const choices = passthroughChoices(draft, able);
+  const labelOf = (choice: string | null) => {
+    if (choice === onlyProvider) return names.passthroughOnly;
+    return choice === null ? names.passthroughNone : providerName(choice);
+  };
+  const isNobody = provider === null && draft.passthrough !== null;
+  const isUnset = draft.passthrough === onlyProvider;
+  const whyNobody = able.length === 0 ? names.passthroughNobody : names.passthroughSeveral;
+  const isRefused = isNobody && !isUnset;
+  return (
+    <CollapsibleFields
+      title={names.passthrough}
+      summary={isNobody ? names.passthroughNone : labelOf(draft.passthrough)}
+      isSet={draft.passthrough !== null && !isUnset}
+      isForcedOpen={isRefused}
+      lock={lock}
+    >
+      <NativeSelect
+        label={names.passthroughTo}
+        description={isNobody && isUnset ? whyNobody : names.passthroughHint}
+        data={choices.map((choice, index) => ({ value: String(index), label: labelOf(choice) }))}
+        value={String(choices.indexOf(draft.passthrough))}
+        error={isRefused && names.passthroughOutside}
+        onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
+      />
+    </CollapsibleFields>
+  );
+}

@@ -1,0 +1,80 @@
+import { Group, NativeSelect, TagsInput } from '@mantine/core';
+import { IconGauge } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { KeyView } from '../../../../server/contract/access-views.ts';
+import { LimitFields } from '../../../components/access/LimitFields.tsx';
+import { Fieldset } from '../../../components/forms/Fieldset.tsx';
+import { FindSelect } from '../../../components/selects/FindSelect.tsx';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { usePerson, useRights } from '../../../state/rights/use-rights.ts';
+import { KeyTesting } from './KeyTesting.tsx';
+import { type KeyDraft, readExpiry } from './key-draft.ts';
+import { RevealButton } from './RevealButton.tsx';
+
+const expiryDays = [1, 7, 30, 90, 365];
+
+interface KeyFieldsProps {
+  draft: KeyDraft;
+  onChange(draft: KeyDraft): void;
+  /** Members may create keys in their groups, but only managers may move keys to theirs. */
+  isNew?: boolean;
+  /** ISO 8601, for a key that has an expiry already. */
+  expiresAt?: string | null;
+  /** The cassette in force, for a key that has one. */
+  cassette?: KeyView['cassette'];
+}
+
+/** The settings of a new or existing key, except its name. */
+export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.createKey;
+  const person = usePerson();
+  const { isAdmin, manages } = useRights();
+  return (
+    <>
+      <Group grow gap="sm">
+        <FindSelect
+          kinds={['group']}
+          label={names.group}
+          chosen={{ kind: 'group', id: draft.group }}
+          onChange={(chosen) => onChange({ ...draft, group: chosen?.id ?? draft.group })}
+          wanted={isNew || isAdmin ? {} : { ids: person?.manages ?? [] }}
+        />
+        <NativeSelect
+          label={names.expiry}
+          value={String(draft.expiry)}
+          onChange={(event) => onChange({ ...draft, expiry: readExpiry(event.currentTarget.value) })}
+          data={[
+            ...(expiresAt === null ? [] : [{ value: 'kept', label: formats.fullMoment(Date.parse(expiresAt)) }]),
+            { value: 'never', label: names.expiryNever },
+            ...expiryDays.map((days) => ({ value: String(days), label: names.expiryDays(days, formats.number(days)) })),
+          ]}
+        />
+      </Group>
+      <TagsInput
+        label={names.models}
+        description={names.modelsHint}
+        placeholder={draft.models.length === 0 ? names.modelsAll : undefined}
+        value={draft.models}
+        onChange={(models) => onChange({ ...draft, models })}
+        acceptValueOnBlur
+      />
+      <KeyLimits draft={draft} onChange={onChange} />
+      {manages(draft.group) && <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />}
+    </>
+  );
+}
+
+/** Few keys have limits of their own. */
+function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange'>) {
+  const { limits: names } = useMessages();
+  const [isOpen, setOpen] = useState(draft.limits !== undefined);
+  if (!isOpen) {
+    return <RevealButton icon={<IconGauge size={14} />} label={names.set} onClick={() => setOpen(true)} />;
+  }
+  return (
+    <Fieldset legend={names.title} hint={names.keyHint}>
+      <LimitFields limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />
+    </Fieldset>
+  );
+}

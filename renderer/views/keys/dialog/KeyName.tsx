@@ -1,0 +1,26 @@
+import { TextInput } from '@mantine/core';
+import { useMessages } from '../../../messages/use-messages.ts';
+
+interface KeyNameProps {
+  value: string;
+  onChange(value: string): void;
+  /** A new key needs a name, which distinguishes it from others. An old key may have none. */
+  isNew?: boolean;
+}
+
+export function KeyName({ value, onChange, isNew = false }: KeyNameProps) {
+  const { createKey: names } = useMessages();
+  return (
+    <TextInput
+      label={names.name}
+      description={names.nameHint}
+      placeholder={names.namePlaceholder}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      maxLength={200}
+      required={isNew}
+      autoComplete="off"
+      data-autofocus
+    />
+  );
+}

@@ -1,0 +1,88 @@
+import { createDataLineReader } from '../../../state/calls/data-lines.ts';
+import type { Outcome } from '../../../state/calls/exchange.ts';
+import { parseJson } from '../../../state/calls/json-path.ts';
+import { beginAnswer, type Turn, toMessages, withChunk, withUserInput } from '../../../state/chat/conversation.ts';
+import { chatParameters, schemaOf } from '../../../state/chat/sampling.ts';
+import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { useSessionFields } from '../../../state/window/session-value.ts';
+import { type ExchangeRunner, useExchange } from '../call/use-exchange.ts';
+import { chatExchanges, chatSession } from './chat-session.ts';
+import { readAsDataUrl } from './read-file.ts';
+
+/**
+ * The conversations of the chat panel: a message is sent to each model, and each conversation continues independently.
+ */
+export function useChat(keyChoice: KeyChoice, firstModel: string) {
+  const [chat, change] = useSessionFields(chatSession);
+  const runners = [useExchange(keyChoice, chatExchanges[0]), useExchange(keyChoice, chatExchanges[1])] as const;
+  const models = [firstModel, chat.secondModel];
+  const toolList = chat.tools.trim() ? parseJson(chat.tools) : [];
+  const body = (model: string, turns: readonly Turn[]) => ({
+    model,
+    messages: toMessages(chat.system, turns),
+    stream: true,
+    ...chatParameters(chat.sampling),
+    ...(Array.isArray(toolList) && toolList.length > 0 && { tools: toolList }),
+  });
+
+  /** Resolves with false if the answer failed before its first word. */
+  const answer = async (lane: number, runner: ExchangeRunner, turns: readonly Turn[]): Promise<boolean> => {
+    const model = models[lane] ?? '';
+    let turn = beginAnswer(turns, model);
+    const show = (next: Turn) => {
+      turn = next;
+      setLane(lane, [...turns, turn]);
+    };
+    show(turn);
+    const reader = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
+    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, reader);
+    show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
+    return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
+  };
+
+  const send = async () => {
+    const { text, image, lanes } = chat;
+    const imageUrl = image && (await readAsDataUrl(image));
+    const nextLanes = lanes.map((turns) => withUserInput(turns, text, imageUrl));
+    change({ text: '', image: null });
+    const succeeded = await Promise.all(
+      nextLanes.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
+    );
+    // If all answers failed before their first word, the message returns to the input, before anything typed meanwhile.
+    if (!succeeded.includes(true)) {
+      const current = chatSession.get();
+      change({ lanes, text: [text, current.text].filter(Boolean).join('\n'), image: current.image ?? image });
+    }
+  };
+  return {
+    chat,
+    change,
+    runners,
+    areToolsWrong: !Array.isArray(toolList),
+    isIncomplete:
+      chat.text.trim() === '' ||
+      !Array.isArray(toolList) ||
+      schemaOf(chat.sampling) === null ||
+      (chat.lanes.length > 1 && chat.secondModel.trim() === ''),
+    /** Failures that no turn shows, because the answer failed before its first word. */
+    failures: chat.lanes.flatMap((turns, lane) => {
+      const failure = runners[lane]?.exchange?.failure ?? null;
+      return failure === null || turns.at(-1)?.failure === failure ? [] : [failure];
+    }),
+    isRunning: runners.some(({ isRunning }) => isRunning),
+    send,
+    stop: () => {
+      for (const runner of runners) runner.stop();
+    },
+  };
+}
+
+/** Also works after the screen has been left. */
+function setLane(lane: number, turns: readonly Turn[]): void {
+  chatSession.set((old) => (lane < old.lanes.length ? { ...old, lanes: old.lanes.with(lane, turns) } : old));
+}
+
+function requestIdOf(lane: number, { failure }: Outcome): string | null {
+  if (failure?.kind === 'keyless' || failure?.kind === 'unreachable') return null;
+  return (lane === 0 ? chatExchanges[0] : chatExchanges[1]).get()?.requestId ?? null;
+}

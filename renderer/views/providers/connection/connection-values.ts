@@ -1,0 +1,92 @@
+import type { ConversationApi, DialectId } from '../../../../server/contract/config.ts';
+import type { ProviderChanges } from '../../../../server/contract/provider-commands.ts';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+
+/** The timeouts of a provider that a person can set, in the order of a request's phases. */
+export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
+type Phase = (typeof phases)[number];
+
+/** Requests in other APIs are translated to the first one. */
+const servesChoices: Record<Exclude<ServesChoice, 'known'>, ConversationApi[]> = {
+  chat: ['chat'],
+  both: ['chat', 'responses'],
+  responses: ['responses'],
+};
+export const servesOptions = ['known', 'chat', 'both', 'responses'] as const;
+type ServesChoice = (typeof servesOptions)[number];
+
+function servesChoiceOf(serves: readonly ConversationApi[] | null): ServesChoice {
+  if (serves === null) return 'known';
+  return serves.length > 1 ? 'both' : (serves[0] ?? 'known');
+}
+
+/** The values of the connection form. */
+export interface ConnectionValues {
+  name: string;
+  baseUrl: string;
+  dialect: DialectId;
+  apiVersion: string;
+  /** Whether the models are discovered; if not, they are those of `models`. */
+  discovers: boolean;
+  models: string[];
+  headers: { name: string; value: string }[];
+  /** In seconds; empty for Sluice's default. */
+  timeouts: Record<Phase, number | ''>;
+  /** `url`: the proxy at `proxyUrl`. */
+  proxy: 'system' | 'direct' | 'url';
+  proxyUrl: string;
+  askUsage: boolean;
+  /** The conversation APIs of the provider; `known`: what Sluice knows about its address. */
+  serves: ServesChoice;
+  /** Whether its models cost nothing; null if that follows from its preset and address. */
+  free: boolean | null;
+}
+
+export function valuesOf(provider: ProviderView): ConnectionValues {
+  const { timeouts, proxy, models } = provider;
+  const isNamed = proxy === 'system' || proxy === 'direct';
+  const seconds = (phase: Phase) => (timeouts[phase] === undefined ? '' : timeouts[phase] / 1_000);
+  return {
+    name: provider.name,
+    baseUrl: provider.baseUrl,
+    dialect: provider.dialect,
+    apiVersion: provider.apiVersion ?? '',
+    discovers: models === 'discover',
+    models: models === 'discover' ? [] : models,
+    headers: Object.entries(provider.headers).map(([name, value]) => ({ name, value })),
+    timeouts: {
+      connectMs: seconds('connectMs'),
+      firstByteMs: seconds('firstByteMs'),
+      firstContentMs: seconds('firstContentMs'),
+      idleMs: seconds('idleMs'),
+      totalMs: seconds('totalMs'),
+    },
+    proxy: isNamed ? proxy : 'url',
+    proxyUrl: isNamed ? '' : proxy,
+    askUsage: provider.askUsage,
+    serves: servesChoiceOf(provider.serves),
+    free: provider.free,
+  };
+}
+
+/** In the form that a command expects. Headers without a name are left out. */
+export function changesOf(values: ConnectionValues): ProviderChanges {
+  const limits = phases.flatMap((phase) => {
+    const seconds = values.timeouts[phase];
+    return seconds === '' ? [] : [[phase, Math.round(seconds * 1_000)] as const];
+  });
+  const headers = values.headers.map(({ name, value }) => [name.trim(), value.trim()] as const);
+  return {
+    name: values.name.trim() || null,
+    baseUrl: values.baseUrl.trim(),
+    dialect: values.dialect,
+    apiVersion: values.apiVersion.trim() || null,
+    models: values.discovers ? 'discover' : values.models,
+    headers: Object.fromEntries(headers.filter(([name]) => name !== '')),
+    timeouts: Object.fromEntries(limits),
+    proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
+    askUsage: values.askUsage,
+    serves: values.serves === 'known' ? null : servesChoices[values.serves],
+    free: values.free,
+  };
+}

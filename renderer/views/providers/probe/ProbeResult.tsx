@@ -1,0 +1,120 @@
+import { Button, Loader } from '@mantine/core';
+import { say } from '../../../../server/contract/coded.ts';
+import type { ProbeReport } from '../../../../server/contract/probe.ts';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { RelativeTime } from '../../../components/text/RelativeTime.tsx';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import classes from '../Providers.module.css';
+import { FixButton } from './FixButton.tsx';
+import { ProbeSteps } from './ProbeSteps.tsx';
+import { TrialCall } from './TrialCall.tsx';
+import type { Probe } from './use-probe.ts';
+
+interface ProbeResultProps {
+  provider: ProviderView;
+  probe: Probe;
+  /** Shows all steps at once. */
+  isDetailed?: boolean;
+  /** Asks for another credential within an open dialog. */
+  onReplace?: () => void;
+}
+
+/** The result of the last test: the outcome, the failure in the provider's own words, and advice. */
+export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: ProbeResultProps) {
+  const {
+    providers: { test: names },
+    cancel,
+  } = useMessages();
+  if (probe.isRunning) {
+    return (
+      <div className={classes.probeWait} role="status">
+        <Loader size="xs" />
+        <span>{names.running}</span>
+        <Button size="compact-xs" variant="default" onClick={probe.dismiss}>
+          {cancel}
+        </Button>
+      </div>
+    );
+  }
+  if (probe.problem) return <CommandProblem problem={probe.problem} />;
+  if (!probe.lastReport) return null;
+  const { report, at } = probe.lastReport;
+  return (
+    <div role="status" className={classes.probe}>
+      <Headline report={report} provider={provider} at={at} />
+      <Diagnosis report={report} />
+      <div className={classes.cardActs}>
+        <FixButton provider={provider} report={report} onFixed={() => probe.run()} onReplace={onReplace} />
+      </div>
+      {report.ok && <TrialCall provider={provider} onCall={probe.run} />}
+      {report.lacksResponses && <ChatOnly provider={report.provider} />}
+      <details className={classes.probeDetails} open={isDetailed}>
+        <summary>{names.allSteps}</summary>
+        <ProbeSteps report={report} />
+      </details>
+    </div>
+  );
+}
+
+/** Shown as a success only if the provider answered a call and its requests are not failing. */
+function Headline({ report, provider, at }: { report: ProbeReport; provider: ProviderView; at: number }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.providers.test;
+  const { call, failedAt, modelCount } = report;
+  const isHealthy = call !== null && provider.health.state === 'ok';
+  const outcome = () => {
+    if (failedAt !== null) return names.failed(names.steps[failedAt], formats.duration(report.elapsedMs));
+    if (call) return names.answered(formats.duration(call.elapsedMs), call.model);
+    return modelCount === null ? names.reached : names.listed(modelCount, formats.number(modelCount));
+  };
+  const className = failedAt !== null ? classes.probeBad : isHealthy ? classes.probeGood : classes.probePlain;
+  return (
+    <p className={className}>
+      {outcome()}
+      <span className={classes.probeAge}>
+        <RelativeTime moment={at} phrase={names.testedAgo} />
+      </span>
+      {failedAt === null && provider.health.state !== 'ok' && (
+        <span className={classes.probeDoubt}>{names.stillFailing}</span>
+      )}
+    </p>
+  );
+}
+
+/** What failed, what the provider said about it, and the advice. */
+function Diagnosis({ report }: { report: ProbeReport }) {
+  const { providers, probe } = useMessages();
+  const failed = report.steps.find(({ status }) => status === 'failed');
+  if (!failed) return null;
+  return (
+    <>
+      {report.said !== null && (
+        <p className={classes.said}>
+          {providers.test.said} <q>{report.said}</q>
+        </p>
+      )}
+      {failed.remedy && <p className={classes.soft}>{say(probe.remedies, failed.remedy)}</p>}
+    </>
+  );
+}
+
+/** Offers translation, so that Responses clients such as Codex can use the provider. */
+function ChatOnly({ provider: id }: { provider: string }) {
+  const { test: names } = useMessages().providers;
+  const command = useCommand();
+  const isSet = useControlState((state) => state.views?.providers.find((each) => each.id === id)?.serves != null);
+  if (isSet) return <p>{names.willTranslate}</p>;
+  const translate = () => void command.run({ type: 'provider.update', id, changes: { serves: ['chat'] } });
+  return (
+    <div>
+      <p>{names.lacksResponses}</p>
+      <Button size="compact-xs" variant="default" loading={command.isRunning} onClick={translate}>
+        {names.translate}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { announce } from '../../../state/window/announcement.ts';
+import { useGatewayPreset } from './use-gateway-preset.ts';
+
+interface RemoveProviderProps {
+  /** Null while there is nothing to confirm. */
+  provider: ProviderView | null;
+  onClose(): void;
+  onRemoved(): void;
+}
+
+/** Long enough to read the message twice. */
+const keyStaysMs = 12_000;
+
+/**
+ * Asks for confirmation before a provider is removed or a team's gateway is left. If aliases use it, lists them
+ * instead.
+ */
+export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderProps) {
+  const { providers, joining } = useMessages();
+  const { remove: names } = providers;
+  const aliases = useControlState((state) => state.views?.aliases ?? null) ?? [];
+  const command = useCommand();
+  const id = provider?.id;
+  const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
+  const name = provider?.name ?? '';
+  const preset = useGatewayPreset(provider);
+  // If a team preset is removed as well, so are the aliases that it added.
+  const isUsed = users.length > 0 && preset === null;
+  const isJoined = provider?.joined ?? false;
+  const texts = isJoined
+    ? { title: joining.leaveTitle, text: joining.leaveText(name, preset?.name ?? null), confirm: joining.leaveConfirm }
+    : { title: names.title, text: names.text(name), confirm: names.confirm };
+  const remove = async () => {
+    if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
+  };
+  const leave = async () => {
+    const result = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
+    if (!result) return;
+    if (!result.keyEnded) announce(joining.keyStays(name), keyStaysMs);
+    onRemoved();
+  };
+  return (
+    <ConfirmDialog
+      opened={provider !== null}
+      title={texts.title}
+      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : texts.text}
+      confirm={isUsed ? null : texts.confirm}
+      isRunning={command.isRunning}
+      problem={command.problem}
+      onConfirm={() => void (isJoined ? leave() : remove())}
+      onClose={() => {
+        command.forget();
+        onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,45 @@
+/** The type of a captured body, which determines how it is shown. Pure. */
+import type { CapturedMessage } from '../../../../server/contract/capture.ts';
+import type { CapturedBody } from '../../../../server/contract/request-views.ts';
+import { mediumOf } from '../../../state/captured/read-part.ts';
+import { type AssembledStream, assembleChunkList, assembleStream } from '../stream/assemble-stream.ts';
+import { isEventStream, readStreamEvents } from '../stream/stream-events.ts';
+import { looksLikeJson } from './format-json.ts';
+import { parseJson } from './parse-json.ts';
+
+export type BodyContent =
+  | { kind: 'json'; text: string }
+  | { kind: 'text'; text: string }
+  /** `assembled` is null for a stream that is not a conversation. */
+  | { kind: 'stream'; text: string; assembled: AssembledStream | null }
+  | { kind: 'media'; medium: 'image' | 'audio' | 'video'; mediaType: string; base64: string }
+  | { kind: 'binary'; mediaType: string; base64: string };
+
+type Message = Pick<CapturedMessage<CapturedBody>, 'headers' | 'body'>;
+
+/** Null if there is no body. */
+export function contentOf({ headers, body }: Message): BodyContent | null {
+  if (!body || body.data === '') return null;
+  const contentType = headerOf(headers, 'content-type');
+  if (body.encoding === 'base64') {
+    const mediaType = contentType?.split(';')[0]?.trim() || 'application/octet-stream';
+    const medium = mediumOf(mediaType);
+    return medium === 'file'
+      ? { kind: 'binary', mediaType, base64: body.data }
+      : { kind: 'media', medium, mediaType, base64: body.data };
+  }
+  const text = body.data;
+  if (isEventStream(text, contentType))
+    return { kind: 'stream', text, assembled: assembleStream(readStreamEvents(text)) };
+  return { kind: looksLikeJson(text) ? 'json' : 'text', text };
+}
+
+/** The whole answer or request as a JSON value; null if it is not JSON. */
+export function jsonValueOf(content: BodyContent | null): unknown {
+  if (content?.kind === 'stream') return content.assembled?.answer ?? null;
+  return content?.kind === 'json' ? assembleChunkList(parseJson(content.text)?.value ?? null) : null;
+}
+
+function headerOf(headers: Message['headers'], name: string): string | null {
+  return headers?.find(([each]) => each.toLowerCase() === name)?.[1] ?? null;
+}

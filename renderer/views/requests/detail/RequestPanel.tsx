@@ -1,0 +1,153 @@
+import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { RequestView } from '../../../../server/contract/request-views.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
+import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
+import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
+import { Outcome } from '../list/RequestRow.tsx';
+import type { SendMode } from '../send-again/SendDialog.tsx';
+import { SendMenu } from '../send-again/SendMenu.tsx';
+import { RequestDetail } from './RequestDetail.tsx';
+import classes from './RequestPanel.module.css';
+
+interface RequestPanelProps {
+  id: string;
+  onClose(): void;
+  /** Opens the request below in the list; null at its end. */
+  onNext: (() => void) | null;
+  /** Opens the request above; null at the start. */
+  onPrevious: (() => void) | null;
+}
+
+/** The details of one request: beside the list if there is room, otherwise over it. */
+export function RequestPanel(props: RequestPanelProps) {
+  const { requests: names } = useMessages();
+  const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
+  const panelRef = useRef<HTMLElement>(null);
+  // The dialog belongs to its request and does not open for another one.
+  const [opened, setOpened] = useState<{ id: string; mode: SendMode } | null>(null);
+  const dialog = opened?.id === props.id ? opened.mode : null;
+  const setDialog = (mode: SendMode | null) =>
+    unsavedEdits.confirmThen(() => setOpened(mode && { id: props.id, mode }));
+  usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
+  useFocusWhileOpen(panelRef, props.id);
+  if (isBeside) {
+    return (
+      <aside className={classes.panel} aria-label={names.detail} ref={panelRef} tabIndex={-1}>
+        <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
+      </aside>
+    );
+  }
+  return (
+    <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
+      <Modal.Content aria-label={names.detail} {...withPanelKeys}>
+        <Modal.Body p={0} className={classes.sheet} tabIndex={-1} data-autofocus>
+          <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+const withoutMotion = { transitionProps: { duration: 0 } };
+
+/** Focuses the panel when it opens, and the row of the request when it closes. */
+function useFocusWhileOpen(elementRef: RefObject<HTMLElement | null>, id: string): void {
+  const lastId = useRef(id);
+  lastId.current = id;
+  useEffect(() => {
+    elementRef.current?.focus({ preventScroll: true });
+    return () => {
+      focusWhenThere(`a[href^="#/requests/${CSS.escape(encodeURIComponent(lastId.current))}"]`);
+    };
+  }, [elementRef]);
+}
+
+/** The number of frames within which the list must have rendered the row. */
+const mostFrames = 10;
+
+function focusWhenThere(selector: string, frames = mostFrames): void {
+  requestAnimationFrame(() => {
+    const element = document.querySelector<HTMLElement>(selector);
+    if (element) element.focus();
+    else if (frames > 0) focusWhenThere(selector, frames - 1);
+  });
+}
+
+interface PanelContentProps extends RequestPanelProps {
+  dialog: SendMode | null;
+  onDialog(mode: SendMode | null): void;
+}
+
+function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
+  const { inspector: names, close } = useMessages();
+  // Queried again when the request has ended.
+  const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
+  const { answer, problem } = useQuery<'request'>({ type: 'request', id }, outcome);
+  const full = answer?.request.id === id ? answer : null;
+  return (
+    <>
+      <div className={classes.head}>
+        {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
+        <div className={classes.headActs}>
+          {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
+          <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
+          <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
+          <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
+        </div>
+      </div>
+      <div className={classes.content}>
+        {full && <RequestDetail key={id} full={full} />}
+        {!full && problem && <CommandProblem problem={problem} />}
+        {!full && !problem && (
+          <Stack aria-busy="true">
+            <Skeleton height={20} width="60%" />
+            <Skeleton height={90} />
+            <Skeleton height={120} />
+          </Stack>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Headline({ request }: { request: RequestView }) {
+  const { method, route } = request;
+  return (
+    <h2 className={classes.headline}>
+      <Outcome request={request} />{' '}
+      <span className={classes.mono}>
+        {method} {route}
+      </span>
+    </h2>
+  );
+}
+
+interface HeadActProps {
+  label: string;
+  /** The shortcut for the same action. */
+  keys: string;
+  icon: ReactNode;
+  onClick: (() => void) | null;
+}
+
+function HeadAct({ label, keys, icon, onClick }: HeadActProps) {
+  return (
+    <ActionIcon
+      className={classes.headAct}
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={`${label} (${keys})`}
+      disabled={onClick === null}
+      onClick={onClick ?? undefined}
+    >
+      {icon}
+    </ActionIcon>
+  );
+}

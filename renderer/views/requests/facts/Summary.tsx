@@ -1,0 +1,103 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { CacheNote } from '../../../../server/contract/ledger.ts';
+import type { RequestView } from '../../../../server/contract/request-views.ts';
+import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { useGroup, useKey } from '../../../state/control/use-found.ts';
+import { useCredentialName } from '../../../state/providers/use-credential-name.ts';
+import { outputRateOf } from '../../../state/requests/output-rate.ts';
+import { useRights } from '../../../state/rights/use-rights.ts';
+import classes from '../detail/RequestPanel.module.css';
+import { Losses } from './Losses.tsx';
+import { ProviderLink } from './ProviderLink.tsx';
+import { SessionLink } from './SessionLink.tsx';
+import { UsageFacts } from './UsageFacts.tsx';
+
+/** The request, its target, timing, usage and cost. */
+export function Summary({ request }: { request: RequestView }) {
+  const { requests: names } = useLocalization().messages;
+  return (
+    <>
+      <Facts request={request} />
+      {/* No attempt of an interrupted request is known, but what it reserved counts. */}
+      {(request.attempts.length > 0 || request.usageCertainty !== 'none') && (
+        <Part title={names.usage}>
+          <UsageFacts request={request} />
+        </Part>
+      )}
+      {request.dropped.length + request.emulated.length > 0 && (
+        <Part title={names.losses.title}>
+          <Losses request={request} />
+        </Part>
+      )}
+    </>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={classes.part}>
+      <h3 className={classes.title}>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ request }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const { factNames, streamed, notStreamed } = messages.requests;
+  const names = messages.inspector;
+  const key = useKey(request.keyId);
+  const group = useGroup(request.groupId);
+  const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
+  const credentialName = useCredentialName();
+  const { mayOpen } = useRights();
+  const groupName = group && (group.name ?? group.id);
+  const groupLink = group && mayOpen('/groups') ? <Link href={`/groups/${group.id}`}>{groupName}</Link> : groupName;
+  const keyLink = key && <Link href={`/keys?key=${encodeURIComponent(key.id)}`}>{key.name ?? key.id}</Link>;
+  const isRenamed = modelServed !== null && modelServed !== modelAsked;
+  const rate = outputRateOf(request);
+  const cacheFact = ({ result, savedUsd }: CacheNote) => {
+    const resultText = names.cache.results[result];
+    return savedUsd === null ? resultText : `${resultText} · ${names.cache.saved(formats.dollars(savedUsd))}`;
+  };
+  const facts: [name: string, value: ReactNode][] = [
+    [factNames.time, formats.fullMoment(request.startedAt)],
+    [names.duration, totalMs !== null && formats.duration(totalMs)],
+    [names.firstByte, firstByteMs !== null && formats.duration(firstByteMs)],
+    [names.rate, rate !== null && names.tokensPerSecond(formats.number(rate))],
+    [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
+    [factNames.provider, provider && <ProviderLink id={provider} />],
+    [factNames.credential, provider && credential && credentialName(provider, credential)],
+    [factNames.key, keyLink ?? request.keyId],
+    [factNames.group, groupLink ?? request.groupId],
+    [factNames.stream, request.stream ? streamed : notStreamed],
+    [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
+    [factNames.client, request.client],
+    [names.cache.name, request.cached && cacheFact(request.cached)],
+    [messages.cassettes.name, request.cassette && messages.cassettes.results[request.cassette]],
+    [
+      messages.requests.shadows.original,
+      request.shadowOf && (
+        <Link href={`/requests/${request.shadowOf.id}`}>{request.shadowOf.model ?? request.shadowOf.id}</Link>
+      ),
+    ],
+    [messages.sessions.one, request.session && <SessionLink id={request.session.id} />],
+  ];
+  return (
+    <>
+      <dl className={classes.facts}>
+        {facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name} className={classes.fact}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <CopyLine value={request.id} label={factNames.id} oneLine />
+    </>
+  );
+}

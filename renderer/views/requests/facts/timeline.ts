@@ -1,0 +1,54 @@
+/** The phases of a request, for the timeline. Pure. All times are in milliseconds from the start of the request. */
+import type { RequestView } from '../../../../server/contract/request-views.ts';
+import type { Messages } from '../../../messages/en/en.ts';
+
+type PhaseName = keyof Messages['requests']['phases'];
+
+interface Phase {
+  name: PhaseName;
+  /** The attempt it belongs to, from 1; null if there was at most one. */
+  attempt: number | null;
+  fromMs: number;
+  toMs: number;
+}
+
+/** Shorter phases would be shown as 0 ms. */
+const shortestMs = 0.5;
+
+/**
+ * The queue, then for each attempt the pause before it, the connection, the waits for the first byte and the first
+ * content, and the transfer.
+ */
+export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView): Phase[] {
+  const phases: Phase[] = [];
+  let number: number | null = null;
+  const add = (name: PhaseName, fromMs: number, toMs: number | null) => {
+    if (toMs !== null && toMs - fromMs >= shortestMs) phases.push({ name, attempt: number, fromMs, toMs });
+  };
+  add('queue', 0, queueMs);
+  let overMs: number | null = null;
+  for (const [index, attempt] of attempts.entries()) {
+    number = attempts.length > 1 ? index + 1 : null;
+    // Known only in whole milliseconds, so it may seem to be before the end of the queue.
+    const beginMs = Math.max(attempt.startedAt - startedAt, queueMs ?? 0);
+    const { connectMs, firstByteMs, firstContentMs } = attempt;
+    const endMs = beginMs + (attempt.totalMs ?? Math.max(0, (totalMs ?? 0) - beginMs));
+    // An attempt made in parallel, such as a hedge, was not preceded by a pause.
+    if (attempt.cause === 'retry' || attempt.cause === 'fallback') add('pause', overMs ?? beginMs, beginMs);
+    overMs = endMs;
+    const connectedMs = beginMs + (connectMs ?? 0);
+    add('connect', beginMs, connectedMs);
+    add('wait', connectedMs, firstByteMs === null ? endMs : beginMs + firstByteMs);
+    if (firstByteMs === null) continue;
+    const transferMs = Math.max(firstByteMs, firstContentMs ?? firstByteMs);
+    add('content', beginMs + firstByteMs, beginMs + transferMs);
+    add('transfer', beginMs + transferMs, endMs);
+  }
+  return phases;
+}
+
+/** The longest pause within an answer; null if it was not measured, or no answer arrived in more than one piece. */
+export function longestGapOf({ attempts }: Pick<RequestView, 'attempts'>): number | null {
+  const gaps = attempts.flatMap(({ longestGapMs }) => longestGapMs ?? []);
+  return gaps.length > 0 ? Math.max(...gaps) : null;
+}

@@ -1,0 +1,62 @@
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ShortcutName, shortcutOf } from '../../../state/window/shortcuts.ts';
+
+interface RowFocusOptions {
+  requests: readonly { id: string }[];
+  scroller: RefObject<HTMLElement | null>;
+  /** Index of the request whose details are open; -1 if none. */
+  openIndex: number;
+  /** The request that is or was last open, which is kept in view; null if none. */
+  anchorId: string | null;
+  scrollTo(index: number): void;
+}
+
+/** How far each shortcut moves; `first` and `last` move to the ends. */
+const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
+  'next-row': 1,
+  'previous-row': -1,
+  'page-down': 10,
+  'page-up': -10,
+  'first-row': 'first',
+  'last-row': 'last',
+};
+
+/**
+ * Makes the list one tab stop: the row that last had the focus, or else the first. Keys move the focus. While a
+ * request's details are open, its panel handles the keys.
+ */
+export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo }: RowFocusOptions) {
+  const [lastFocusedId, setLastFocusedId] = useState(anchorId);
+  const pendingId = useRef<string | null>(null);
+  const lastFocusedIndex = requests.findIndex(({ id }) => id === lastFocusedId);
+  const current = openIndex !== -1 ? openIndex : Math.max(0, lastFocusedIndex);
+  // The row may not be rendered until it has been scrolled to.
+  useEffect(() => {
+    if (pendingId.current === null) return;
+    const row = scroller.current?.querySelector<HTMLElement>(`a[data-request="${CSS.escape(pendingId.current)}"]`);
+    if (!row) return;
+    pendingId.current = null;
+    row.focus({ preventScroll: true });
+  });
+  const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
+  const shownAnchor = useRef<string | null>(null);
+  // Once for each request, so that the person can scroll away from it.
+  useEffect(() => {
+    if (anchorIndex === -1 || shownAnchor.current === anchorId) return;
+    shownAnchor.current = anchorId;
+    scrollTo(anchorIndex);
+  }, [anchorIndex, anchorId, scrollTo]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const name = shortcutOf('requests', event.nativeEvent);
+    const move = name === null ? undefined : moves[name];
+    if (move === undefined || openIndex !== -1) return;
+    event.preventDefault();
+    const last = requests.length - 1;
+    const index = move === 'first' ? 0 : move === 'last' ? last : Math.min(last, Math.max(0, current + move));
+    const id = requests[index]?.id ?? null;
+    pendingId.current = id;
+    setLastFocusedId(id);
+    scrollTo(index);
+  };
+  return { onKeyDown, tabStop: requests[current]?.id ?? null };
+}

@@ -1,0 +1,109 @@
+import { Button } from '@mantine/core';
+import { IconArrowUp } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import type { LiveRequest } from '../../../state/requests/live-request.ts';
+import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { useRowFocus } from '../keyboard/use-row-focus.ts';
+import { ColumnHeads } from './ColumnHeads.tsx';
+import { ListFoot } from './ListFoot.tsx';
+import { RequestRow } from './RequestRow.tsx';
+import classes from './RequestTable.module.css';
+import type { ShownRequests } from './use-requests.ts';
+
+const rowHeights = { wide: 33, narrow: 55 };
+/** The next page is loaded when fewer than this many rows are left. */
+export const rowsAhead = 30;
+
+interface RequestTableProps {
+  shown: ShownRequests & { requests: readonly LiveRequest[] };
+  filter: ShownFilter;
+  openId: string | null;
+  anchorId: string | null;
+  isNarrow: boolean;
+  onHold(isHeld: boolean): void;
+}
+
+/** Renders only the visible rows. Only one of them is a tab stop; the arrow keys, J and K move to the others. */
+export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
+  const { requests, waiting, isLoading, problem, hasMore, loadMore, showWaiting } = shown;
+  const { title } = useMessages().requests;
+  const scroller = useRef<HTMLDivElement>(null);
+  const providerName = useProviderName();
+  const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
+  const search = searchOf(filter);
+  const openIndex = openId === null ? -1 : requests.findIndex(({ id }) => id === openId);
+  const virtualizer = useVirtualizer({
+    count: requests.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => requests[index]?.id ?? index,
+    overscan: 6,
+    useFlushSync: false,
+  });
+  const items = virtualizer.getVirtualItems();
+  const focus = useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo: virtualizer.scrollToIndex });
+  const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
+  }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
+  const showNew = () => {
+    showWaiting();
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  return (
+    <div className={`${classes.panel} ${isNarrow ? classes.narrow : classes.wide}`}>
+      <section
+        className={classes.scroller}
+        ref={scroller}
+        aria-label={title}
+        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
+      >
+        <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1} onKeyDown={focus.onKeyDown}>
+          <thead className={classes.head}>
+            <ColumnHeads filter={filter} isNarrow={isNarrow} />
+          </thead>
+          <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
+            {items.map(({ index, key, start }) => {
+              const request = requests[index];
+              if (!request) return null;
+              const { provider } = request;
+              return (
+                <RequestRow
+                  key={key}
+                  request={request}
+                  providerName={provider === null ? null : providerName(provider)}
+                  top={start}
+                  position={index + 2}
+                  href={hrefOf(request.id, search)}
+                  isOpen={index === openIndex}
+                  isTabStop={request.id === focus.tabStop}
+                />
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+      <NewRequestsButton waiting={waiting} onShow={showNew} />
+      <ListFoot isLoading={isLoading} problem={problem} />
+    </div>
+  );
+}
+
+function NewRequestsButton({ waiting, onShow }: { waiting: number; onShow(): void }) {
+  const { messages, formats } = useLocalization();
+  if (waiting === 0) return null;
+  return (
+    <Button
+      className={classes.newOnes}
+      size="compact-sm"
+      radius="xl"
+      leftSection={<IconArrowUp size={14} />}
+      onClick={onShow}
+    >
+      {messages.requests.newOnes(waiting, formats.number(waiting))}
+    </Button>
+  );
+}

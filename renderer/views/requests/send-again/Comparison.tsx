@@ -1,0 +1,90 @@
+import { type ReactNode, useMemo } from 'react';
+import { Link } from 'wouter';
+import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
+import { FigureTable } from '../../../components/lists/FigureTable.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import type { LiveRequest } from '../../../state/requests/live-request.ts';
+import { contentOf } from '../body/body-content.ts';
+import { MediaBody } from '../body/MediaBody.tsx';
+import { answerTextOf } from './answer-text.ts';
+import { ComparedTexts } from './ComparedTexts.tsx';
+import classes from './SendAgain.module.css';
+import type { SecondAnswer } from './use-second-answer.ts';
+
+interface ComparisonProps {
+  full: RequestInFull;
+  second: Extract<SecondAnswer, { state: 'here' }>;
+}
+
+/** The first answer and the second: duration, usage, cost, and the differences between their texts. */
+export function Comparison({ full: { request, capture }, second }: ComparisonProps) {
+  const { inspector: names } = useLocalization().messages;
+  const live = useControlState((state) => state.requests.find(({ id }) => id === second.requestId) ?? null);
+  const firstText = useMemo(() => (capture ? answerTextOf(contentOf(capture.response)) : null), [capture]);
+  const secondText = useMemo(() => answerTextOf(second.content), [second]);
+  const { content } = second;
+  const error = content?.kind === 'stream' && content.assembled?.error ? JSON.stringify(content.assembled.error) : null;
+  return (
+    <div className={classes.comparison}>
+      <Figures first={request} second={live} status={second.status} />
+      {error && (
+        <p className={classes.problem} role="alert">
+          {names.errorInStream(error)}
+        </p>
+      )}
+      {content && 'base64' in content && <MediaBody content={content} title={names.now} bytes={null} />}
+      {secondText !== null && <ComparedTexts first={firstText} second={secondText} heads={[names.before, names.now]} />}
+      {second.requestId && (
+        <Link href={`/requests/${second.requestId}`} className={classes.link}>
+          {names.openSecond}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+interface FiguresProps {
+  first: RequestView;
+  /** Null until the engine's event for it has arrived. */
+  second: LiveRequest | null;
+  status: number;
+}
+
+function Figures({ first, second, status }: FiguresProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.inspector;
+  const providerName = useProviderName();
+  const figures = (request: LiveRequest | null, statusCode: number | null): ReactNode[] => {
+    const { provider, modelServed, totalMs, firstByteMs, usage, costUsd } = request ?? noFigures;
+    const tokens = [usage?.inputTokens, usage?.outputTokens];
+    return [
+      statusCode,
+      provider && providerName(provider),
+      modelServed,
+      firstByteMs !== null && formats.duration(firstByteMs),
+      totalMs !== null && formats.duration(totalMs),
+      tokens.some((count) => count !== undefined) && tokens.map((count) => formats.number(count ?? 0)).join(' / '),
+      request && (costUsd === null ? messages.requests.costUnknown : formats.dollars(costUsd)),
+    ];
+  };
+  const [then, now] = [figures(first, first.status), figures(second, status)];
+  const rows = [
+    names.status,
+    names.provider,
+    names.model,
+    names.firstByte,
+    names.duration,
+    names.tokensInOut,
+    messages.requests.cost,
+  ];
+  return (
+    <FigureTable
+      heads={[names.before, names.now]}
+      rows={rows.map((name, index) => ({ name, values: [then[index], now[index]] }))}
+    />
+  );
+}
+
+const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null, costUsd: null };

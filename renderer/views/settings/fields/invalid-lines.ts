@@ -1,0 +1,47 @@
+/** Detects errors in multi-line settings before they are sent to the engine. Pure. */
+import { isSecretHeader } from '../../../../server/contract/secret-header.ts';
+import { hasUserInfo, looksLikeSecretInHeader } from '../../../../server/contract/secret-shape.ts';
+import { entryChecks } from '../../../../server/contract/settings-entries.ts';
+import { webhookEvents } from '../../../../server/contract/webhook-events.ts';
+
+type CheckedName = keyof typeof checks;
+
+const reference = /^(?:env|file):.+$/;
+const headerLine = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*)$/;
+const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
+
+const checks = {
+  ...entryChecks,
+  metricsToken: (line: string) => reference.test(line),
+  telemetryEndpoint: (line: string) => isWebAddress(line) && !/[?#]/.test(line),
+  telemetryHeaders: isHeader,
+  webhooks: isWebhook,
+};
+
+/** The first invalid line; null if all are valid or the setting is not checked here. */
+export function firstInvalidLine(name: string, text: string): string | null {
+  const isValid = isChecked(name) ? checks[name] : () => true;
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.find((line) => line !== '' && !isValid(line)) ?? null;
+}
+
+export function isChecked(name: string): name is CheckedName {
+  return Object.hasOwn(checks, name);
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '') && !hasUserInfo(text);
+}
+
+function isHeader(line: string): boolean {
+  const [, name, value] = headerLine.exec(line) ?? [];
+  if (name === undefined || value === undefined) return false;
+  return reference.test(value) || !(isSecretHeader(name) || looksLikeSecretInHeader(value));
+}
+
+function isWebhook(line: string): boolean {
+  const [, address = '', events] = webhookLine.exec(line) ?? [];
+  const knownNames: readonly string[] = webhookEvents;
+  const eventNames = events?.split(/\s*,\s*/) ?? [];
+  return (reference.test(address) || isWebAddress(address)) && eventNames.every((event) => knownNames.includes(event));
+}

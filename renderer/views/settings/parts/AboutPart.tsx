@@ -1,0 +1,108 @@
+import { Button } from '@mantine/core';
+import { IconStethoscope } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import type { LedgerHealthView } from '../../../../server/contract/status-views.ts';
+import { downloadJson } from '../../../components/buttons/download.ts';
+import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { Section } from '../../../components/layout/Section.tsx';
+import { RelativeTime } from '../../../components/text/RelativeTime.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
+import classes from '../Settings.module.css';
+import { collectDiagnostics } from './diagnostics.ts';
+
+/** Versions, the locations of files, and a report to send to someone who helps. */
+export function AboutPart() {
+  const { messages, formats } = useLocalization();
+  const names = messages.settings;
+  const status = useControlState((state) => state.views?.status ?? null);
+  const { answer: host, problem } = useQuery({ type: 'host' });
+  return (
+    <Section title={names.parts.about}>
+      <div className={classes.form}>
+        <dl className={classes.facts}>
+          <Fact name={names.version}>{status?.version ?? '…'}</Fact>
+          <Fact name={messages.status.started}>{status ? <RelativeTime moment={status.startedAt} /> : '…'}</Fact>
+          <Fact name={names.runsOn}>{host ? `Node ${host.node}, ${host.platform}` : '…'}</Fact>
+          <Fact name={names.dataFolder}>
+            {host?.dataFolder ? (
+              <CopyLine value={host.dataFolder} label={names.dataFolder} />
+            ) : host ? (
+              names.dataNowhere
+            ) : (
+              '…'
+            )}
+          </Fact>
+          {host?.logFolder && (
+            <Fact name={names.logFolder}>
+              <CopyLine value={host.logFolder} label={names.logFolder} />
+            </Fact>
+          )}
+          <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>
+          <Fact name={messages.status.ledger}>{status ? <LedgerHealth ledger={status.ledger} /> : '…'}</Fact>
+          <Fact name={names.configuration}>
+            {status &&
+              (status.readOnly ? messages.readOnly : messages.status.revisionNumber(formats.number(status.revision)))}
+          </Fact>
+        </dl>
+        {problem && <CommandProblem problem={problem} />}
+        <Diagnostics />
+      </div>
+    </Section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function LedgerHealth({ ledger }: { ledger: LedgerHealthView }) {
+  const { messages, formats } = useLocalization();
+  const { ledgerOk, ledgerDropped, ledgerBroken, ledgerWaits } = messages.status;
+  if (ledger.ok && ledger.dropped === 0) return ledgerOk;
+  const broken = ledger.spooled > 0 ? ledgerWaits : ledgerBroken;
+  const text = ledger.ok ? ledgerDropped(ledger.dropped, formats.number(ledger.dropped)) : broken;
+  return <span title={ledger.lastError ?? text}>{text}</span>;
+}
+
+function Diagnostics() {
+  const { messages } = useLocalization();
+  const store = useControlStore();
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const make = async () => {
+    setRunning(true);
+    setProblem(null);
+    try {
+      downloadJson('sluice-diagnostics.json', await collectDiagnostics(store));
+    } catch (error) {
+      setProblem(asControlError(error));
+    }
+    setRunning(false);
+  };
+  return (
+    <>
+      <p className={classes.text}>{messages.settings.diagnosticsHint}</p>
+      <div className={classes.acts}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconStethoscope size={14} />}
+          loading={isRunning}
+          onClick={() => void make()}
+        >
+          {messages.settings.diagnostics}
+        </Button>
+      </div>
+      {problem && <CommandProblem problem={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { StatusView } from '../../../../server/contract/status-views.ts';
+import { FormActions } from '../../../components/forms/FormActions.tsx';
+import { Section } from '../../../components/layout/Section.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
+import { SettingsFieldInput } from '../fields/SettingsFieldInput.tsx';
+import { fieldsOf, type settingsParts } from '../fields/settings-fields.ts';
+import { type SettingsForm, useSettingsForm } from '../fields/use-settings-form.ts';
+import classes from '../Settings.module.css';
+import { useFoundSettings } from '../search/use-found-settings.ts';
+import { LostRecordsDialog } from './LostRecordsDialog.tsx';
+import { type LostRecords, lostRecordsOf } from './lost-records.ts';
+
+interface SettingsPartProps {
+  part: keyof typeof settingsParts;
+  /** Shown below the fields; depends on the current input. */
+  children?: ((form: SettingsForm) => ReactNode) | undefined;
+}
+
+/** A group of settings that are saved together. */
+export function SettingsPart({ part, children }: SettingsPartProps) {
+  const status = useControlState((state) => state.views?.status ?? null);
+  const { settings: messages } = useMessages();
+  return (
+    <Section title={messages.parts[part]}>
+      {status && (
+        <PartForm part={part} status={status}>
+          {children}
+        </PartForm>
+      )}
+    </Section>
+  );
+}
+
+function PartForm({ part, status, children }: SettingsPartProps & { status: StatusView }) {
+  const { settings } = status;
+  const fields = fieldsOf(part, status);
+  const form = useSettingsForm(settings, fields);
+  const store = useControlStore();
+  const found = useFoundSettings();
+  const [lost, setLost] = useState<LostRecords | null>(null);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const submit = async () => {
+    if (!form.canSave || !form.finishAll()) return;
+    setProblem(null);
+    try {
+      const lostRecords = await lostRecordsOf(store, settings, form.changes(), Date.now());
+      if (lostRecords) setLost(lostRecords);
+      else await form.save();
+    } catch (error) {
+      setProblem(asControlError(error));
+    }
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void submit();
+  };
+  const saveAsAsked = async () => {
+    if (await form.save()) setLost(null);
+  };
+  const shown = problem ?? (lost ? null : form.command.problem);
+  return (
+    <form className={classes.form} onSubmit={onSubmit}>
+      <div className={classes.fields}>
+        {fields
+          .filter((field) => found.hasRow(part, field.name) || form.isEdited(field))
+          .map((field) => (
+            <SettingsFieldInput key={field.name} field={field} form={form} />
+          ))}
+      </div>
+      {children?.(form)}
+      <FormActions
+        isQuiet
+        isChanged={form.isChanged}
+        isBlocked={!form.canSave}
+        conflict={form.conflict}
+        command={{ isRunning: form.command.isRunning, problem: shown }}
+        onDiscard={() => {
+          setProblem(null);
+          form.discard();
+        }}
+      />
+      <LostRecordsDialog
+        lost={lost}
+        command={form.command}
+        onConfirm={() => void saveAsAsked()}
+        onClose={() => setLost(null)}
+      />
+    </form>
+  );
+}

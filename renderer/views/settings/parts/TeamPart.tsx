@@ -1,0 +1,160 @@
+import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { IconClipboard, IconFileImport } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { isSluiceLink, readPresetLink } from '../../../../server/contract/preset-link.ts';
+import type { TeamPresetView } from '../../../../server/contract/status-views.ts';
+import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
+import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { useOpenImport } from '../../../components/import/ImportProvider.tsx';
+import { Section } from '../../../components/layout/Section.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { asControlError, ControlError } from '../../../state/api/api.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import classes from '../Settings.module.css';
+
+/** The team presets in force, and the ways to import one. */
+export function TeamPart() {
+  const { team: names } = useMessages();
+  const presets = useControlState((state) => state.views?.status.team.presets ?? null) ?? [];
+  const canChange = useCanChange();
+  const openImport = useOpenImport();
+  const [isPasting, setPasting] = useState(false);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const chooseFile = async (file: File) => {
+    setProblem(null);
+    await openImport({ name: file.name, text: await file.text() }).catch((error) => setProblem(asControlError(error)));
+  };
+  return (
+    <Section title={names.part}>
+      <div className={classes.form}>
+        <p className={classes.text}>{names.hint}</p>
+        {presets.length === 0 && <p className={classes.text}>{names.none}</p>}
+        {presets.map((preset) => (
+          <PresetInForce key={preset.source} preset={preset} />
+        ))}
+        <div className={classes.acts}>
+          <ChooseFileButton
+            accept="application/json,.json"
+            icon={<IconFileImport size={14} />}
+            disabled={!canChange}
+            onChoose={(file) => void chooseFile(file)}
+          >
+            {names.choose}
+          </ChooseFileButton>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={!canChange}
+            leftSection={<IconClipboard size={14} />}
+            onClick={() => setPasting(true)}
+          >
+            {names.paste}
+          </Button>
+        </div>
+        {problem && <CommandProblem problem={problem} />}
+      </div>
+      <ModalFrame opened={isPasting} onClose={() => setPasting(false)} title={names.pasteTitle}>
+        <PasteForm onDone={() => setPasting(false)} />
+      </ModalFrame>
+    </Section>
+  );
+}
+
+function PresetInForce({ preset }: { preset: TeamPresetView }) {
+  const { team: names } = useMessages();
+  const command = useCommand();
+  const canChange = useCanChange();
+  const [isLeaving, setLeaving] = useState(false);
+  const { name, organisation, version, contact, source, gateway } = preset;
+  const facts = [
+    names.by(organisation),
+    ...(version === null ? [] : [names.version(version)]),
+    ...(contact === null ? [] : [names.ask(contact)]),
+  ];
+  const close = () => {
+    command.forget();
+    setLeaving(false);
+  };
+  const leave = async () => {
+    if (await command.run({ type: 'team-preset.leave' })) close();
+  };
+  return (
+    <div className={classes.preset}>
+      <div>
+        <p className={classes.presetName}>{name}</p>
+        <p className={classes.text}>{facts.join(' · ')}</p>
+        <p className={classes.text}>
+          {gateway === undefined ? names.sources[source] : names.fromGateway(new URL(gateway).host)}
+        </p>
+      </div>
+      {source === 'imported' && (
+        <Button size="xs" variant="default" disabled={!canChange} onClick={() => setLeaving(true)}>
+          {names.leave}
+        </Button>
+      )}
+      <ConfirmDialog
+        opened={isLeaving}
+        title={names.leaveTitle}
+        text={gateway === undefined ? names.leaveText(name) : names.leaveGatewayText(name)}
+        confirm={names.leaveConfirm}
+        isRunning={command.isRunning}
+        problem={command.problem}
+        onConfirm={() => void leave()}
+        onClose={close}
+      />
+    </div>
+  );
+}
+
+function PasteForm({ onDone }: { onDone(): void }) {
+  const { team: names, cancel } = useMessages();
+  const openImport = useOpenImport();
+  const [pasted, setPasted] = useState('');
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await openImport({ name: names.pasted, text: textOf(pasted.trim(), names.unreadable(names.link)) });
+      onDone();
+    } catch (error) {
+      setProblem(asControlError(error));
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <Textarea
+          label={names.pasteLabel}
+          value={pasted}
+          onChange={(event) => setPasted(event.currentTarget.value)}
+          autosize
+          minRows={5}
+          maxRows={14}
+          spellCheck={false}
+          autoComplete="off"
+          data-autofocus
+        />
+        {problem && <CommandProblem problem={problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onDone}>
+            {cancel}
+          </Button>
+          <Button type="submit" disabled={pasted.trim() === ''}>
+            {names.pasteNext}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function textOf(pasted: string, unreadable: string): string {
+  if (!isSluiceLink(pasted)) return pasted;
+  const text = readPresetLink(pasted);
+  if (text === null) throw new ControlError('window', unreadable);
+  return text;
+}

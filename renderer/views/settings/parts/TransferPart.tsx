@@ -1,0 +1,55 @@
+import { Button } from '@mantine/core';
+import { IconDownload, IconUpload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
+import { downloadJson } from '../../../components/buttons/download.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { useOpenImport } from '../../../components/import/ImportProvider.tsx';
+import { Section } from '../../../components/layout/Section.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import { useControlStore } from '../../../state/control/use-control.ts';
+import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import classes from '../Settings.module.css';
+
+/** Exports the whole configuration to a file and imports it from one, without secrets. */
+export function TransferPart() {
+  const { settings: messages } = useMessages();
+  const store = useControlStore();
+  const canChange = useCanChange();
+  const openImport = useOpenImport();
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const attempt = async (action: () => Promise<void>) => {
+    setProblem(null);
+    await action().catch((error: unknown) => setProblem(asControlError(error)));
+  };
+  const exportConfig = () =>
+    attempt(async () => downloadJson('sluice-config.json', (await store.query({ type: 'config' })).config));
+  const chooseFile = (file: File) => attempt(async () => openImport({ name: file.name, text: await file.text() }));
+  return (
+    <Section title={messages.parts.transfer}>
+      <div className={classes.form}>
+        <p className={classes.text}>{messages.transferHint}</p>
+        <div className={classes.acts}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconDownload size={14} />}
+            onClick={() => void exportConfig()}
+          >
+            {messages.export}
+          </Button>
+          <ChooseFileButton
+            accept="application/json,.json"
+            icon={<IconUpload size={14} />}
+            disabled={!canChange}
+            onChoose={(file) => void chooseFile(file)}
+          >
+            {messages.import}
+          </ChooseFileButton>
+        </div>
+        {problem && <CommandProblem problem={problem} />}
+      </div>
+    </Section>
+  );
+}

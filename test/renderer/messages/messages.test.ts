@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { en } from '../../../renderer/messages/en/en.ts';
+import { createFormats } from '../../../renderer/messages/formats.ts';
+import { regionalTag } from '../../../renderer/messages/languages.ts';
+import { zh } from '../../../renderer/messages/zh/zh.ts';
+import { presets } from '../../../server/providers/presets.ts';
+
+/** Names, addresses and placeholders that are the same in every language. */
+const untranslated = new Set([
+  'appName',
+  'labelled',
+  'overview.columns.tokens',
+  'probe.findings.way-failed',
+  'settings.network.way',
+  'status.baseUrl',
+  'createKey.namePlaceholder',
+  'requests.keyPlaceholder',
+  'providers.add.address',
+  'playground.panels.responses',
+  'groups.capabilities.responses',
+  'limits.units.tokens',
+  'settings.units.megabytes',
+  'settings.units.kilobytes',
+  'prices.actOn',
+  'people.tabs.tokens',
+  'tokens.title',
+  'tokens.namePlaceholder',
+  'joining.urlPlaceholder',
+]);
+/** Names of APIs, and durations in units that all languages share. */
+const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];
+
+describe('the messages', () => {
+  it('are all translated to Chinese', () => {
+    const english = texts(en);
+    const chinese = texts(zh);
+    expect([...chinese.keys()]).toEqual([...english.keys()]);
+    const left = [...chinese].filter(([path, text]) => isTranslated(path) && !/\p{Script=Han}/u.test(text));
+    expect(left.map(([path]) => path)).toEqual([]);
+  });
+
+  it('use every argument that the English ones use', () => {
+    const chinese = texts(zh);
+    const lost = [...texts(en)].filter(([path, text]) => {
+      const said = chinese.get(path) ?? '';
+      return (text.match(/‹\w+›/g) ?? []).some((argument) => !said.includes(argument)) && !countPaths.has(path);
+    });
+    expect(lost.map(([path]) => path)).toEqual([]);
+  });
+});
+
+function isTranslated(path: string): boolean {
+  return !untranslated.has(path) && !untranslatedGroups.some((prefix) => path.startsWith(prefix));
+}
+
+/** Texts whose first argument only decides between singular and plural. */
+const countPaths = new Set([
+  'status.ledgerDropped',
+  'providers.modelCount',
+  'providers.test.listed',
+  'providers.activity.requests',
+  'createKey.expiryDays',
+  'audit.details',
+]);
+
+describe('formats', () => {
+  const english = createFormats('en', en);
+
+  it('put a space between two English sentences and none between two Chinese ones', () => {
+    const joined = ({ gap }: { gap: string }, one: string, other: string) => [one, other].join(gap);
+    expect(joined(english, en.settings.lost.forGood, en.settings.lost.forGood)).not.toMatch(/\.\S/);
+    expect(joined(createFormats('zh', zh), zh.settings.lost.forGood, zh.settings.lost.forGood)).not.toMatch(/。\s/);
+  });
+
+  it.each([
+    [0, 'just now'],
+    [4_999, 'just now'],
+    [5_000, '5 sec. ago'],
+    [59_999, '59 sec. ago'],
+    [60_000, '1 min. ago'],
+    [3_600_000, '1 hr. ago'],
+    [86_400_000, '1 day ago'],
+    [-5_000, 'just now'],
+  ])('say of %s ms ago "%s"', (age, text) => {
+    expect(english.ago(1_000_000_000_000 - age, 1_000_000_000_000)).toBe(text);
+  });
+
+  it.each([
+    [0.4, '0 ms'],
+    [999.4, '999 ms'],
+    [999.7, '1.0 s'],
+    [1_250, '1.3 s'],
+    [59_960, '1 min 0 s'],
+    [200_000, '3 min 20 s'],
+  ])('write a duration of %s ms as "%s"', (durationMs, text) => {
+    expect(english.duration(durationMs)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [5_400, '5.4 kB'],
+    [999_960, '1.0 MB'],
+    [12_345_678, '12.3 MB'],
+  ])('write %s bytes as "%s"', (value, text) => {
+    expect(english.bytes(value)).toBe(text);
+  });
+
+  it.each([
+    [0, '$0.00'],
+    [0.000123, '$0.00012'],
+    [0.042, '$0.042'],
+    [0.3, '$0.30'],
+    [1.5, '$1.50'],
+  ])('write %s dollars as "%s"', (value, text) => {
+    expect(english.dollars(value)).toBe(text);
+  });
+
+  it('write a day as the person’s region does, with the month’s name', () => {
+    const moment = new Date(2026, 10, 3, 9, 5).getTime();
+    expect(english.dayAndClock(moment)).toBe('Nov 3, 09:05');
+    expect(english.fromTo(moment, moment + 59_999)).toBe('Nov 3, 09:05');
+    expect(english.fromTo(moment, moment + 3_600_000)).toBe('Nov 3, 09:05 – 10:05');
+    expect(english.fromTo(moment, moment + 86_400_000)).toBe('Nov 3, 09:05 – Nov 4, 09:05');
+    const british = createFormats('en', en, regionalTag('en', ['de-DE', 'en-GB']));
+    expect(british.dayAndClock(moment)).toBe('3 Nov, 09:05');
+    expect(british.compact(3_800_000)).toBe('3.8M');
+  });
+
+  it.each([
+    ['en', ['en-GB', 'en-US'], 'en-GB'],
+    ['en', ['de-DE'], 'en'],
+    ['zh-CN', ['zh-TW', 'zh-SG'], 'zh-SG'],
+  ] as const)('follow for %s of %s the habits of %s', (language, wanted, tag) => {
+    expect(regionalTag(language, wanted)).toBe(tag);
+  });
+
+  it('speak Chinese, with K and M as everywhere', () => {
+    const chinese = createFormats('zh-CN', zh);
+    expect(chinese.ago(0, 120_000)).toBe('2 分钟前');
+    expect([7_673, 29_000, 3_800_000].map(chinese.compact)).toEqual(['7.7K', '29K', '3.8M']);
+  });
+});
+
+it('a space stands between Chinese and a Latin name', () => {
+  expect([zh.copyNamed('Base URL'), zh.copyNamed(zh.command)]).toEqual(['复制 Base URL', '复制命令']);
+});
+
+it('the hints of services are the engine’s in English, and there in Chinese', () => {
+  // The preset `custom` is left out, because its form itself asks for everything in its hint.
+  const hinted = presets.filter(({ id, hint }) => hint && id !== 'custom');
+  expect(hinted.length).toBeGreaterThan(10);
+  for (const { id, hint } of hinted) {
+    expect(en.providers.add.presetHints[id]).toBe(hint);
+    expect(zh.providers.add.presetHints[id], id).toMatch(/\p{Script=Han}/u);
+  }
+});
+
+/** All texts by path, with placeholders for the arguments of functions. */
+function texts(messages: object, prefix = ''): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(messages)) {
+    const path = prefix + name;
+    if (typeof value === 'function') found.set(path, String(value(argument(1), argument(2), argument(3))));
+    else if (typeof value === 'string') found.set(path, value);
+    else for (const [inner, text] of texts(value, `${path}.`)) found.set(inner, text);
+  }
+  return found;
+}
+
+/** Stands for a string, or for an object whose fields the text uses. */
+function argument(number: number): unknown {
+  return new Proxy({}, { get: (_, name) => (name === Symbol.toPrimitive ? () => `‹${number}›` : `‹${String(name)}›`) });
+}

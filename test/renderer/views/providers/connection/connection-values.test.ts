@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { changesOf, valuesOf } from '../../../../../renderer/views/providers/connection/connection-values.ts';
+import { stateOf } from '../../../../../renderer/views/providers/provider-state.ts';
+import type { ProviderView } from '../../../../../server/contract/provider-views.ts';
+import { well, wellProvider } from '../../../../support/health.ts';
+
+const provider: ProviderView = {
+  id: 'main',
+  name: 'Main',
+  preset: null,
+  joined: false,
+  isDemo: false,
+  dialect: 'azure',
+  baseUrl: 'https://example.com/v1',
+  enabled: true,
+  credentials: [],
+  headers: { 'x-team': 'blue' },
+  models: ['gpt-x', '*'],
+  timeouts: { connectMs: 2_500, totalMs: 60_000 },
+  proxy: 'http://proxy.example.com:3128',
+  apiVersion: '2025-01-01',
+  contextTokens: null,
+  free: true,
+  isFree: true,
+  askUsage: false,
+  serves: ['chat'],
+  unusable: null,
+  health: wellProvider,
+  modelNames: ['gpt-x'],
+  takesAnyModel: true,
+  discovery: null,
+};
+
+describe('the form of a connection', () => {
+  it('gives back what it was made of', () => {
+    const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free } = provider;
+    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free };
+    expect(changesOf(valuesOf(provider))).toEqual(same);
+  });
+
+  it('leaves out limits and headers without a value or name, and removes an empty name', () => {
+    const values = { ...valuesOf(provider), name: ' ', headers: [{ name: ' ', value: 'x' }], discovers: true };
+    const timeouts = { connectMs: '', firstByteMs: 1.5, firstContentMs: '', idleMs: '', totalMs: '' } as const;
+    expect(changesOf({ ...values, timeouts, proxy: 'direct' })).toMatchObject({
+      name: null,
+      headers: {},
+      models: 'discover',
+      timeouts: { firstByteMs: 1_500 },
+      proxy: 'direct',
+    });
+  });
+});
+
+describe('the state of a provider', () => {
+  const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: false, health: well };
+  const discovery = { refreshedAt: 1, problem: null, finding: null };
+  it.each([
+    ['off', { enabled: false, unusable: 'it is switched off' }],
+    ['no-credential', { credentials: [credential], unusable: 'none' }],
+    ['blocked', { unusable: 'it leads back' }],
+    ['cooling', { health: { ...wellProvider, state: 'cooling' as const } }],
+    ['refused', { health: { ...wellProvider, state: 'refused' as const }, discovery }],
+    ['degraded', { health: { ...wellProvider, state: 'degraded' as const } }],
+    [
+      'unlisted',
+      {
+        discovery: { refreshedAt: 1, problem: 'it answered 500', finding: { code: 'answered' as const, status: 500 } },
+      },
+    ],
+    ['waiting', { discovery: { refreshedAt: null, problem: null, finding: null } }],
+    ['ready', { discovery }],
+    ['ready', {}],
+  ])('is "%s" for %o', (kind, more) => {
+    expect(stateOf({ ...provider, ...more }, false).kind).toBe(kind);
+  });
+
+  it('is not "ready" where its last requests failed, whatever else is known of it', () => {
+    expect(stateOf(provider, true).kind).toBe('failing');
+    expect(stateOf({ ...provider, health: { ...wellProvider, state: 'cooling' } }, true).kind).toBe('cooling');
+    expect(stateOf({ ...provider, enabled: false }, true).kind).toBe('off');
+  });
+});

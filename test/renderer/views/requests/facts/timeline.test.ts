@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { apiOfUrl } from '../../../../../renderer/state/captured/api-of-url.ts';
+import { longestGapOf, phasesOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
+import type { RequestView } from '../../../../../server/contract/request-views.ts';
+import { attemptRecord } from '../../../../support/attempt-record.ts';
+import { finished } from '../../../events.ts';
+
+const attempt = attemptRecord({ credential: null, startedAt: 1_001, connectMs: 4, firstByteMs: 50, totalMs: 90 });
+
+function view(more: Partial<RequestView> = {}): RequestView {
+  return { ...finished('r1'), seq: 1, startedAt: 1_000, ...more };
+}
+
+describe('the timeline of a request', () => {
+  it('has the queue, the connection, the wait and the transfer one after the other', () => {
+    expect(phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [attempt] }))).toEqual([
+      { name: 'queue', attempt: null, fromMs: 0, toMs: 1 },
+      { name: 'connect', attempt: null, fromMs: 1, toMs: 5 },
+      { name: 'wait', attempt: null, fromMs: 5, toMs: 51 },
+      { name: 'transfer', attempt: null, fromMs: 51, toMs: 91 },
+    ]);
+  });
+
+  it('has the first content where a stream told it, and the longest of the gaps', () => {
+    const streamed = { ...attempt, firstContentMs: 70, longestGapMs: 12 };
+    const phases = phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [streamed] }));
+    expect(phases.slice(-2)).toEqual([
+      { name: 'content', attempt: null, fromMs: 51, toMs: 71 },
+      { name: 'transfer', attempt: null, fromMs: 71, toMs: 91 },
+    ]);
+    expect(longestGapOf({ attempts: [{ ...streamed, longestGapMs: 3 }, attempt, streamed] })).toBe(12);
+    expect(longestGapOf({ attempts: [attempt] })).toBeNull();
+  });
+
+  it('has the pause before an attempt that was waited for, and none before one that runs beside another', () => {
+    const first = attemptRecord({ startedAt: 1_000, totalMs: 5 });
+    const later = { ...attempt, startedAt: 1_255, connectMs: null };
+    const pauseOf = (cause: 'retry' | 'hedge') =>
+      phasesOf(view({ queueMs: null, totalMs: 345, attempts: [first, { ...later, cause }] })).filter(
+        ({ name }) => name === 'pause',
+      );
+    expect(pauseOf('retry')).toEqual([{ name: 'pause', attempt: 2, fromMs: 5, toMs: 255 }]);
+    expect(pauseOf('hedge')).toEqual([]);
+  });
+
+  it('has only a wait for an attempt that was never answered', () => {
+    const silent = { ...attempt, connectMs: null, firstByteMs: null, totalMs: 30 };
+    expect(phasesOf(view({ attempts: [silent] }))).toEqual([{ name: 'wait', attempt: null, fromMs: 1, toMs: 31 }]);
+  });
+
+  it('tells the attempts apart where there was more than one', () => {
+    const attempts = [attemptRecord({ startedAt: 1_000, totalMs: 5 }), { ...attempt, startedAt: 1_005 }];
+    const names = phasesOf(view({ queueMs: null, totalMs: 95, attempts })).map((phase) => [phase.attempt, phase.name]);
+    expect(names).toEqual([
+      [1, 'wait'],
+      [2, 'connect'],
+      [2, 'wait'],
+      [2, 'transfer'],
+    ]);
+  });
+
+  it('leaves out what took less than half a millisecond', () => {
+    const fast = { ...attempt, connectMs: 0.2, firstByteMs: 0.4, totalMs: 90 };
+    const names = phasesOf(view({ queueMs: 0.1, totalMs: 91, attempts: [fast] })).map(({ name }) => name);
+    expect(names).toEqual(['transfer']);
+  });
+});
+
+describe('the API of an attempt', () => {
+  it.each([
+    ['https://api.openai.com/v1/chat/completions', 'OpenAI Chat Completions'],
+    ['https://x.openai.azure.com/openai/responses?api-version=1', 'OpenAI Responses'],
+    ['https://api.anthropic.com/v1/messages', 'Anthropic Messages'],
+    ['https://x/models/claude:streamRawPredict', 'Anthropic Messages'],
+    ['https://x/v1beta/models/g:streamGenerateContent?alt=sse', 'Gemini generateContent'],
+    ['https://x/model/m/converse-stream', 'Bedrock Converse'],
+    ['https://x/v1/embeddings', null],
+  ])('of %s is %s', (url, api) => {
+    expect(apiOfUrl(url)).toBe(api);
+  });
+});
