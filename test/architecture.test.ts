@@ -244,6 +244,45 @@ describe('the shell', () => {
   });
 });
 
+describe('the window', () => {
+  /** Lowest first. A file may import from its own room and from those before it. */
+  const rooms = ['messages', 'state', 'components', 'views', 'shell'];
+  const window = sources.filter(({ path }) => path.startsWith('renderer/'));
+  /** Stylesheets and types included. */
+  const arrows = window.flatMap(({ path, imports }) =>
+    imports.flatMap(({ path: to }) => (to?.startsWith('renderer/') ? [{ from: path, to }] : [])),
+  );
+  const written = ({ from, to }: (typeof arrows)[number]) => `${from} imports ${to}`;
+
+  test('imports only downward', () => {
+    const floorOf = (path: string) => rooms.indexOf(partOf(path));
+    expect(window.filter(({ path }) => floorOf(path) === -1).map(({ path }) => path)).toEqual([]);
+    expect(arrows.filter(({ from, to }) => floorOf(to) > floorOf(from)).map(written)).toEqual([]);
+  });
+
+  test('has no view that looks into another one', () => {
+    const viewOf = (path: string) => /^renderer\/views\/[^/]+\//.exec(path)?.[0] ?? null;
+    const wrong = arrows.filter(
+      ({ from, to }) => viewOf(from) !== null && viewOf(to) !== null && viewOf(from) !== viewOf(to),
+    );
+    expect(wrong.map(written)).toEqual([]);
+    expect(new Set(window.map(({ path }) => viewOf(path))).size).toBeGreaterThan(5);
+  });
+
+  test('has no circle between its folders, types included', () => {
+    const folders = Map.groupBy(window, ({ path }) => dirname(path));
+    const asFiles = [...folders].map(([path, files]) => ({
+      path,
+      text: '',
+      imports: files
+        .flatMap(({ imports }) => imports)
+        .filter((each) => each.path !== undefined && /\.tsx?$/.test(each.path) && dirname(each.path) !== path)
+        .map((each) => ({ name: each.name, path: dirname(each.path ?? ''), isTypeOnly: false })),
+    }));
+    expect(findCycles(asFiles)).toEqual([]);
+  });
+});
+
 describe('all sources', () => {
   test('are found, with what they import', () => {
     const gateway = sources.find(({ path }) => path === 'server/engine/gateway.ts');
