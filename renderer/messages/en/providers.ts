@@ -1,36 +1,7 @@
 import { counted } from '../../../server/contract/counted.ts';
 
-const presetNames: Readonly<Record<string, string>> = {
-  moonshot: 'Moonshot AI (Kimi)',
-  zhipu: 'Zhipu (BigModel)',
-  dashscope: 'Alibaba Cloud (DashScope)',
-  siliconflow: 'SiliconFlow',
-  volcengine: 'Volcengine Ark (Doubao)',
-  qianfan: 'Baidu Qianfan',
-  hunyuan: 'Tencent Hunyuan',
-  minimax: 'MiniMax',
-};
-
-const presetHints: Readonly<Record<string, string>> = {
-  azure:
-    'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
-  perplexity:
-    'This address serves chat completions without a model list. For the Responses API use https://api.perplexity.ai/v1.',
-  bedrock:
-    'Claude is asked in its own API, all other models through Converse. Name models as Bedrock does, by the id or ARN of a model or inference profile. The credential is a Bedrock API key, or an access key as ID:SECRET or ID:SECRET:TOKEN.',
-  vertex:
-    'For Gemini and Claude. The credential is the JSON file of a service account, or application-default for those of gcloud. For the location global, the host is aiplatform.googleapis.com.',
-  jan: 'The key is the one set in Jan under Settings, Local API Server.',
-  moonshot: 'For an account of platform.kimi.ai, set the base URL to https://api.moonshot.ai/v1 after adding it.',
-  zai: 'For the GLM coding plan, set the base URL to https://api.z.ai/api/coding/paas/v4 after adding it.',
-  dashscope:
-    'For an international account, set the base URL to https://dashscope-intl.aliyuncs.com/compatible-mode/v1 after adding it.',
-  siliconflow: 'For an account of siliconflow.com, set the base URL to https://api.siliconflow.com/v1 after adding it.',
-  volcengine:
-    'Models have to be activated in the Ark console. An inference endpoint (ep-…) can be used as a model name.',
-  minimax: 'For an account of platform.minimaxi.com, set the base URL to https://api.minimaxi.com/v1 after adding it.',
-  qianfan: 'The credential is an API key that begins with bce-v3/, not a pair of access key and secret key.',
-};
+/** By preset. In English they are the engine's own; other languages translate them here. */
+const presetTexts: Readonly<Record<string, string>> = {};
 
 export const providers = {
   lead: 'A provider is a service or a model server on your network that answers requests: OpenAI, Anthropic, Ollama …',
@@ -91,9 +62,8 @@ export const providers = {
     takeBack: 'Undo add',
     keepAnyway: 'Keep anyway',
     done: 'Done',
-    /** By preset. Presets not listed here use the engine's names. */
-    presetNames,
-    presetHints,
+    presetNames: presetTexts,
+    presetHints: presetTexts,
   },
   environment: {
     title: 'Found in the environment',

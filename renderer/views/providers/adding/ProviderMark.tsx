@@ -1,9 +1,10 @@
 import classes from './ProviderMark.module.css';
-import { providerLetters } from './provider-letters.ts';
+import { presetLetters } from './provider-letters.ts';
 
 /** Two letters on a colour, to find a provider at a glance. Shown beside its name. */
 export function ProviderMark({ preset, name }: { preset: string | null; name: string }) {
-  const text = (preset && providerLetters[preset]) || [...name.trim()].slice(0, 2).join('');
+  const isService = preset !== null && preset !== 'custom';
+  const text = isService ? presetLetters(preset) : [...name.trim()].slice(0, 2).join('');
   return (
     <svg className={classes.mark} viewBox="0 0 32 32" aria-hidden data-hue={hueOf(preset ?? name)}>
       <rect width="32" height="32" rx="8" />

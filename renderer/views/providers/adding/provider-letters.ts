@@ -1,23 +1,13 @@
-/**
- * Two letters for each preset. Other providers use the start of their name. The services' own logos are not used,
- * because they are trademarks.
- */
-export const providerLetters: Readonly<Record<string, string>> = {
+/** Letters of presets that the first two of the id would not tell apart, or by which nobody calls the service. */
+const ownLetters: Readonly<Record<string, string>> = {
   openai: 'OA',
-  azure: 'Az',
   openrouter: 'OR',
   groq: 'Gq',
-  together: 'To',
   fireworks: 'Fw',
-  mistral: 'Mi',
   deepseek: 'DS',
   xai: 'xA',
-  cerebras: 'Ce',
   nvidia: 'NV',
   perplexity: 'Px',
-  anthropic: 'An',
-  gemini: 'Ge',
-  bedrock: 'Be',
   vertex: 'Vx',
   moonshot: 'Ki',
   zhipu: 'GL',
@@ -28,10 +18,13 @@ export const providerLetters: Readonly<Record<string, string>> = {
   minimax: 'MM',
   qianfan: 'Qf',
   hunyuan: 'HY',
-  ollama: 'Ol',
   'lm-studio': 'LM',
   'llama-cpp': 'lc',
   vllm: 'vL',
-  jan: 'Ja',
   localai: 'LA',
 };
+
+/** Two letters for a preset. The services’ own logos are not used, because they are trademarks. */
+export function presetLetters(preset: string): string {
+  return ownLetters[preset] ?? preset.charAt(0).toUpperCase() + preset.charAt(1);
+}
