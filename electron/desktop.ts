@@ -7,6 +7,7 @@ import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } f
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/engine/environment.ts';
+import type { EngineOptions } from '../server/engine/open-engine.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
 import { watchEngine } from './engine-watch.ts';
 import { createEventRelay, type EventRelay } from './event-relay.ts';
@@ -37,6 +38,8 @@ interface DesktopOptions {
   loadUpdater: UpdaterPorts['load'];
   /** Paths of the managed and built-in team presets. */
   teamPresets: PresetPlaces;
+  /** What joining the gateways of teams needs; absent in a build without it. */
+  loadTeam: EngineOptions['loadTeam'];
   notice(line: string): void;
 }
 
@@ -221,7 +224,7 @@ function openPages({ builtFiles }: DesktopOptions, parts: PageParts): void {
   });
 }
 
-function openHost({ environment, env, builtFiles, teamPresets, notice }: DesktopOptions): EngineHost {
+function openHost({ environment, env, builtFiles, teamPresets, loadTeam, notice }: DesktopOptions): EngineHost {
   // Chromium's own proxy resolution, including the system's settings and PAC scripts.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
@@ -231,6 +234,7 @@ function openHost({ environment, env, builtFiles, teamPresets, notice }: Desktop
     saysWhereSecretsAre: true,
     notice,
     teamPresets,
+    loadTeam,
     openPersistence: openSettingsPersistence,
     startKeytar: keytarStarter(builtFiles.keytarChild),
     windowFolders: [builtFiles.window],

@@ -14,6 +14,7 @@ import { isSluiceLink } from '../server/contract/preset-link.ts';
 import { readEnvironment } from '../server/engine/environment.ts';
 import { isMachineShortage } from '../server/ground/machine-shortage.ts';
 import { after } from '../server/ground/timers.ts';
+import { optionalParts } from '../server/optional-parts.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { messagesFor } from './messages.ts';
@@ -66,6 +67,7 @@ function run(): Promise<void> {
     platform,
     notice,
     teamPresets,
+    loadTeam: optionalParts.team,
     builtFiles: {
       window: join(import.meta.dirname, '../window'),
       icons: join(import.meta.dirname, 'icons'),

@@ -40,7 +40,8 @@ async function runOnNewerNode(): Promise<never> {
 
 const { runCommandLine } = await import('./cli/program.ts');
 const { policyPath } = await import('./config/policy-path.ts');
-await runCommandLine({
+const { optionalParts } = await import('./optional-parts.ts');
+const terminal = {
   argv: process.argv.slice(2),
   env: process.env,
   stdin: process.stdin,
@@ -52,4 +53,6 @@ await runCommandLine({
     builtIn: isBundled ? join(import.meta.dirname, '../team-preset.json') : undefined,
   },
   windowFolders: ['../window', '../dist/window'].map((folder) => join(import.meta.dirname, folder)),
-});
+  loadTeam: optionalParts.team,
+};
+await runCommandLine(terminal, await optionalParts.team?.());

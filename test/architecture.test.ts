@@ -45,12 +45,13 @@ const engineOrder = [
   'demo',
   'exchange',
   'cassettes',
-  'team',
   'control',
   'http',
   'data-folder',
   'engine',
   'cli',
+  'team',
+  'optional-parts.ts',
   'cli.ts',
 ];
 
@@ -97,10 +98,10 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|machine-shortage)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|machine-shortage)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
-  express: /^server\/http\//,
+  express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,
   multer: /^server\/http\/body\/multipart\.ts$/,
   keytar: /^server\/secrets\/keychain\.ts$/,
   undici: /^server\/transport\//,
@@ -112,7 +113,7 @@ const singleImporters: Record<string, RegExp> = {
   conf: /^server\/config\/conf-persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,
-  commander: /^server\/cli\//,
+  commander: /^server\/(cli|team\/verbs)\//,
   pino: /^server\/ground\/files\/log\.ts$/,
   re2js: /^server\/cassettes\/linear-pattern\.ts$/,
   'prom-client': /^server\/observability\//,
@@ -157,6 +158,16 @@ describe('the engine', () => {
     expect(circlesBetweenFolders(engine)).toEqual([]);
   });
 
+  test('is built without the team by leaving out its folder and one line', () => {
+    const named = sources.flatMap(({ path: from, text, imports }) =>
+      from.startsWith('server/team/')
+        ? []
+        : imports.filter(({ path }) => path?.startsWith('server/team/')).map(({ name }) => ({ from, name, text })),
+    );
+    expect(named.map(({ from }) => from)).toEqual(['server/optional-parts.ts']);
+    expect(named[0]?.text).toContain(`\n  team: () => import('${named[0]?.name}'),\n`);
+  });
+
   test('knows each API by its own folder, the registries and the translation alone', () => {
     const apiOf = (path: string) => apiFolders.find((api) => path.startsWith(`server/apis/${api}/`));
     const mayKnow = (path: string) =>
@@ -199,7 +210,8 @@ describe('the engine', () => {
   });
 
   test('tests every file that reads untrusted input with its worst input', () => {
-    const paths = /^server\/(?:exchange|faults|http|transport|routing|usage|limits|models|providers|apis)\//;
+    const paths =
+      /^server\/(?:exchange|faults|http|transport|routing|usage|limits|models|providers|apis|team\/people)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

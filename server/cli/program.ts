@@ -20,13 +20,10 @@ import { addEnvVerb } from './env.ts';
 import { addExamples } from './examples.ts';
 import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
-import { addJoinVerbs } from './join.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
-import { addLoginVerbs } from './login.ts';
 import { addMigrate } from './migrate.ts';
 import { createOutput } from './output.ts';
-import { addPeopleVerbs } from './people.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderVerbs } from './provider.ts';
@@ -38,9 +35,9 @@ import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
 import { addStatusVerb, addStop } from './status.ts';
+import { partFor, type TeamCommands } from './team.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
-import { addTokenVerbs } from './token.ts';
 import { addTransferVerbs } from './transfer.ts';
 import { addUsageVerb } from './usage.ts';
 import { createVerbs } from './verb.ts';
@@ -66,13 +63,13 @@ Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running
 "record", "replay" and "faults run" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
-export async function runCommandLine(given: Terminal): Promise<void> {
+export async function runCommandLine(given: Terminal, team?: TeamCommands): Promise<void> {
   const terminal = { ...given, stdout: visibleOutput(given.stdout), stderr: visibleOutput(given.stderr) };
   const output = createOutput(terminal, terminal.argv.includes('--json'));
   handleClosedPipes(terminal);
   try {
     refuseGone(terminal.argv);
-    await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
+    await createProgram(terminal, team).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // Commander has already printed its own errors.
@@ -100,7 +97,8 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-export function createProgram(terminal: Terminal): Command {
+/** `team`: absent in a build without the part for teams. */
+export function createProgram(terminal: Terminal, team?: TeamCommands): Command {
   const program = new Command('sluice')
     .description(introduction)
     .version(version)
@@ -112,7 +110,7 @@ export function createProgram(terminal: Terminal): Command {
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
     });
-  addServe(program, terminal);
+  addServe(program, terminal, team);
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
@@ -120,7 +118,7 @@ export function createProgram(terminal: Terminal): Command {
   addCassetteExport(cassette, terminal);
   addServiceVerbs(program, terminal);
   addMigrate(program, terminal);
-  const verbs = createVerbs(terminal);
+  const verbs = createVerbs(terminal, (...address) => partFor('--gateway', team).openGateway(...address));
   addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
   addEnvVerb(program, verbs);
@@ -140,10 +138,7 @@ export function createProgram(terminal: Terminal): Command {
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
   addApplyVerb(program, verbs);
-  addLoginVerbs(program, terminal);
-  addJoinVerbs(program, verbs);
-  addTokenVerbs(program, verbs);
-  addPeopleVerbs(program, verbs);
+  team?.addVerbs({ program, verbs, terminal });
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
@@ -174,7 +169,7 @@ interface ServeFlags extends EndingFlags {
   json?: boolean;
 }
 
-function addServe(program: Command, terminal: Terminal): void {
+function addServe(program: Command, terminal: Terminal, team: TeamCommands | undefined): void {
   const command = program
     .command('serve')
     .description('run the gateway until it is stopped (Ctrl+C, SIGTERM)')
@@ -220,7 +215,7 @@ function addServe(program: Command, terminal: Terminal): void {
         return serveDetached(terminal);
       }
       const { serve } = await import('./serve.ts');
-      await serve(serveOptions(flags, terminal), terminal);
+      await serve(serveOptions(flags, terminal), terminal, team);
     });
 }
 

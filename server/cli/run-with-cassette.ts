@@ -43,6 +43,7 @@ export async function runWithCassette(line: readonly string[], choices: RunChoic
       env: terminal.env,
       windowFolders: [],
       teamPresets: terminal.teamPresets,
+      loadTeam: terminal.loadTeam,
       cassette,
       notice: output.note,
       ...own,

@@ -57,6 +57,7 @@ export async function runHere(
     env: terminal.env,
     notice: output.note,
     teamPresets: terminal.teamPresets,
+    loadTeam: terminal.loadTeam,
     windowFolders: terminal.windowFolders,
   });
   try {

@@ -5,8 +5,8 @@ import type { CassetteMode } from '../contract/cassette.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../engine/environment.ts';
-import { type Engine, type EngineOptions, openEngine } from '../engine/open-engine.ts';
-import type { PeopleOptions } from '../engine/ports.ts';
+import { type Engine, openEngine } from '../engine/open-engine.ts';
+import type { PeopleOptions } from '../engine/team.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { version } from '../ground/version.ts';
 import { boundYoungGeneration } from './bound-young-generation.ts';
@@ -18,6 +18,7 @@ import { openBrowser } from './open-browser.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
+import { partFor, type TeamCommands } from './team.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ServeOptions {
@@ -53,7 +54,7 @@ interface Address {
 /**
  * Resolves once Sluice listens and has printed that. A signal ends the process. Rejects with advice if it cannot start.
  */
-export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
+export async function serve(options: ServeOptions, terminal: Terminal, team?: TeamCommands): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
   // Without a listener, SIGHUP would end the process. `endInOrder` handles it once there is a configuration to read
   // again.
@@ -62,7 +63,11 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   letHeapGrow();
   inlineMore();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
-  const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env);
+  if (options.people) partFor('--public-url', team);
+  const shared =
+    options.shared === undefined
+      ? null
+      : await partFor('--shared', team).connectReplicas(await readShared(options.shared, terminal.env));
   const claim = await claimFolder(options.dataDir);
   if ('holder' in claim) {
     shared?.close();
@@ -78,6 +83,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     configFile: options.configFile,
     windowFolders: terminal.windowFolders,
     teamPresets: terminal.teamPresets,
+    loadTeam: terminal.loadTeam,
     listen,
     cassette: cassette?.deck,
     openReplicaLimits: shared?.open,
@@ -119,20 +125,12 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
   return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }
 
-/** Imported only if it is used. Called before anything else, so that a wrong address leaves nothing behind. */
-async function connectShared(urlOrReference: string, env: Terminal['env']) {
-  const { connectValkey, openReplicaLimits } = await import('../team/valkey/open-replica-limits.ts');
-  const isReference = urlOrReference.startsWith('env:') || urlOrReference.startsWith('file:');
-  const connected = await connectValkey(isReference ? await readReference(urlOrReference, env) : urlOrReference);
-  const open: EngineOptions['openReplicaLimits'] = (limits) => openReplicaLimits(connected, limits);
-  return { open, close: () => connected.link.close() };
-}
-
 /** Other users of the machine can read the arguments of a process, so a password must not be among them. */
-async function readReference(reference: string, env: Terminal['env']): Promise<string> {
+async function readShared(urlOrReference: string, env: Terminal['env']): Promise<string> {
+  if (!/^(?:env|file):/.test(urlOrReference)) return urlOrReference;
   const { resolveSecret } = await import('../secrets/resolve-secret.ts');
-  const url = await resolveSecret(reference, { name: '--shared', store: { get: async () => undefined }, env });
-  if (url === undefined) throw new CliError(`--shared: ${reference} is missing or empty.`, exitCodes.usage);
+  const url = await resolveSecret(urlOrReference, { name: '--shared', store: { get: async () => undefined }, env });
+  if (url === undefined) throw new CliError(`--shared: ${urlOrReference} is missing or empty.`, exitCodes.usage);
   return url;
 }
 

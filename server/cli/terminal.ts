@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { PresetPlaces } from '../config/managed-preset.ts';
+import type { TeamPart } from '../engine/team.ts';
 
 /** The parts of the process that the command line uses. */
 export interface Terminal {
@@ -13,4 +14,6 @@ export interface Terminal {
   windowFolders: readonly string[];
   /** Possible locations of managed team presets. */
   teamPresets: PresetPlaces;
+  /** What gateways for teams add to an engine; absent in a build without it. */
+  loadTeam?: (() => Promise<TeamPart>) | undefined;
 }

@@ -3,7 +3,6 @@ import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Control } from './control.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
-import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface VerbContext {
@@ -15,12 +14,15 @@ export interface VerbContext {
 
 type VerbAction<Options> = (context: VerbContext, parameters: string[], options: Options) => Promise<void>;
 
+/** Opens the control plane of a team's gateway. */
+type OpenGateway = (address: string, dataDir: string, environment: Environment) => Promise<Control>;
+
 export interface Verbs {
   /** Adds the common options to a command, and runs its action with the control plane of the data folder. */
   on<Options extends object>(command: Command, action: VerbAction<Options>): Command;
 }
 
-export function createVerbs(terminal: Terminal): Verbs {
+export function createVerbs(terminal: Terminal, openGateway: OpenGateway): Verbs {
   return {
     on<Options extends object>(command: Command, action: VerbAction<Options>) {
       return command
@@ -39,6 +41,7 @@ export function createVerbs(terminal: Terminal): Verbs {
                   env: terminal.env,
                   notice: output.note,
                   teamPresets: terminal.teamPresets,
+                  loadTeam: terminal.loadTeam,
                 })
               : await openGateway(options.gateway, dataDir, environment);
           try {
@@ -49,19 +52,6 @@ export function createVerbs(terminal: Terminal): Verbs {
         });
     },
   };
-}
-
-/** Imported only with `--gateway`. */
-async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
-  const { gatewayOrigin, openTeamGateway } = await import('../team/joining/team-gateway.ts');
-  const { openLogins } = await import('../team/joining/logins.ts');
-  const { openOutbound } = await import('./outbound.ts');
-  const origin = gatewayOrigin(address);
-  const { passphrase, secrets: prefer } = environment;
-  const token = environment.token ?? (await openLogins(dataDir, { passphrase, prefer }).find(origin));
-  if (token === undefined) throw new CliError(`You are not signed in to ${origin}. Run "sluice login ${origin}".`);
-  const { fetch, close } = openOutbound(environment);
-  return { origin, ...openTeamGateway(fetch, origin, token), close };
 }
 
 /** Parser for a list option: `a,b`, or repeated. */

@@ -22,10 +22,6 @@ import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import type { JoinPorts } from '../team/joining/join-service.ts';
-import type { AuditChange } from '../team/people/audit-change.ts';
-import type { Caller } from '../team/people/caller.ts';
-import type { PeopleControl } from '../team/people/people-control.ts';
 import type { ChangeContext } from './changes/change.ts';
 import type { CassetteControl } from './changes/check-cassette.ts';
 import { createConnectClients } from './changes/connect-clients.ts';
@@ -35,8 +31,11 @@ import { createControlEvents, recentRefusals } from './control-events.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { listenerFor } from './events-for.ts';
 import { createExecute, type Execute } from './execute.ts';
+import type { OpenJoining } from './joining.ts';
 import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
+import type { Caller } from './people/caller.ts';
+import type { People } from './people/people.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './queries/answer-query.ts';
 import { createHealthViews } from './views/view-health.ts';
 import { createViews, type EngineState } from './views/views.ts';
@@ -75,10 +74,9 @@ interface ControlPorts {
   sessionStopChanged(id: string, isStopped: boolean): void;
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
-  people: PeopleControl;
-  joining: Pick<JoinPorts, 'fetch' | 'logins'>;
-  /** Absent if sign-in is not set up. */
-  audit?: AuditChange | undefined;
+  /** Null where nobody signs in. */
+  people: People | null;
+  openJoining: OpenJoining;
   log: Logger;
 }
 
@@ -164,7 +162,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       }),
     onEvent: (listener, by) =>
       hub.subscribe(
-        listenerFor(by?.person ?? null, { config: () => ports.live.used.config, reported: views }, listener),
+        listenerFor(
+          by?.person ?? null,
+          { people: ports.people, config: () => ports.live.used.config, reported: views },
+          listener,
+        ),
       ),
     ...createNotifiers(hub, log),
     stoodStill(latest) {

@@ -1,45 +1,33 @@
 /** Filters the events for each listener: what a person may see, and what a window keeps. */
 import type { Config } from '../contract/config.ts';
+import type { ControlEvent } from '../contract/events.ts';
+import { maxReported } from '../contract/find.ts';
 import type { Person } from '../contract/people.ts';
-import { type ReportedViews, visibleEvent, withReportedLimits } from '../team/people/event-rules.ts';
-import { type Visibility, visibilityOf } from '../team/people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
+import { type EventSources, type People, whereSignedIn } from './people/people.ts';
 
-interface EventSources {
-  config(): Config;
-  reported: ReportedViews;
+interface ListenerPorts extends EventSources {
+  people: People | null;
 }
 
 /** @param person null for the administrator of this machine */
-export function listenerFor(person: Person | null, sources: EventSources, listener: EventListener): EventListener {
-  if (person && !person.isAdmin) return restrictedListener(person, sources, listener);
+export function listenerFor(person: Person | null, ports: ListenerPorts, listener: EventListener): EventListener {
   const toAdministrator: EventListener = ({ revision, event }) =>
-    listener({ revision, event: withReportedLimits(event, sources.config()) });
-  return person ? restrictedListener(person, sources, toAdministrator) : toAdministrator;
+    listener({ revision, event: withReportedLimits(event, ports.config()) });
+  if (!person) return toAdministrator;
+  return whereSignedIn(ports.people).listener(person, ports, person.isAdmin ? toAdministrator : listener);
 }
 
-/** Renumbers the events, because a gap would look like a lost event. */
-function restrictedListener(
-  person: Person,
-  { config, reported }: EventSources,
-  listener: EventListener,
-): EventListener {
-  const visibility = latestVisibility(person, config);
-  let revision: number | null = null;
-  return (message) => {
-    const event = visibleEvent(message.event, visibility(), reported);
-    if (!event) return;
-    revision = revision === null ? message.revision : revision + 1;
-    listener({ revision, event });
-  };
+/** Keeps only the limits of the reported keys and groups, since an administrator's window has no others. */
+function withReportedLimits(event: ControlEvent, { keys, groups }: Pick<Config, 'keys' | 'groups'>): ControlEvent {
+  if (event.type !== 'limit-use') return event;
+  return { ...event, keys: ofFirst(keys, event.keys), groups: ofFirst(groups, event.groups) };
 }
 
-/** Computed once per configuration, because there may be many events and keys. */
-function latestVisibility(person: Person, config: () => Config): () => Visibility {
-  let cached: { config: Config; visibility: Visibility } | null = null;
-  return () => {
-    const latest = config();
-    if (cached?.config !== latest) cached = { config: latest, visibility: visibilityOf(person, latest) };
-    return cached.visibility;
-  };
+function ofFirst<Value>(
+  list: readonly { id: string }[],
+  entries: Readonly<Record<string, Value>>,
+): Record<string, Value> {
+  const reported = new Set(list.slice(0, maxReported).map(({ id }) => id));
+  return Object.fromEntries(Object.entries(entries).filter(([id]) => reported.has(id)));
 }

@@ -22,12 +22,6 @@ import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { LedgerQueries } from '../store/sqlite/queries.ts';
-import type { JoinPorts } from '../team/joining/join-service.ts';
-import type { AuditChange } from '../team/people/audit-change.ts';
-import type { Caller } from '../team/people/caller.ts';
-import { visibleResult } from '../team/people/may-do.ts';
-import type { PeopleControl } from '../team/people/people-control.ts';
-import { permit, permitOn } from '../team/people/permit.ts';
 import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
@@ -49,9 +43,11 @@ import type { TeamPresets } from './changes/team-presets.ts';
 import { changesBetween } from './entries/compare-configs.ts';
 import { parseInput } from './entries/parse-input.ts';
 import { revealKey } from './entries/reveal-key.ts';
-import { createJoining } from './joining.ts';
+import { createJoining, type JoinPorts, type OpenJoining } from './joining.ts';
 import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
+import type { Caller } from './people/caller.ts';
+import { type CommandFacts, type People, whereSignedIn } from './people/people.ts';
 import { findUpstream } from './queries/find-upstream.ts';
 import type { Views } from './views/views.ts';
 
@@ -65,7 +61,7 @@ interface ExecutePorts {
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'apply' | 'undo'>;
-  joining: Pick<JoinPorts, 'fetch' | 'logins'>;
+  openJoining: OpenJoining;
   /** The presets in force have changed. */
   teamChanged(): void;
   /** Serialises changes of the configuration. */
@@ -76,9 +72,8 @@ interface ExecutePorts {
   cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
-  people: PeopleControl;
-  /** Records a change in the audit list; absent where people do not sign in. Never rejects. */
-  audit?: AuditChange | undefined;
+  /** Null where nobody signs in. */
+  people: People | null;
   ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
@@ -142,7 +137,7 @@ export interface Execute {
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
-  const joining = createJoining({
+  const joining = createJoining(ports.openJoining, {
     ...joinPorts(ports),
     addProvider: (command) => execute(command) as Promise<CommandResults['provider.add']>,
     removeProvider: (command) => execute(command),
@@ -172,9 +167,9 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.faults.stop(faultScopeOf(scope));
       return { faults: ports.faults.timed };
     },
-    'token.create': (command, by) => ports.people.createToken(command, by),
-    'token.revoke': (command, by) => ports.people.revokeToken(command, by),
-    'person.sign-out': (command) => ports.people.signOut(command),
+    'token.create': async (command, by) => whereSignedIn(ports.people).createToken(command, by),
+    'token.revoke': async (command, by) => whereSignedIn(ports.people).revokeToken(command, by),
+    'person.sign-out': async (command) => whereSignedIn(ports.people).signOut(command),
     'session.stop': ({ id }) => setSessionStopped(ports.sessions, id, true),
     'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
@@ -200,11 +195,11 @@ export function createExecute(ports: ExecutePorts): Execute {
 
   const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    const visibility = by ? await permit(ports, command, by) : null;
+    const shown = by ? await whereSignedIn(ports.people).permit(command, by, factsOf(ports)) : null;
     if (isOther(command)) {
       const result = await runOther(command.type, command, by);
-      await ports.audit?.({ command, by, changes: [] });
-      return visibleResult(command.type, result, visibility);
+      await ports.people?.note({ command, by, changes: [] });
+      return shown ? shown(command.type, result) : result;
     }
     return ports.inTurn(() => carryOut(ports, command, by));
   };
@@ -212,13 +207,19 @@ export function createExecute(ports: ExecutePorts): Execute {
   return execute as Execute;
 }
 
-function joinPorts({ joining, live, team }: ExecutePorts): Omit<JoinPorts, 'addProvider' | 'removeProvider'> {
+function joinPorts({ live, team }: ExecutePorts): Omit<JoinPorts, 'addProvider' | 'removeProvider'> {
   return {
-    ...joining,
     providers: () => live.used.config.providers,
     isManaged: () => team.managed.current !== null,
     presetGateway: () => team.memory.current.gateway ?? null,
     nowMs: Date.now,
+  };
+}
+
+function factsOf({ live, ledger }: Pick<ExecutePorts, 'live' | 'ledger'>): CommandFacts {
+  return {
+    config: live.used.config,
+    session: async (id) => (await ledger.getSession(id))?.session ?? null,
   };
 }
 
@@ -241,7 +242,7 @@ async function carryOut(
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Checked again, because the configuration may have changed while this command waited its turn.
-  if (by) permitOn(current, command, by);
+  if (by) whereSignedIn(ports.people).permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
   const change = makeChange(command.type, command, {
     config: current,
@@ -260,7 +261,7 @@ async function carryOut(
   await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);
-  if (ports.audit) await ports.audit({ command, by, changes: changesBetween(current, stored.config) });
+  await ports.people?.note({ command, by, changes: changesBetween(current, stored.config) });
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }

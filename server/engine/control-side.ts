@@ -11,10 +11,13 @@ import { createTeamPresets } from '../control/changes/team-presets.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from '../control/control-plane.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import { followTeamPresets, withoutTeam } from '../control/follow-team.ts';
+import type { OpenJoining } from '../control/joining.ts';
 import { createLiveConfig, type LiveConfig } from '../control/live/live-config.ts';
 import { createProviderKnowledge } from '../control/live/provider-knowledge.ts';
+import { checkScope } from '../control/people/caller.ts';
+import { type People, whereSignedIn } from '../control/people/people.ts';
 import { viewNetwork } from '../control/queries/view-network.ts';
-import { openWindowAccess, type WindowAccess } from '../control/window-access.ts';
+import { openWindowAccess } from '../control/window-access.ts';
 import type { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -25,16 +28,12 @@ import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import { rememberLogins } from '../team/joining/logins.ts';
-import { checkScope } from '../team/people/caller.ts';
-import { PeopleControl } from '../team/people/people-control.ts';
-import { visibilityOf, withinOf } from '../team/people/visibility.ts';
 import type { Authorities } from '../transport/authorities.ts';
 import { createFetch } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openLimits } from './limits.ts';
-import { openPeopleSide } from './people.ts';
 import type { GatewayPorts } from './ports.ts';
+import type { PeopleSide } from './team.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
@@ -72,7 +71,7 @@ export interface ControlSide {
 }
 
 export async function openControlSide(ports: ControlSidePorts): Promise<ControlSide> {
-  const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = ports;
+  const { gatewayPorts, ledger, transport, authorities } = ports;
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(ports, secrets.open, (id) => control.providerChanged(id));
@@ -80,25 +79,26 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => (gatewayPorts.people ? ports.origin() : windowUrl(ports.origin(), access.token));
-  const people = await openPeopleSide(gatewayPorts, live, { openSecrets: secrets.open, transport });
+  const side = await openPeopleSide(gatewayPorts, live, {
+    openSecrets: secrets.open,
+    transport,
+    adminToken: access.token,
+  });
+  const people = side?.people ?? null;
   const control: ControlPlane = createControlPlane({
+    ...ports,
     config,
     live,
-    ledger,
     limiter: limits.limiter,
     env,
-    ownAddresses,
     providers,
     team,
-    health,
-    cache: ports.cache,
-    cassettes: ports.cassettes,
     createAdminUrl,
-    ...controlOf(people, access, { ...gatewayPorts, transport }),
+    people,
+    signOutEverywhere: people?.endBrowserSessions ?? access.signOutEverywhere,
+    openJoining: openJoiningOf(gatewayPorts, transport),
     log,
     sessionStopChanged: ports.sessions.setStopped,
-    typicalPrice: ports.typicalPrice,
-    prices: ports.prices,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
@@ -118,9 +118,9 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: exporterOf(ledger, live),
+      exportRequests: exporterOf(ledger, live, people),
       observability: ports.observability,
-      people,
+      people: side?.door ?? null,
     }),
     createAdminUrl,
     addressChanged: () => useAddress(discovery, live),
@@ -129,36 +129,45 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
       await limits.close();
       await live.stop();
       await discovery.close();
-      await people?.access.service.close();
+      await side?.close();
     },
   };
 }
 
-type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
+/** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
+async function openPeopleSide(
+  { people: options, loadTeam, dataDir, env, log }: GatewayPorts,
+  live: LiveConfig,
+  ports: { openSecrets: () => Promise<SecretStore>; transport: Transport; adminToken: AdminToken },
+): Promise<PeopleSide | null> {
+  if (!options) return null;
+  if (!loadTeam) throw new Error('Nobody can sign in to this build of Sluice: it has no part for teams.');
+  const { openPeople } = await loadTeam();
+  return openPeople({
+    ...{ options, dataDir, env, log },
+    openSecrets: ports.openSecrets,
+    fetch: createFetch(ports.transport),
+    settings: () => live.snapshot.settings.people,
+    adminToken: ports.adminToken,
+  });
+}
 
-/** The parts that execute commands about people, browsers and team gateways. */
-function controlOf(
-  people: PeopleSide | null,
-  { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
-  { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
-) {
-  const service = people?.access.service;
-  return {
-    signOutEverywhere: service ? () => service.end({ browsers: 'all' }) : signOutEverywhere,
-    people: new PeopleControl(service ?? null),
-    audit: people?.audit,
-    joining: { fetch: createFetch(transport), logins },
-  };
+function openJoiningOf({ loadTeam, signIns }: GatewayPorts, transport: Transport): OpenJoining {
+  if (!loadTeam) return null;
+  return async (ports) =>
+    (await loadTeam()).openJoining({ ...ports, fetch: createFetch(transport), signIns: signIns ?? null });
 }
 
 /** Exports the part of the ledger that the caller may see. */
-function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
+function exporterOf(
+  ledger: Ledger,
+  live: LiveConfig,
+  people: People | null,
+): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
   return (format, parameters, by) => {
     if (by) checkScope(by, 'read');
-    return exportLedger(ledger, format, {
-      parameters,
-      within: by && withinOf(visibilityOf(by.person, live.used.config)),
-    });
+    const within = by && whereSignedIn(people).within(by.person, live.used.config);
+    return exportLedger(ledger, format, { parameters, within });
   };
 }
 

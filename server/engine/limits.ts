@@ -10,7 +10,6 @@ import { LocalLimiter } from '../limits/local-limiter.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import type { ReplicaLimits } from '../team/valkey/open-replica-limits.ts';
 import type { GatewayPorts } from './ports.ts';
 
 interface GatewayLimits {
@@ -50,9 +49,9 @@ export async function openLimits(
     ledger,
     local,
     settings,
+    health: { book: health, provider: (id) => live.snapshot.providers.get(id) },
     log,
   });
-  if (shared) await shareHealth(shared, health, live);
   const limiter = shared?.limiter ?? new LocalLimiter(local);
   live.onChange(({ before, after }) => {
     const changed = entriesNotIn(after.keys, before.keys);
@@ -72,19 +71,6 @@ export async function openLimits(
       await shared?.close();
     },
   };
-}
-
-/** Imported only if there are other replicas. */
-async function shareHealth({ messages }: ReplicaLimits, book: HealthTracker, live: LiveConfig): Promise<void> {
-  const { HealthHints } = await import('../team/health-hints/health-hints.ts');
-  const hints = new HealthHints({
-    book,
-    provider: (id) => live.snapshot.providers.get(id),
-    send: (text) => messages.send(text),
-    sharedMs: () => messages.serverMs(),
-  });
-  book.share(hints);
-  messages.onMessage((text) => hints.take(text));
 }
 
 /**

@@ -19,10 +19,10 @@ import type { StartKeytar } from '../secrets/keychain-process.ts';
 import { openSecretStore } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { SharedStore } from '../store/postgres/open-shared.ts';
-import { openLogins } from '../team/joining/logins.ts';
 import type { Environment } from './environment.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import type { GatewayPorts, PeopleOptions } from './ports.ts';
+import type { GatewayPorts } from './ports.ts';
+import type { PeopleOptions } from './team.ts';
 
 export interface EngineOptions {
   environment: Environment;
@@ -46,6 +46,8 @@ export interface EngineOptions {
   cassette?: CassetteDeck | undefined;
   /** Counts limits together with other replicas. Absent: this process counts on its own. */
   openReplicaLimits?: GatewayPorts['openReplicaLimits'];
+  /** What gateways for teams add; absent in a build without it. */
+  loadTeam?: GatewayPorts['loadTeam'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
   /** Whether to report where secrets are stored, if not in the keychain. */
@@ -102,7 +104,8 @@ export async function openEngine(
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
       openReplicaLimits: options.openReplicaLimits,
-      logins: openLogins(folder.path, secretOptions(options)),
+      loadTeam: options.loadTeam,
+      signIns: { dataDir: folder.path, ...secretOptions(options) },
       people: options.people && { ...options.people, openStore: shared?.openPeople },
     });
     const reload = () => reloadConfig(declared, options, logFile);

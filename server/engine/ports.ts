@@ -7,21 +7,11 @@ import type { TeamMemoryStore } from '../config/team-memory.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { LogRequest } from '../ground/files/log.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { SecretStoreOptions } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import type { PeopleStore } from '../store/ports/people-store.ts';
 import type { Store, StoreOptions } from '../store/store.ts';
-import type { Logins } from '../team/joining/logins.ts';
-import type { ReplicaLimits, ReplicaLimitsOptions } from '../team/valkey/open-replica-limits.ts';
 import type { ProxySettings } from '../transport/proxy-choice.ts';
-
-export interface PeopleOptions {
-  /** The origin that browsers use: `https://gateway.example`. */
-  publicOrigin: string;
-  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
-  trustedProxies: readonly string[];
-  /** Opens the store for people, sessions and the audit list; default: `people.sqlite` in the data folder. */
-  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
-}
+import type { PeopleOptions, ReplicaLimits, ReplicaLimitsOptions, TeamPart } from './team.ts';
 
 export interface GatewayPorts {
   /** Prepared by the caller (`data-folder/data-folder.ts`). Null: ledger and jobs are in memory, for tests. */
@@ -59,8 +49,10 @@ export interface GatewayPorts {
   cassette?: CassetteDeck | undefined;
   /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
-  /** The sign-ins at team gateways; default: in memory. */
-  logins?: Logins | undefined;
+  /** Absent in a build without it. */
+  loadTeam?: (() => Promise<TeamPart>) | undefined;
+  /** Where the sign-ins at team gateways are stored; default: in memory. */
+  signIns?: SecretStoreOptions | undefined;
   /** Overrides the configuration. */
   listen?: { host?: string; port?: number };
 }

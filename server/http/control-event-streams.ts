@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
+import type { Caller } from '../control/people/caller.ts';
 import { every } from '../ground/timers.ts';
-import type { Caller } from '../team/people/caller.ts';
 
 interface EventStreams {
   /** Sends events until the client disconnects or loses access; with `by`, only those that this person may see. */

@@ -9,17 +9,16 @@ import express, {
 import { GatewayError } from '../contract/errors.ts';
 import { goneCall, goneRoutes } from '../contract/removed-features.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
+import { type Caller, checkScope } from '../control/people/caller.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
-import { type Caller, checkScope } from '../team/people/caller.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendMetrics } from './metrics-route.ts';
-import type { PeopleAccess } from './people-access.ts';
-import { checkPerson } from './people-guard.ts';
+import type { PeopleDoor } from './people-door.ts';
 import { sendPieces } from './send-pieces.ts';
 
 interface ControlRoutePorts {
@@ -33,7 +32,7 @@ interface ControlRoutePorts {
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
   /** Sign-in of people; null without it: then the machine's administrator opens the window by a printed address. */
-  people: { access: PeopleAccess; signIn: Router } | null;
+  people: PeopleDoor | null;
 }
 
 export interface ControlRoutes {
@@ -52,7 +51,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   const router = express.Router({ caseSensitive: true });
   router.use(neverStored);
   access.onSignOut(streams.endRefused);
-  if (people) router.use(people.signIn, admitPerson(people.access, access));
+  if (people) router.use(people.signIn, admitPerson(people));
   else router.use(express.Router().get('/session', openSession(access)), admitWindow(access));
   router.post('/{*path}', continueBody);
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
@@ -71,7 +70,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     if (people && by && !response.destroyed)
       response.once(
         'close',
-        people.access.service.watch(by, () => response.end()),
+        people.watch(by, () => response.end()),
       );
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
@@ -96,9 +95,9 @@ function admitWindow(access: WindowAccess): RequestHandler {
   };
 }
 
-function admitPerson(access: PeopleAccess, { token }: WindowAccess): RequestHandler {
+function admitPerson(people: PeopleDoor): RequestHandler {
   return async (request, response, next) => {
-    response.locals.by = await checkPerson(request, access, token);
+    response.locals.by = await people.admit(request);
     next();
   };
 }

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../server/cli/program.ts';
 import { readEnvironment } from '../../server/engine/environment.ts';
+import { optionalParts } from '../../server/optional-parts.ts';
 import { checkout } from '../support/program.ts';
 
 const read = (name: string) => readFileSync(join(checkout, 'build/deploy', name), 'utf8');
@@ -44,11 +45,13 @@ const manifest = (kind: string) => manifests.find((each) => each.kind === kind);
 const pod = manifest('Deployment').spec.template;
 const container: Container = pod.spec.containers[0];
 
+const team = await optionalParts.team?.();
+
 /** Parses options as `serve` does; throws for an unknown option. */
 function optionsOf(words: string[]): Record<string, unknown> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const terminal = { env: {}, argv: words, stdin: Readable.from([]), stdout, stderr };
-  const program = createProgram({ ...terminal, windowFolders: [], teamPresets: { policy: '' } });
+  const program = createProgram({ ...terminal, windowFolders: [], teamPresets: { policy: '' } }, team);
   const serve = program.commands.find((command) => command.name() === 'serve') as Command;
   serve.exitOverride().parseOptions(words.slice(1));
   return serve.opts();

@@ -15,17 +15,15 @@ const asking: Record<string, readonly string[]> = {
   'exchange/faults': [],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
-  'health-hints': [],
-  people: [
-    ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'may-do.ts', 'people-control.ts', 'permit.ts'],
-    ...['query-rules.ts', 'visibility.ts', 'visible-keys.ts', 'visible-status.ts'],
-  ],
-  'replica-limits': [],
   'store/postgres': [],
+  ...Object.fromEntries(
+    ['', '/health-hints', '/joining', '/people', '/valkey', '/verbs'].map((room) => [`team${room}`, []]),
+  ),
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };
 
 test.each(Object.entries(asking))('a start loads nothing of %s but what asks whether it is on', (part, files) => {
+  expect(existsSync(join(root, 'server', part))).toBe(true);
   const ofPart = modules.filter((path) => dirname(path) === `server/${part}`);
   expect(ofPart.sort()).toEqual(files.map((file) => `server/${part}/${file}`));
 });

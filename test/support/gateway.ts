@@ -10,6 +10,7 @@ import type { ConfigInput } from '../../server/contract/config.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 import { createGateway, type Gateway } from '../../server/engine/gateway.ts';
 import type { GatewayPorts } from '../../server/engine/ports.ts';
+import { optionalParts } from '../../server/optional-parts.ts';
 import { openDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedgerQueries } from '../../server/store/sqlite/queries.ts';
 import { putEmptyLedger } from './empty-ledger.ts';
@@ -74,6 +75,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     logRequest: () => {},
     windowFolder: null,
     listen: { host: '127.0.0.1', port: 0 },
+    loadTeam: optionalParts.team,
     ...options.ports,
   });
   const database = openDatabase(join(folder, 'ledger.sqlite'));

@@ -28,10 +28,6 @@ import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
-import { type Caller, checkScope } from '../../team/people/caller.ts';
-import type { PeopleControl } from '../../team/people/people-control.ts';
-import { isSummed, narrowed, visibleAnswer } from '../../team/people/query-rules.ts';
-import { ownOf, visibilityOf, withinOf } from '../../team/people/visibility.ts';
 import type { ChangeContext } from '../changes/change.ts';
 import type { CassetteControl } from '../changes/check-cassette.ts';
 import { checkJoinPreset } from '../changes/check-join-preset.ts';
@@ -41,6 +37,8 @@ import { parseInput } from '../entries/parse-input.ts';
 import { withoutSecretsInProviders } from '../entries/redact-provider.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
+import { type Caller, checkScope } from '../people/caller.ts';
+import { isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { Views } from '../views/views.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { explainWires } from './explain-wires.ts';
@@ -63,7 +61,8 @@ export interface QueryPorts {
   cache: Pick<AnswerCache, 'view'>;
   cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
-  people: PeopleControl;
+  /** Null where nobody signs in. */
+  people: People | null;
   dataFolder: string | null;
   logFolder: string | null;
   /** How each provider would be reached now. */
@@ -86,6 +85,8 @@ interface Asking {
   by: Caller | undefined;
   /** The part of the ledger that the caller may see; undefined for all of it. */
   within: Within | undefined;
+  /** The requests that were made with the caller's own keys; null for the administrator of this machine. */
+  own: Within | null;
 }
 
 type Answers = {
@@ -127,25 +128,23 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
     usage: ({ type: _, ...query }, scope) => ledger.summarizeUsage(defined({ ...query, within: partOf(query, scope) })),
     'usage-over-time': ({ type: _, own, ...question }, scope) =>
-      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, scope.by) : partOf(question, scope) })),
+      ledger.usageOverTime(defined({ ...question, within: own ? ownPart(scope) : partOf(question, scope) })),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
     network: () => ports.network(ports.live.snapshot),
-    'who-am-i': (_query, { by }) => ports.people.whoAmI(by),
+    'who-am-i': (_query, { by }) => ({ person: by?.person ?? null, signsIn: ports.people !== null }),
     'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
-    people: () => ports.people.people(),
-    tokens: (_query, { by }) => ports.people.tokens(by),
-    audit: (query) => ports.people.audit(query),
+    people: () => whereSignedIn(ports.people).list(),
+    tokens: (_query, { by }) => whereSignedIn(ports.people).tokens(by),
+    audit: (query) => whereSignedIn(ports.people).audit(query),
     host: () => viewHost(ports),
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
-    if (!by) return answers[type](query, { by, within: undefined });
-    const visibility = visibilityOf(by.person, ports.live.used.config);
-    const narrowedQuery = narrowed(type, query, visibility);
-    const result = await answers[type](narrowedQuery, { by, within: withinOf(visibility) });
-    return visibleAnswer(type, { query: narrowedQuery, result }, visibility);
+    if (!by) return answers[type](query, { by, within: undefined, own: null });
+    const asked = whereSignedIn(ports.people).narrow(type, query, { by, config: ports.live.used.config });
+    return asked.shown(await answers[type](asked.query, { by, within: asked.within, own: asked.own }));
   };
   const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');
@@ -157,9 +156,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
 }
 
 /** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */
-function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Within {
-  if (!by) throw controlError('not_found', { code: 'no-sign-in' });
-  return ownOf(by.person, live.used.config);
+function ownPart({ own }: Asking): Within {
+  if (!own) throw controlError('not_found', { code: 'no-sign-in' });
+  return own;
 }
 
 /** The ledger has sums by key and group, which are restricted by name instead. */

@@ -1,11 +1,12 @@
 /** Joins a team's gateway: makes it a provider of this Sluice, with a personal key. Imported on first use. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { CommandInputMap, CommandMap, CommandResults } from '../../contract/commands.ts';
+import type { CommandMap, CommandResults } from '../../contract/commands.ts';
 import type { ProviderConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BegunJoin, JoinState } from '../../contract/join-views.ts';
+import type { JoinPorts } from '../../control/joining.ts';
 import { createSerialQueue } from '../../ground/serial-queue.ts';
 import type { Fetch } from '../../transport/fetch.ts';
 import { findJoinPreset } from './find-join-preset.ts';
@@ -20,19 +21,9 @@ import {
   type TeamGateway,
 } from './team-gateway.ts';
 
-export interface JoinPorts {
+interface Ports extends JoinPorts {
   fetch: Fetch;
   logins: Logins;
-  /** The providers of this Sluice. */
-  providers(): readonly ProviderConfig[];
-  addProvider(command: CommandInputMap['provider.add']): Promise<CommandResults['provider.add']>;
-  /** Also removes the team preset of that gateway. */
-  removeProvider(command: CommandInputMap['provider.remove']): Promise<unknown>;
-  /** Whether this machine has a policy or a built-in preset. */
-  isManaged(): boolean;
-  /** Origin of the team gateway that offered the imported preset in force. */
-  presetGateway(): string | null;
-  nowMs(): number;
 }
 
 interface Begun {
@@ -55,12 +46,12 @@ const choiceMs = 600_000;
 const maxBegun = 20;
 
 export class JoinService {
-  readonly #ports: JoinPorts;
+  readonly #ports: Ports;
   readonly #pendingJoins = new Map<string, Begun>();
   /** Prevents that one join, requested twice, creates two keys. */
   readonly #inTurn = createSerialQueue();
 
-  constructor(ports: JoinPorts) {
+  constructor(ports: Ports) {
     this.#ports = ports;
   }
 

@@ -1,7 +1,7 @@
 /** Notifies long-lived listeners, such as event streams, when their access has ended. One query checks all of them. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '../../control/people/caller.ts';
 import { every } from '../../ground/timers.ts';
-import type { Caller } from './caller.ts';
 
 interface Options {
   /** The persons whom these sessions and API tokens authenticate now, by id. */

@@ -1,18 +1,8 @@
 /** Records in the audit list who made a change. */
 import type { ConfigChange } from '../../contract/change-views.ts';
 import type { Command } from '../../contract/commands.ts';
+import type { People } from '../../control/people/people.ts';
 import type { PeopleStore } from '../../store/ports/people-store.ts';
-import type { Caller } from './caller.ts';
-
-interface MadeChange {
-  command: Command;
-  /** Absent for the administrator of the machine. */
-  by: Caller | undefined;
-  /** Changes of the configuration. */
-  changes: ConfigChange[];
-}
-
-export type AuditChange = (change: MadeChange) => Promise<void>;
 
 interface AuditPorts {
   store: Pick<PeopleStore, 'note'>;
@@ -21,7 +11,7 @@ interface AuditPorts {
 }
 
 /** The change has already been made, so a failure to record it only goes to the log. */
-export function createAuditChange({ store, nowMs, log }: AuditPorts): AuditChange {
+export function createAuditChange({ store, nowMs, log }: AuditPorts): People['note'] {
   return async ({ command, by, changes }) => {
     const entry = {
       at: nowMs(),

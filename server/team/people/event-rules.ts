@@ -1,18 +1,15 @@
 /** Which part of each event a person may see. An event without an entry does not compile. Pure. */
 import type { Config } from '../../contract/config.ts';
-import type { ConfigViews, ControlEvent } from '../../contract/events.ts';
-import { maxReported } from '../../contract/find.ts';
-import { sees, type Visibility } from './visibility.ts';
+import type { ConfigViews, ControlEvent, EventMessage } from '../../contract/events.ts';
+import type { Person } from '../../contract/people.ts';
+import type { EventSources, ReportedViews } from '../../control/people/people.ts';
+import { sees, type Visibility, visibilityOf } from './visibility.ts';
 import { visibleKeys } from './visible-keys.ts';
 import { visibleStatus } from './visible-status.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-/** The views of the keys and groups with these ids, as in events. */
-export interface ReportedViews {
-  reportedKeys(ids: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
-  reportedGroups(ids: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
-}
+type EventListener = (message: EventMessage) => void;
 type Rules = {
   readonly [T in EventType]: (
     event: EventOf<T>,
@@ -47,12 +44,34 @@ const rules: Rules = {
   standstill: () => null,
 };
 
+/** Passes on what the person may see. Renumbers the events, because a gap would look like a lost event. */
+export function visibleEvents(
+  person: Person,
+  { config, reported }: EventSources,
+  listener: EventListener,
+): EventListener {
+  const visibility = latestVisibility(person, config);
+  let revision: number | null = null;
+  return (message) => {
+    const event = visibleEvent(message.event, visibility(), reported);
+    if (!event) return;
+    revision = revision === null ? message.revision : revision + 1;
+    listener({ revision, event });
+  };
+}
+
+/** Computed once per configuration, because there may be many events and keys. */
+function latestVisibility(person: Person, config: () => Config): () => Visibility {
+  let cached: { config: Config; visibility: Visibility } | null = null;
+  return () => {
+    const latest = config();
+    if (cached?.config !== latest) cached = { config: latest, visibility: visibilityOf(person, latest) };
+    return cached.visibility;
+  };
+}
+
 /** Null if the person may not see the event. */
-export function visibleEvent(
-  event: ControlEvent,
-  visibility: Visibility,
-  reported: ReportedViews,
-): ControlEvent | null {
+function visibleEvent(event: ControlEvent, visibility: Visibility, reported: ReportedViews): ControlEvent | null {
   if (!visibility.isAll) return keep({ event, type: event.type }, visibility, reported);
   return 'status' in event ? { ...event, status: visibleStatus(event.status, visibility) } : event;
 }
@@ -85,20 +104,6 @@ function visibleViews<ShownViews extends Pick<ConfigViews, 'status'> & Partial<C
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),
     ...(refusals && { refusals: [] }),
-  };
-}
-
-/** Keeps only the limits of the reported keys and groups, since an administrator's window has no others. */
-export function withReportedLimits(
-  event: ControlEvent,
-  { keys, groups }: Pick<Config, 'keys' | 'groups'>,
-): ControlEvent {
-  if (event.type !== 'limit-use') return event;
-  const first = (list: readonly { id: string }[]) => new Set(list.slice(0, maxReported).map(({ id }) => id));
-  return {
-    ...event,
-    keys: visibleEntries(event.keys, first(keys)),
-    groups: visibleEntries(event.groups, first(groups)),
   };
 }
 

@@ -1,29 +1,38 @@
 /** Opens the sign-in of people. Imported only with `--public-url`. */
 import { join } from 'node:path';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { PeoplePorts, PeopleSide } from '../../engine/team.ts';
+import { TrustedProxies } from '../../http/client-address.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import type { SecretStore } from '../../secrets/secret-store.ts';
-import type { PeopleStore } from '../../store/ports/people-store.ts';
 import { openPeopleStore } from '../../store/sqlite/people-store.ts';
+import { createAuditChange } from './audit-change.ts';
+import { createPeople } from './create-people.ts';
+import type { PeopleAccess } from './people-access.ts';
+import { checkPerson } from './people-guard.ts';
 import { PeopleService } from './people-service.ts';
+import { createSignInRoutes } from './sign-in-routes.ts';
 
-interface PeoplePorts {
-  /** Null to store in memory, for tests. */
-  dataDir: string | null;
-  /** Default: in the data folder. */
-  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
-  env: Readonly<Record<string, string | undefined>>;
-  openSecrets(): Promise<SecretStore>;
-  fetch: ConstructorParameters<typeof PeopleService>[0]['fetch'];
-  settings: ConstructorParameters<typeof PeopleService>[0]['settings'];
-  log: ConstructorParameters<typeof PeopleService>[0]['log'];
+/** Rejects with an Error that names a proxy that is not an address. */
+export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
+  const { options, adminToken, log } = ports;
+  const proxies = new TrustedProxies(options.trustedProxies);
+  const service = await openService(ports);
+  const access: PeopleAccess = { service, proxies, publicOrigin: options.publicOrigin };
+  return {
+    people: createPeople({ service, note: createAuditChange({ store: service.store, nowMs: Date.now, log }) }),
+    door: {
+      signIn: createSignInRoutes(access),
+      admit: (request) => checkPerson(request, access, adminToken),
+      watch: (by, refused) => service.watch(by, refused),
+    },
+    close: () => service.close(),
+  };
 }
 
-export async function openPeople(ports: PeoplePorts): Promise<PeopleService> {
-  const { dataDir, env, openSecrets, fetch, settings, log } = ports;
+async function openService(ports: PeoplePorts): Promise<PeopleService> {
+  const { options, dataDir, env, openSecrets, fetch, settings, log } = ports;
   const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
   return new PeopleService({
-    store: await (ports.openStore ?? openLocal)(),
+    store: await (options.openStore ?? openLocal)(),
     fetch,
     settings,
     clientSecret: async (reference) =>

@@ -4,6 +4,7 @@ import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';
+import type { Caller } from '../../control/people/caller.ts';
 import { every } from '../../ground/timers.ts';
 import type {
   Access,
@@ -16,7 +17,6 @@ import type {
 } from '../../store/ports/people-store.ts';
 import type { Fetch } from '../../transport/fetch.ts';
 import { AccessWatch } from './access-watch.ts';
-import type { Caller } from './caller.ts';
 import {
   createIdentityProvider,
   type DeviceSignIn,

@@ -1,22 +1,21 @@
 /** Refuses commands that the caller may not issue. */
 import type { Command } from '../../contract/commands.ts';
 import type { Config } from '../../contract/config.ts';
-import { type Caller, checkScope } from './caller.ts';
-import { type Facts, refusalOf } from './may-do.ts';
+import { type Caller, checkScope } from '../../control/people/caller.ts';
+import type { CommandFacts, ShownResult } from '../../control/people/people.ts';
+import { type Facts, refusalOf, visibleResult } from './may-do.ts';
 import { type Visibility, visibilityOf } from './visibility.ts';
 
-interface PermitPorts {
-  live: { readonly used: { config: Config } };
-  ledger: { getSession(id: string): Promise<{ session: NonNullable<Facts['session']> } | null> };
-}
-
-/** Rejects with a GatewayError if it is refused; otherwise resolves with what is visible to the caller. */
-export async function permit({ live, ledger }: PermitPorts, command: Command, by: Caller): Promise<Visibility> {
+/**
+ * Rejects with a GatewayError if it is refused; otherwise resolves with the reduction of its result to what the caller
+ * may see.
+ */
+export async function permit(command: Command, by: Caller, facts: CommandFacts): Promise<ShownResult> {
   checkScope(by, 'write', ...(command.type.startsWith('key.') ? (['keys'] as const) : []));
   const isOfSession = command.type === 'session.stop' || command.type === 'session.resume';
-  const session = isOfSession ? ((await ledger.getSession(command.id))?.session ?? null) : null;
-  const { config } = live.used;
-  return check(command, by, { config, session });
+  const session = isOfSession ? await facts.session(command.id) : null;
+  const visibility = check(command, by, { config: facts.config, session });
+  return (type, result) => visibleResult(type, result, visibility);
 }
 
 /** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */

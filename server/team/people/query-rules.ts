@@ -2,6 +2,7 @@
 import { controlError } from '../../contract/control-error.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
+import { isSummed } from '../../control/people/people.ts';
 import { forbidden } from './may-do.ts';
 import { sees, type Visibility } from './visibility.ts';
 import { visibleKeys } from './visible-keys.ts';
@@ -105,9 +106,6 @@ function askAboutVisible<Query extends { key?: string | undefined; group?: strin
   }
   return query;
 }
-
-/** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
-export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
 
 function visibleNames(visibility: Visibility, by: UsageDimension): ReadonlySet<string> {
   if (by === 'key') return visibility.keys;

@@ -1,11 +1,9 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { LimitReached } from '../../contract/limits.ts';
-import type { SharedCountsSettings, SharedCountsView } from '../../contract/replica-limits.ts';
+import type { ReplicaHealth, ReplicaLimits, ReplicaLimitsOptions } from '../../engine/team.ts';
 import { createSerialQueue } from '../../ground/serial-queue.ts';
-import type { Limiter } from '../../limits/limiter.ts';
-import { LocalLimiter, type LocalLimiterPorts } from '../../limits/local-limiter.ts';
-import type { Ledger } from '../../store/sqlite/ledger.ts';
+import { LocalLimiter } from '../../limits/local-limiter.ts';
+import { HealthHints } from '../health-hints/health-hints.ts';
 import { BudgetAudits } from './budget-audits.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { ReplicaCounts } from './replica-counts.ts';
@@ -15,28 +13,14 @@ import { ReplicaMessages } from './replica-messages.ts';
 import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
 import { LinkError, ValkeyLink } from './valkey-link.ts';
 
-export interface ReplicaLimitsOptions {
-  /** null to keep nothing on disk, for tests. */
-  dataDir: string | null;
-  /** The name of the ledger that the replicas share; null if each has its own. */
-  commonLedger: string | null;
-  ledger: Pick<Ledger, 'flush' | 'health'>;
-  local: LocalLimiterPorts & { reached(notice: LimitReached): void };
-  settings(): SharedCountsSettings;
+interface TimedOptions extends ReplicaLimitsOptions {
   /** Default: the usual times; tests set shorter ones. */
   timing?: Timing;
-  log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
 }
 
-export interface ReplicaLimits {
-  limiter: Limiter;
+export interface CommonLimits extends ReplicaLimits {
   /** Messages between replicas. */
   messages: Pick<ReplicaMessages, 'send' | 'serverMs' | 'onMessage'>;
-  readonly view: SharedCountsView;
-  /** Replaces the listener, which is called when the view has changed. */
-  onChange(listener: () => void): void;
-  /** Sends pending settlements, and signs this replica off. */
-  close(): Promise<void>;
 }
 
 /** A connection to Valkey. It must be closed if no limits are opened on it. */
@@ -59,8 +43,8 @@ export async function connectValkey(url: string): Promise<ConnectedValkey> {
 /** Rejects with the system's error. */
 export async function openReplicaLimits(
   { link, address }: ConnectedValkey,
-  options: ReplicaLimitsOptions,
-): Promise<ReplicaLimits> {
+  options: TimedOptions,
+): Promise<CommonLimits> {
   const { dataDir, commonLedger, local: localPorts, log, settings } = options;
   let onChanged = () => {};
   const replica = await readReplica(dataDir);
@@ -98,6 +82,7 @@ export async function openReplicaLimits(
   const limiter = new ReplicaLimiter({ connection, counts, audits, local, clocks, settings });
   await limiter.begin();
   const messages = new ReplicaMessages({ link, connection, replica: replica.id, database: address.database, log });
+  if (options.health) shareHealth(options.health, messages);
   return {
     limiter,
     messages,
@@ -114,6 +99,17 @@ export async function openReplicaLimits(
       await inTurn(async () => {});
     },
   };
+}
+
+function shareHealth({ book, provider }: ReplicaHealth, messages: ReplicaMessages): void {
+  const hints = new HealthHints({
+    book,
+    provider,
+    send: (text) => messages.send(text),
+    sharedMs: () => messages.serverMs(),
+  });
+  book.share(hints);
+  messages.onMessage((text) => hints.take(text));
 }
 
 async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {

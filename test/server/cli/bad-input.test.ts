@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandsBelow } from '../../../server/cli/examples.ts';
 import { createProgram } from '../../../server/cli/program.ts';
+import { optionalParts } from '../../../server/optional-parts.ts';
 import { runVerb } from './run-cli.ts';
 
 interface Refused {
@@ -160,10 +161,11 @@ const refusals: Record<string, readonly Refused[]> = {
   completion: [wrong('tcsh', 'Allowed choices are bash')],
 };
 
+const team = await optionalParts.team?.();
 const terminal = { argv: [], env: {}, stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() };
 
 test('every verb of the help is tried with something that it cannot use', () => {
-  const program = createProgram({ ...terminal, windowFolders: [], teamPresets: { policy: '/nowhere' } });
+  const program = createProgram({ ...terminal, windowFolders: [], teamPresets: { policy: '/nowhere' } }, team);
   const verbs = commandsBelow(program).filter(({ path, command }) => {
     return (command.commands.length === 0 || path === 'log') && path !== 'complete';
   });

@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { commandsBelow, examples } from '../../../server/cli/examples.ts';
 import { createProgram } from '../../../server/cli/program.ts';
+import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { builtProgram } from '../../support/program.ts';
@@ -90,8 +91,10 @@ test('the help names the environment and the exit codes', async () => {
   expect(stdout).toContain('3 another Sluice is running');
 });
 
+const team = await optionalParts.team?.();
+
 test('every command has examples in its help, and every example is of a command', async () => {
-  const program = createProgram(quietTerminal);
+  const program = createProgram(quietTerminal, team);
   const leaves = commandsBelow(program).filter(({ path, command }) => {
     const isLeaf = command.commands.length === 0 || command.name() === 'log';
     return isLeaf && path !== 'complete';
@@ -103,7 +106,9 @@ test('every command has examples in its help, and every example is of a command'
 });
 
 test('every option in an example is one of its command', () => {
-  const commands = new Map(commandsBelow(createProgram(quietTerminal)).map(({ path, command }) => [path, command]));
+  const commands = new Map(
+    commandsBelow(createProgram(quietTerminal, team)).map(({ path, command }) => [path, command]),
+  );
   for (const [path, lines] of Object.entries(examples)) {
     const known = commands.get(path)?.options.flatMap(({ short, long }) => [short, long]);
     for (const line of lines) {

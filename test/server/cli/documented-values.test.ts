@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../server/cli/program.ts';
+import { optionalParts } from '../../../server/optional-parts.ts';
 import { runVerb, temporaryFolder } from './run-cli.ts';
 
 const quietTerminal = {
@@ -31,16 +32,17 @@ function commandsBelow(command: Command, path: string[] = []): { path: string; c
   return [{ path: path.join(' '), command }, ...deeper];
 }
 
+const team = await optionalParts.team?.();
 const takesValue = (option: Option) => !option.isBoolean() && !option.negate;
 
 function optionsOf(): { place: string; option: Option }[] {
-  return commandsBelow(createProgram(quietTerminal)).flatMap(({ path, command }) =>
+  return commandsBelow(createProgram(quietTerminal, team)).flatMap(({ path, command }) =>
     command.options.filter(takesValue).map((option) => ({ place: `${path} ${option.long}`, option })),
   );
 }
 
 function documented(): Documented[] {
-  const found = commandsBelow(createProgram(quietTerminal)).flatMap(({ path, command }) => [
+  const found = commandsBelow(createProgram(quietTerminal, team)).flatMap(({ path, command }) => [
     ...command.options
       .filter(takesValue)
       .flatMap((option) => named(`${path} ${option.long}`, option.description, option.argChoices)),

@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll } from 'vitest';
 import { runCommandLine } from '../../../server/cli/program.ts';
+import { optionalParts } from '../../../server/optional-parts.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import {
   ensureBuilt,
@@ -72,7 +73,7 @@ export async function runVerb(parameters: string[], options: Omit<CliOptions, 'p
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const said = Promise.all([text(stdout), text(stderr)]);
   try {
-    await runCommandLine({
+    const terminal = {
       argv: parameters,
       env: { ...plainEnvironment, SLUICE_SECRETS: 'file', ...env },
       stdin: Readable.from([input]),
@@ -80,7 +81,9 @@ export async function runVerb(parameters: string[], options: Omit<CliOptions, 'p
       stderr,
       windowFolders: [],
       teamPresets: { policy: join(tmpdir(), 'sluice-cli-no-such-folder', 'policy.json') },
-    });
+      loadTeam: optionalParts.team,
+    };
+    await runCommandLine(terminal, await optionalParts.team?.());
     return { code: Number(process.exitCode ?? 0), ...(await endOf(said, stdout, stderr)) };
   } finally {
     // It is the exit code of the test process.

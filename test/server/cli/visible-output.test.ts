@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../../server/cli/program.ts';
 import { visible, visibleOutput } from '../../../server/cli/visible-output.ts';
+import { optionalParts } from '../../../server/optional-parts.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { endProgramsAfterEach, runVerb, serve, temporaryFolder } from './run-cli.ts';
@@ -51,7 +52,8 @@ function verbsOf(command: Command, before = ''): string[] {
 }
 
 const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
-const program = createProgram({ argv: [], env: {}, windowFolders: [], teamPresets: { policy: '' }, ...streams });
+const team = await optionalParts.team?.();
+const program = createProgram({ argv: [], env: {}, windowFolders: [], teamPresets: { policy: '' }, ...streams }, team);
 const listing = verbsOf(program).filter((name) => shows.test(name) && !needsMore.test(name));
 
 test('of no command commands the terminal, whatever was named, sent or answered', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { SignInLimit } from '../../../server/http/sign-in-limit.ts';
+import { SignInLimit } from '../../../server/team/people/sign-in-limit.ts';
 
 const from = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;

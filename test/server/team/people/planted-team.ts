@@ -1,6 +1,6 @@
 /** A gateway that two groups share, with requests of both groups, and people in one of them. */
 import type { Person } from '../../../../server/contract/people.ts';
-import type { Caller } from '../../../../server/team/people/caller.ts';
+import type { Caller } from '../../../../server/control/people/caller.ts';
 import { personIdOf } from '../../../../server/team/people/rights.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { type ControlGateway, startControlGateway } from '../../control/control-gateway.ts';

@@ -8,9 +8,9 @@ import type { LimiterSums } from '../../../../server/limits/local-limiter.ts';
 import type { LocalUsageHistory, Spent, UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import type { Timing } from '../../../../server/team/valkey/counts-connection.ts';
 import {
+  type CommonLimits,
   connectValkey,
   openReplicaLimits,
-  type ReplicaLimits,
 } from '../../../../server/team/valkey/open-replica-limits.ts';
 import { finishedRecord } from '../../limits/fake-limiter.ts';
 import type { CountingTogether } from '../../limits/limiter-contract.ts';
@@ -24,7 +24,7 @@ export interface LedgerRow {
   used: Spent;
 }
 
-export interface Replica extends ReplicaLimits {
+export interface Replica extends CommonLimits {
   /** Writes to its ledger, which contains the row at once or a little later. */
   write(row: LedgerRow): void;
   readonly logged: { fields: object; message: string }[];

@@ -1,12 +1,12 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Person } from '../contract/people.ts';
-import type { AuditEntry, PersonView } from '../contract/people-views.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import type { Control } from './control.ts';
-import { localTime, table } from './output.ts';
-import { CliError } from './programs/exit-codes.ts';
-import type { Verbs } from './verb.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
+import type { Control } from '../../cli/control.ts';
+import { localTime, table } from '../../cli/output.ts';
+import { CliError } from '../../cli/programs/exit-codes.ts';
+import type { Verbs } from '../../cli/verb.ts';
+import type { Person } from '../../contract/people.ts';
+import type { AuditEntry, PersonView } from '../../contract/people-views.ts';
 
 interface AuditOptions {
   person?: string;

@@ -1,11 +1,11 @@
 /** Signing in and out, under `/control`. Imported only where people sign in. */
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { z } from 'zod';
-import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
-import { GatewayError } from '../contract/errors.ts';
-import { parseInput } from '../control/entries/parse-input.ts';
-import type { PendingSignIn } from '../team/people/identity-provider.ts';
-import { checkOwnPage, foreignPage } from './control-guard.ts';
+import { bearerSecret } from '../../apis/core/requests/client-credentials.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { parseInput } from '../../control/entries/parse-input.ts';
+import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
+import type { PendingSignIn } from './identity-provider.ts';
 import { cookieOf, dropCookie, type PeopleAccess, pendingCookie, sessionCookie, setCookie } from './people-access.ts';
 import { SignInLimit } from './sign-in-limit.ts';
 

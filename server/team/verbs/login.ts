@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { controlError } from '../contract/control-error.ts';
-import { readEnvironment } from '../engine/environment.ts';
-import type { DeviceSignIn, LetIn } from '../team/joining/team-gateway.ts';
-import type { Fetch } from '../transport/fetch.ts';
-import { createOutput, localTime, type Output } from './output.ts';
-import { CliError } from './programs/exit-codes.ts';
-import type { Terminal } from './terminal.ts';
+import { createOutput, localTime, type Output } from '../../cli/output.ts';
+import { CliError } from '../../cli/programs/exit-codes.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { controlError } from '../../contract/control-error.ts';
+import { readEnvironment } from '../../engine/environment.ts';
+import type { Fetch } from '../../transport/fetch.ts';
+import type { DeviceSignIn, LetIn } from '../joining/team-gateway.ts';
 
 interface LoginFlags {
   dataDir?: string;
@@ -40,8 +40,8 @@ async function withOutbound(
   address: string,
   { flags, action }: { flags: LoginFlags; action: (context: LoginContext) => Promise<void> },
 ): Promise<void> {
-  const { gatewayOrigin } = await import('../team/joining/team-gateway.ts');
-  const { openOutbound } = await import('./outbound.ts');
+  const { gatewayOrigin } = await import('../joining/team-gateway.ts');
+  const { openOutbound } = await import('../../cli/outbound.ts');
   const origin = gatewayOrigin(address);
   const { fetch, close } = openOutbound(readEnvironment(terminal.env));
   try {
@@ -53,7 +53,7 @@ async function withOutbound(
 }
 
 async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<void> {
-  const { beginDevice } = await import('../team/joining/team-gateway.ts');
+  const { beginDevice } = await import('../joining/team-gateway.ts');
   const device = await beginDevice(fetch, origin);
   output.note(askToConfirm({ url: device.verificationUriComplete ?? device.verificationUri, code: device.userCode }));
   const { token, expiresAt, person } = await waitUntilLetIn(fetch, origin, device);
@@ -63,7 +63,7 @@ async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<v
 }
 
 async function logOut({ fetch, origin, logins, output }: LoginContext): Promise<void> {
-  const { endToken } = await import('../team/joining/team-gateway.ts');
+  const { endToken } = await import('../joining/team-gateway.ts');
   const token = await logins.find(origin);
   if (token === undefined) throw new CliError(`You are not signed in to ${origin}.`);
   await endToken(fetch, origin, token);
@@ -76,7 +76,7 @@ export function askToConfirm({ url, code }: { url: string; code: string }): stri
 }
 
 async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn): Promise<LetIn> {
-  const { askToken } = await import('../team/joining/team-gateway.ts');
+  const { askToken } = await import('../joining/team-gateway.ts');
   const { deviceCode, expiresInSeconds, intervalSeconds } = device;
   for (let waitedSeconds = 0; waitedSeconds < expiresInSeconds; waitedSeconds += intervalSeconds) {
     const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
@@ -88,6 +88,6 @@ async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn
 
 async function loginsOf({ env }: Terminal, { dataDir }: LoginFlags) {
   const { dataDir: defaultDataDir, passphrase, secrets } = readEnvironment(env);
-  const { openLogins } = await import('../team/joining/logins.ts');
+  const { openLogins } = await import('../joining/logins.ts');
   return openLogins(dataDir ?? defaultDataDir, { passphrase, prefer: secrets });
 }

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { GatewayError } from '../contract/errors.ts';
-import type { JoinState } from '../contract/join-views.ts';
+import { offerPreset } from '../../cli/offer-preset.ts';
+import { CliError, exitCodes } from '../../cli/programs/exit-codes.ts';
+import type { VerbContext, Verbs } from '../../cli/verb.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import type { JoinState } from '../../contract/join-views.ts';
 import { askToConfirm } from './login.ts';
-import { offerPreset } from './offer-preset.ts';
-import { CliError, exitCodes } from './programs/exit-codes.ts';
-import type { VerbContext, Verbs } from './verb.ts';
 
 interface JoinOptions {
   group?: string;
@@ -80,7 +80,7 @@ const notApplied = (reason: string) => `The gateway’s team preset is not appli
 const nobodyAsked = 'without a terminal nobody can be asked; leave the gateway, and join it with --yes';
 
 async function leaveTeam({ control, output }: VerbContext, url: string): Promise<void> {
-  const { gatewayOrigin } = await import('../team/joining/team-gateway.ts');
+  const { gatewayOrigin } = await import('../joining/team-gateway.ts');
   const origin = gatewayOrigin(url);
   const provider = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
   if (!provider) throw new CliError(`This Sluice has not joined ${origin}.`);

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { cookieOf, type PeopleAccess, sessionCookie } from '../../../server/http/people-access.ts';
-import { checkPerson } from '../../../server/http/people-guard.ts';
-import type { Caller } from '../../../server/team/people/caller.ts';
-import { member, signedIn } from '../team/people/planted-team.ts';
+import type { Caller } from '../../../../server/control/people/caller.ts';
+import { TrustedProxies } from '../../../../server/http/client-address.ts';
+import { cookieOf, type PeopleAccess, sessionCookie } from '../../../../server/team/people/people-access.ts';
+import { checkPerson } from '../../../../server/team/people/people-guard.ts';
+import { member, signedIn } from './planted-team.ts';
 
 const callers = new Map<string, Caller>([
   ['of-a-session', signedIn(member)],

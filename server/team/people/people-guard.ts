@@ -1,12 +1,12 @@
 /** Access to the control plane where people sign in: by a session, an API token, or on the machine itself by the admin token. */
 import type { IncomingMessage } from 'node:http';
-import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
-import { GatewayError } from '../contract/errors.ts';
-import type { AdminToken } from '../control/admin-token.ts';
-import { loopbackOnly } from '../routing/source-rules.ts';
-import type { Caller } from '../team/people/caller.ts';
-import { checkOwnPage, foreignPage } from './control-guard.ts';
-import { checkHost } from './guards.ts';
+import { bearerSecret } from '../../apis/core/requests/client-credentials.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import type { AdminToken } from '../../control/admin-token.ts';
+import type { Caller } from '../../control/people/caller.ts';
+import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
+import { checkHost } from '../../http/guards.ts';
+import { loopbackOnly } from '../../routing/source-rules.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
 
 /**

@@ -1,11 +1,11 @@
 /** `sluice token`: API tokens, which pipelines and scripts use at a gateway with sign-in. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type TokenScope, tokenScopes } from '../contract/people.ts';
-import type { PersonView, TokenView } from '../contract/people-views.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import type { Control } from './control.ts';
-import { localTime, table } from './output.ts';
-import type { Verbs } from './verb.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
+import type { Control } from '../../cli/control.ts';
+import { localTime, table } from '../../cli/output.ts';
+import type { Verbs } from '../../cli/verb.ts';
+import { type TokenScope, tokenScopes } from '../../contract/people.ts';
+import type { PersonView, TokenView } from '../../contract/people-views.ts';
 
 interface CreateOptions {
   scope: TokenScope[];

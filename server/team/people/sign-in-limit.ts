@@ -1,5 +1,5 @@
 /** Limits how often an address can begin or finish a sign-in, since each calls the identity provider. */
-import { GatewayError } from '../contract/errors.ts';
+import { GatewayError } from '../../contract/errors.ts';
 
 /** Enough for an office behind one address, and for a command line that polls every five seconds. */
 const attemptsPerMinute = 60;

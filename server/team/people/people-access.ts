@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import type { PeopleService } from '../team/people/people-service.ts';
-import type { TrustedProxies } from './client-address.ts';
+import type { TrustedProxies } from '../../http/client-address.ts';
+import type { PeopleService } from './people-service.ts';
 
 export interface PeopleAccess {
   service: PeopleService;

@@ -1,0 +1,34 @@
+/** The port to what gateways for teams add to the command line (`server/team`). */
+import type { Command } from 'commander';
+import type { Environment } from '../engine/environment.ts';
+import type { EngineOptions } from '../engine/open-engine.ts';
+import type { Control } from './control.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+import type { Verbs } from './verb.ts';
+
+export interface TeamCommands {
+  addVerbs(ports: TeamVerbPorts): void;
+  /** The control plane of a team's gateway. */
+  openGateway(address: string, dataDir: string, environment: Environment): Promise<Control>;
+  /** Connects to the server that counts limits for all replicas. Rejects with a GatewayError. */
+  connectReplicas(url: string): Promise<ConnectedReplicas>;
+}
+
+export interface TeamVerbPorts {
+  program: Command;
+  verbs: Verbs;
+  terminal: Terminal;
+}
+
+export interface ConnectedReplicas {
+  open: NonNullable<EngineOptions['openReplicaLimits']>;
+  /** Must be called if no limits are opened. */
+  close(): void;
+}
+
+/** Throws a CliError in a build without the part for teams. */
+export function partFor(option: string, team: TeamCommands | undefined): TeamCommands {
+  if (!team) throw new CliError(`${option}: this build of Sluice has no part for teams.`, exitCodes.usage);
+  return team;
+}

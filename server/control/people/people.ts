@@ -1,0 +1,88 @@
+/**
+ * The port to people who sign in: what they may do and see, their API tokens, and the audit list (`server/team/people`).
+ * Null where nobody signs in: then whoever reaches the control plane is the administrator of the machine.
+ */
+import type { ConfigChange } from '../../contract/change-views.ts';
+import type { Command, CommandMap, CommandResults, CommandType } from '../../contract/commands.ts';
+import type { Config } from '../../contract/config.ts';
+import { controlError } from '../../contract/control-error.ts';
+import type { ConfigViews, EventMessage } from '../../contract/events.ts';
+import type { UsageDimension } from '../../contract/ledger.ts';
+import type { Person, Within } from '../../contract/people.ts';
+import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
+import type { Caller } from './caller.ts';
+
+export interface People {
+  /**
+   * Rejects with a GatewayError if the caller may not issue the command. Resolves with a function that reduces the
+   * result to what the caller may see.
+   */
+  permit(command: Command, by: Caller, facts: CommandFacts): Promise<ShownResult>;
+  /** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */
+  permitOn(config: Config, command: Command, by: Caller): void;
+  /** Throws a GatewayError if the caller may not ask the query. */
+  narrow<T extends QueryType>(type: T, query: QueryMap[T], asked: { by: Caller; config: Config }): NarrowedQuery<T>;
+  /** The part of the ledger that the person may see; undefined for all of it. */
+  within(person: Person, config: Config): Within | undefined;
+  /** Passes on what the person may see of each event. */
+  listener(person: Person, sources: EventSources, listener: (message: EventMessage) => void): typeof listener;
+  /** Records a change in the audit list. Never rejects. */
+  note(change: MadeChange): Promise<void>;
+  createToken(command: CommandMap['token.create'], by: Caller | undefined): Promise<CommandResults['token.create']>;
+  revokeToken(command: CommandMap['token.revoke'], by: Caller | undefined): Promise<CommandResults['token.revoke']>;
+  signOut(command: CommandMap['person.sign-out']): Promise<CommandResults['person.sign-out']>;
+  list(): Promise<QueryResults['people']>;
+  tokens(by: Caller | undefined): Promise<QueryResults['tokens']>;
+  audit(query: QueryMap['audit']): Promise<QueryResults['audit']>;
+  /** Resolves with the number of ended sessions of browsers. */
+  endBrowserSessions(): Promise<number>;
+}
+
+/** What a command is judged by. */
+export interface CommandFacts {
+  config: Config;
+  /** The owner of a session; null if there is none with this id. */
+  session(id: string): Promise<{ keyId: string | null; groupId: string | null } | null>;
+}
+
+export type ShownResult = <T extends CommandType>(type: T, result: CommandResults[T]) => CommandResults[T];
+
+export interface NarrowedQuery<T extends QueryType> {
+  /** The query, reduced to what the caller may ask. */
+  query: QueryMap[T];
+  /** The part of the ledger that the caller may see; undefined for all of it. */
+  within: Within | undefined;
+  /** The requests that were made with the caller's own keys. */
+  own: Within;
+  /** Reduces the answer to what the caller may see. Throws GatewayError `not_found` if that is nothing. */
+  shown(result: QueryResults[T]): QueryResults[T];
+}
+
+export interface MadeChange {
+  command: Command;
+  /** Absent for the administrator of the machine. */
+  by: Caller | undefined;
+  /** Changes of the configuration. */
+  changes: ConfigChange[];
+}
+
+/** What events are reduced by. */
+export interface EventSources {
+  config(): Config;
+  reported: ReportedViews;
+}
+
+/** The views of the keys and groups with these ids, as in events. */
+export interface ReportedViews {
+  reportedKeys(ids: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
+  reportedGroups(ids: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
+}
+
+/** Throws GatewayError `not_found` where nobody signs in. */
+export function whereSignedIn(people: People | null): People {
+  if (!people) throw controlError('not_found', { code: 'no-sign-in' });
+  return people;
+}
+
+/** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
+export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
