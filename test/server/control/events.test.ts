@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
 import { maxReported } from '../../../server/contract/find.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
-import { hashOf, testKey } from '../../support/gateway.ts';
+import { hashOf } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { member, signedIn } from '../team/people/planted-team.ts';
 import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
 
 const stopLater = stopAfterEach();
@@ -94,28 +93,6 @@ describe('events', () => {
     expect(off.keys).toHaveLength(maxReported);
     expect(off).not.toHaveProperty('groups');
     events.stop();
-  });
-
-  test('tell of the use of limits of keys in turn, an administrator that of the first alone', async () => {
-    const count = maxReported + 100;
-    const last = `key-${count - 1}`;
-    const keys = Array.from({ length: count }, (_, index) => ({
-      ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
-      ...(index === count - 1 && { owner: member.id }),
-      hash: hashOf(index === count - 1 ? testKey : `secret ${index}`),
-    }));
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
-    const crowded = await stopLater(startControlGateway({ config: { keys, providers } }));
-    const toOwner = gatherEvents(crowded.gateway, signedIn(member));
-    const toAdmin = gatherEvents(crowded.gateway);
-    await Promise.all([toOwner.next('snapshot'), toAdmin.next('snapshot')]);
-    await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
-    const told = await toOwner.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
-    expect(Object.keys(told.keys)).toEqual([last]);
-    const heard = toAdmin.messages.flatMap(({ event }) => (event.type === 'limit-use' ? Object.keys(event.keys) : []));
-    expect(heard).not.toContain(last);
-    toOwner.stop();
-    toAdmin.stop();
   });
 
   test('tell of requests without a valid key, together', async () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { SignInLimit } from '../../../server/team/people/sign-in-limit.ts';
 
 const from = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
@@ -20,14 +19,4 @@ test.each([
 
 test.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/x', '', '::1/129'])('%j is no proxy', (proxy) => {
   expect(() => new TrustedProxies([proxy])).toThrow('neither an IP address nor a network');
-});
-
-test('sixty attempts to sign in a minute are one address’s share', () => {
-  let nowMs = 0;
-  const limit = new SignInLimit(() => nowMs);
-  for (let attempt = 0; attempt < 60; attempt++) limit.count('198.51.100.4');
-  expect(() => limit.count('198.51.100.4')).toThrow('Too many attempts');
-  limit.count('198.51.100.5');
-  nowMs = 60_000;
-  limit.count('198.51.100.4');
 });

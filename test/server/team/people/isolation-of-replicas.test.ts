@@ -84,8 +84,10 @@ describe.runIf(hasPostgres())('at another replica', () => {
   };
 
   test('no route of the control plane tells of another group, and none is without a case', async () => {
-    const folder = join(import.meta.dirname, '../../../../server/http');
-    const sources = ['control-routes.ts', 'sign-in-routes.ts'].map((file) => readFileSync(join(folder, file), 'utf8'));
+    const folder = join(import.meta.dirname, '../../../../server');
+    const sources = ['http/control-routes.ts', 'team/people/sign-in-routes.ts'].map((file) =>
+      readFileSync(join(folder, file), 'utf8'),
+    );
     const declared = [...sources.join('\n').matchAll(/outer(?:\(\))?\.(get|post|put|patch|delete)\(\s*'([^']+)'/g)];
     expect(declared.map(([, method, path]) => `${method} ${path}`).sort()).toEqual(Object.keys(controlRoutes).sort());
     for (const [route, request] of Object.entries(controlRoutes)) {

@@ -9,14 +9,17 @@ import type { ControlEvent } from '../../../../server/contract/events.ts';
 import { maxReported } from '../../../../server/contract/find.ts';
 import type { Person, TokenScope } from '../../../../server/contract/people.ts';
 import { hasRights, personIdOf, rightsOf } from '../../../../server/team/people/rights.ts';
-import { hashOf } from '../../../support/gateway.ts';
-import { type ControlGateway, startControlGateway } from '../../control/control-gateway.ts';
-import { admin, manager, member, personOf, signedIn } from './planted-team.ts';
+import { hashOf, testKey } from '../../../support/gateway.ts';
+import { completion, strictChat } from '../../../support/strict-chat.ts';
+import { json, startUpstream } from '../../../support/upstream.ts';
+import { type ControlGateway, gatherEvents, startControlGateway } from '../../control/control-gateway.ts';
+import { admin, manager, member, personOf, signedIn, withSignIn } from './planted-team.ts';
 
 let sluice: ControlGateway;
 beforeAll(async () => {
   sluice = await startControlGateway({
     config: { groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }], keys: [] },
+    ports: withSignIn,
   });
 });
 afterAll(() => sluice.stop());
@@ -140,6 +143,7 @@ test('a member is notified of changes to their key and group, and finds them, ho
   const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };
   const crowded = await startControlGateway({
     config: { groups: [...otherGroups, { id: 'theirs' }, { id: 'ours' }], keys: [...others, own] },
+    ports: withSignIn,
   });
   const heard = new Promise<ControlEvent>((resolve) => {
     const stop = crowded.gateway.onEvent(({ event }) => {
@@ -160,4 +164,29 @@ test('a member is notified of changes to their key and group, and finds them, ho
   expect(await foundGroups({ ids: ['ours', 'g1', 'theirs'] })).toMatchObject({ found: [{ id: 'ours' }], total: 1 });
   expect(await foundGroups({ search: 'g1' })).toEqual({ found: [], total: 0 });
   await crowded.stop();
+});
+
+test('the use of limits of keys is told in turn, to an administrator that of the first alone', async () => {
+  const count = maxReported + 100;
+  const last = `key-${count - 1}`;
+  const keys = Array.from({ length: count }, (_, index) => ({
+    ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
+    ...(index === count - 1 && { owner: member.id }),
+    hash: hashOf(index === count - 1 ? testKey : `secret ${index}`),
+  }));
+  const upstream = await startUpstream(strictChat((_body, response) => json(response, completion({ content: 'hi' }))));
+  const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+  const crowded = await startControlGateway({ config: { keys, providers }, ports: withSignIn });
+  const toOwner = gatherEvents(crowded.gateway, signedIn(member));
+  const toAdmin = gatherEvents(crowded.gateway);
+  await Promise.all([toOwner.next('snapshot'), toAdmin.next('snapshot')]);
+  await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
+  const told = await toOwner.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
+  expect(Object.keys(told.keys)).toEqual([last]);
+  const heard = toAdmin.messages.flatMap(({ event }) => (event.type === 'limit-use' ? Object.keys(event.keys) : []));
+  expect(heard).not.toContain(last);
+  toOwner.stop();
+  toAdmin.stop();
+  await crowded.stop();
+  await upstream.stop();
 });

@@ -59,6 +59,9 @@ export const member = personOf('mia', { memberOf: ['ours'] });
 export const manager = personOf('mo', { manages: ['ours'] });
 export const admin = personOf('ada', { isAdmin: true });
 
+/** For a gateway whose callers are given to it, without an identity provider. */
+export const withSignIn = { people: { publicOrigin: 'https://gateway.example', trustedProxies: [] } };
+
 export async function startPlantedTeam(): Promise<PlantedTeam> {
   const keyOf = (id: string, group: string, owner?: Person) => ({
     ...{ id, name: id, group, hash: hashOf(secretOf(id)) },
@@ -66,6 +69,7 @@ export async function startPlantedTeam(): Promise<PlantedTeam> {
     ...(owner && { owner: owner.id }),
   });
   const sluice = await startControlGateway({
+    ports: withSignIn,
     config: {
       settings: { demo: 'on', sessions: 'all' },
       providers: [{ id: `${marker}-provider`, baseUrl: `https://${marker}.example/v1`, models: [`${marker}-model`] }],
