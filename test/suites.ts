@@ -44,6 +44,7 @@ const longFiles = [
   'test/packaging/container.test.ts',
   'test/packaging/npm-package.test.ts',
   'test/packaging/packaging.test.ts',
+  'test/packaging/without-team.test.ts',
   'test/server/cli/cassettes.test.ts',
   'test/server/cli/faults-judge.test.ts',
   'test/server/cli/run.test.ts',

@@ -1,7 +1,10 @@
 /** Examples for the help of each command, by its path. */
 import type { Command } from 'commander';
 
-export const examples: Readonly<Record<string, readonly string[]>> = {
+/** By the path of the command. */
+export type Examples = Readonly<Record<string, readonly string[]>>;
+
+export const examples: Examples = {
   serve: [
     'sluice serve',
     'sluice serve --detach',
@@ -141,16 +144,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'preset link': ['sluice preset link team.json'],
   'preset leave': ['sluice preset leave'],
   apply: ['sluice apply -f team.json --dry-run', 'sluice apply -f team.json --yes --gateway https://gateway.example'],
-  login: ['sluice login https://gateway.example'],
-  logout: ['sluice logout https://gateway.example'],
-  join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research --yes'],
-  leave: ['sluice leave https://gateway.example'],
-  'token create': ['sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example'],
-  'token list': ['sluice token list --gateway https://gateway.example'],
-  'token revoke': ['sluice token revoke tok_0123456789abcdef --gateway https://gateway.example'],
-  'people list': ['sluice people list', 'sluice people list --gateway https://gateway.example'],
-  'people sign-out': ['sluice people sign-out mia@acme.example'],
-  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
   connect: [
     'sluice connect',
     'sluice connect codex',
@@ -168,9 +161,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Adds them to the help of the commands below `program`. */
-export function addExamples(program: Command): void {
+export function addExamples(program: Command, byPath: Examples): void {
   for (const { path, command } of commandsBelow(program)) {
-    const lines = examples[path];
+    const lines = byPath[path];
     if (lines) command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
   }
 }

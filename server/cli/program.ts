@@ -17,7 +17,7 @@ import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
 import { addEndingOptions, type EndingFlags, readEnding } from './ending-options.ts';
 import { addEnvVerb } from './env.ts';
-import { addExamples } from './examples.ts';
+import { addExamples, examples } from './examples.ts';
 import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
@@ -143,7 +143,7 @@ export function createProgram(terminal: Terminal, team?: TeamCommands): Command 
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   addCompletion(program, terminal);
-  addExamples(program);
+  addExamples(program, { ...examples, ...team?.verbExamples });
   return program;
 }
 

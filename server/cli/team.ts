@@ -3,12 +3,14 @@ import type { Command } from 'commander';
 import type { Environment } from '../engine/environment.ts';
 import type { EngineOptions } from '../engine/open-engine.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 
 export interface TeamCommands {
   addVerbs(ports: TeamVerbPorts): void;
+  readonly verbExamples: Examples;
   /** The control plane of a team's gateway. */
   openGateway(address: string, dataDir: string, environment: Environment): Promise<Control>;
   /** Connects to the server that counts limits for all replicas. Rejects with a GatewayError. */

@@ -7,6 +7,7 @@ import type { ConnectedReplicas, TeamVerbPorts } from '../cli/team.ts';
 import type { Joining } from '../control/joining.ts';
 import type { Environment } from '../engine/environment.ts';
 import type { PeoplePorts, PeopleSide, TeamPart } from '../engine/team.ts';
+import { examples } from './verbs/examples.ts';
 import { addJoinVerbs } from './verbs/join.ts';
 import { addLoginVerbs } from './verbs/login.ts';
 import { addPeopleVerbs } from './verbs/people.ts';
@@ -29,6 +30,8 @@ export async function connectReplicas(url: string): Promise<ConnectedReplicas> {
 export async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
   return (await import('./verbs/open-gateway.ts')).openGateway(address, dataDir, environment);
 }
+
+export const verbExamples = examples;
 
 export function addVerbs({ program, verbs, terminal }: TeamVerbPorts): void {
   addLoginVerbs(program, terminal);

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { commandsBelow, examples } from '../../../server/cli/examples.ts';
+import { commandsBelow, examples as ownExamples } from '../../../server/cli/examples.ts';
 import { createProgram } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';
@@ -92,6 +92,7 @@ test('the help names the environment and the exit codes', async () => {
 });
 
 const team = await optionalParts.team?.();
+const examples = { ...ownExamples, ...team?.verbExamples };
 
 test('every command has examples in its help, and every example is of a command', async () => {
   const program = createProgram(quietTerminal, team);
