@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { Rolldown } from 'vite';
 
 /**
- * Entry points: the command line, its control verbs, the engine, the desktop. Each loads all its imports before it does
- * anything.
+ * Entry points: the command line, its verbs (of control, and of teams), the engine, the desktop. Each loads all its
+ * imports before it does anything.
  */
 const roots = {
-  program: 'server/cli/program.ts',
-  control: 'server/cli/remote-control.ts',
-  engine: 'server/engine/open-engine.ts',
-  desktop: 'electron/main.ts',
+  program: ['server/cli/program.ts'],
+  control: ['server/cli/remote-control.ts', 'server/team/team-part.ts'],
+  engine: ['server/engine/open-engine.ts'],
+  desktop: ['electron/main.ts'],
 };
 
 /**
@@ -35,8 +35,8 @@ export function joinedFiles(folder: string): Rolldown.CodeSplittingGroup {
 /** The file name for each shared module. */
 function nameFiles(folder: string, importedBy: (id: string) => readonly string[]): Map<string, string> {
   const reachedFrom = new Map<string, string[]>();
-  for (const [name, path] of Object.entries(roots)) {
-    const reached = new Set([join(folder, path)]);
+  for (const [name, paths] of Object.entries(roots)) {
+    const reached = new Set(paths.map((path) => join(folder, path)));
     for (const id of reached) {
       for (const imported of importedBy(id)) reached.add(imported);
       reachedFrom.set(id, [...(reachedFrom.get(id) ?? []), name]);

@@ -55,4 +55,4 @@ const terminal = {
   windowFolders: ['../window', '../dist/window'].map((folder) => join(import.meta.dirname, folder)),
   loadTeam: optionalParts.team,
 };
-await runCommandLine(terminal, await optionalParts.team?.());
+await runCommandLine(terminal, optionalParts.team);

@@ -35,7 +35,7 @@ import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
 import { addStatusVerb, addStop } from './status.ts';
-import { partFor, type TeamCommands } from './team.ts';
+import { type LoadTeam, partFor, type TeamCommands } from './team.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
 import { addTransferVerbs } from './transfer.ts';
@@ -63,13 +63,15 @@ Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running
 "record", "replay" and "faults run" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
-export async function runCommandLine(given: Terminal, team?: TeamCommands): Promise<void> {
+export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<TeamCommands>): Promise<void> {
   const terminal = { ...given, stdout: visibleOutput(given.stdout), stderr: visibleOutput(given.stderr) };
   const output = createOutput(terminal, terminal.argv.includes('--json'));
   handleClosedPipes(terminal);
   try {
     refuseGone(terminal.argv);
-    await createProgram(terminal, team).parseAsync(terminal.argv, { from: 'user' });
+    // Each file costs time at a start, so `serve` loads these only with an option that needs them.
+    const team = terminal.argv[0] === 'serve' ? undefined : await loadTeam?.();
+    await createProgram(terminal, team, async () => loadTeam?.()).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // Commander has already printed its own errors.
@@ -98,7 +100,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** `team`: absent in a build without the part for teams. */
-export function createProgram(terminal: Terminal, team?: TeamCommands): Command {
+export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam: LoadTeam = async () => team): Command {
   const program = new Command('sluice')
     .description(introduction)
     .version(version)
@@ -110,7 +112,7 @@ export function createProgram(terminal: Terminal, team?: TeamCommands): Command 
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
     });
-  addServe(program, terminal, team);
+  addServe(program, terminal, loadTeam);
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
@@ -169,7 +171,7 @@ interface ServeFlags extends EndingFlags {
   json?: boolean;
 }
 
-function addServe(program: Command, terminal: Terminal, team: TeamCommands | undefined): void {
+function addServe(program: Command, terminal: Terminal, loadTeam: LoadTeam): void {
   const command = program
     .command('serve')
     .description('run the gateway until it is stopped (Ctrl+C, SIGTERM)')
@@ -215,7 +217,7 @@ function addServe(program: Command, terminal: Terminal, team: TeamCommands | und
         return serveDetached(terminal);
       }
       const { serve } = await import('./serve.ts');
-      await serve(serveOptions(flags, terminal), terminal, team);
+      await serve(serveOptions(flags, terminal), terminal, loadTeam);
     });
 }
 

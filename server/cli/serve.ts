@@ -18,7 +18,7 @@ import { openBrowser } from './open-browser.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
-import { partFor, type TeamCommands } from './team.ts';
+import { type LoadTeam, partFor } from './team.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ServeOptions {
@@ -54,7 +54,7 @@ interface Address {
 /**
  * Resolves once Sluice listens and has printed that. A signal ends the process. Rejects with advice if it cannot start.
  */
-export async function serve(options: ServeOptions, terminal: Terminal, team?: TeamCommands): Promise<void> {
+export async function serve(options: ServeOptions, terminal: Terminal, loadTeam: LoadTeam): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
   // Without a listener, SIGHUP would end the process. `endInOrder` handles it once there is a configuration to read
   // again.
@@ -63,11 +63,11 @@ export async function serve(options: ServeOptions, terminal: Terminal, team?: Te
   letHeapGrow();
   inlineMore();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
-  if (options.people) partFor('--public-url', team);
+  if (options.people) partFor('--public-url', await loadTeam());
   const shared =
     options.shared === undefined
       ? null
-      : await partFor('--shared', team).connectReplicas(await readShared(options.shared, terminal.env));
+      : await partFor('--shared', await loadTeam()).connectReplicas(await readShared(options.shared, terminal.env));
   const claim = await claimFolder(options.dataDir);
   if ('holder' in claim) {
     shared?.close();

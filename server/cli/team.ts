@@ -29,6 +29,8 @@ export interface ConnectedReplicas {
   close(): void;
 }
 
+export type LoadTeam = () => Promise<TeamCommands | undefined>;
+
 /** Throws a CliError in a build without the part for teams. */
 export function partFor(option: string, team: TeamCommands | undefined): TeamCommands {
   if (!team) throw new CliError(`${option}: this build of Sluice has no part for teams.`, exitCodes.usage);

@@ -83,7 +83,7 @@ export async function runVerb(parameters: string[], options: Omit<CliOptions, 'p
       teamPresets: { policy: join(tmpdir(), 'sluice-cli-no-such-folder', 'policy.json') },
       loadTeam: optionalParts.team,
     };
-    await runCommandLine(terminal, await optionalParts.team?.());
+    await runCommandLine(terminal, optionalParts.team);
     return { code: Number(process.exitCode ?? 0), ...(await endOf(said, stdout, stderr)) };
   } finally {
     // It is the exit code of the test process.
