@@ -77,7 +77,7 @@ describe('a group', () => {
     const { page, gateway } = await open({ screen: '/groups/default', config });
     const toggle = page.getByRole('button', { name: 'Record and replay', exact: true });
     await toggle.press('Enter');
-    await page.getByRole('radio', { name: 'Record', exact: true }).press('Space');
+    await page.getByRole('combobox', { name: 'Cassette', exact: true }).selectOption('record');
     await toggle.press('Enter');
     expect(await toggle.getAttribute('aria-expanded')).toBe('false');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
