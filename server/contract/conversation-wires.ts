@@ -7,3 +7,12 @@ export type ConversationWire = (typeof conversationWires)[number];
 const upstreamWires = [...conversationWires, 'bedrock-converse'] as const;
 
 export type UpstreamWire = (typeof upstreamWires)[number];
+
+/** What people call them, in every language. */
+export const wireLabels: Readonly<Record<UpstreamWire, string>> = {
+  'openai-chat': 'Chat Completions',
+  'openai-responses': 'Responses',
+  'anthropic-messages': 'Anthropic Messages',
+  'gemini-generate': 'Gemini',
+  'bedrock-converse': 'Bedrock Converse',
+};

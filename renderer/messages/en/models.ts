@@ -35,13 +35,6 @@ export const models = {
     'other-addressed': (provider: string) => `the model name addresses provider “${provider}”`,
     'not-served': 'not known to serve this model',
   },
-  wires: {
-    'openai-chat': 'Chat Completions',
-    'openai-responses': 'Responses',
-    'anthropic-messages': 'Anthropic Messages',
-    'gemini-generate': 'Gemini',
-    'bedrock-converse': 'Bedrock Converse',
-  },
   asTheyAre: (apis: string) => `unchanged: ${apis}`,
   translated: (from: string, to: string) => `translated: ${from} → ${to}`,
   wouldDrop: (fields: string) => `Dropped if present: ${fields}.`,

@@ -37,13 +37,6 @@ export const models: typeof english.models = {
     'other-addressed': (provider) => `模型名称指定了服务商“${provider}”`,
     'not-served': '未列出此模型',
   },
-  wires: {
-    'openai-chat': 'Chat Completions',
-    'openai-responses': 'Responses',
-    'anthropic-messages': 'Anthropic Messages',
-    'gemini-generate': 'Gemini',
-    'bedrock-converse': 'Bedrock Converse',
-  },
   asTheyAre: (apis) => `原样转发：${apis}`,
   translated: (from, to) => `转换：${from} → ${to}`,
   wouldDrop: (fields) => `请求中如有则略去：${fields}。`,

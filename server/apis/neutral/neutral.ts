@@ -8,6 +8,7 @@
  */
 
 import type { ConversationWire, UpstreamWire } from '../../contract/conversation-wires.ts';
+import type { ClientApi } from './client-api.ts';
 
 /** A wire that clients use. */
 export type WireName = ConversationWire;
@@ -15,8 +16,8 @@ export type WireName = ConversationWire;
 export type UpstreamWireName = UpstreamWire;
 
 export interface Conversation {
-  /** The client's wire. */
-  wire: WireName;
+  /** The API that the client speaks. */
+  client: ClientApi;
   /** The client's name for the model. */
   model: string;
   /** Everything before the first turn: system and developer messages, `instructions`, `systemInstruction`. */

@@ -3,12 +3,10 @@ import {
   type AnswerContext,
   answerCallIds,
   brokenArguments,
-  hasNoSealedCalls,
   isWholeObject,
   malformedCall,
   sealedBy,
   settledStop,
-  wantsWholeArguments,
 } from '../neutral/answers/answer-context.ts';
 import type { CallPart, Seal } from '../neutral/neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from '../neutral/neutral-answer.ts';
@@ -31,7 +29,7 @@ export function answerForClient(answer: Answer, context: AnswerContext): AnswerR
       const call = callForClient(part, ids.assign(part.id), context);
       const isCut = call.kind === 'custom' && part.kind === 'function' && isCutInput(part.arguments);
       if (isCut || isBroken(call, context)) return { ok: false, error: brokenArguments(call.name) };
-      if (call.seal && hasNoSealedCalls(context.conversation.wire)) addSeal(parts, call.seal);
+      if (call.seal && !context.conversation.client.hasSealedCalls) addSeal(parts, call.seal);
       parts.push(call);
     }
   }
@@ -62,5 +60,5 @@ function addSeal(parts: AnswerPart[], seal: Seal): void {
 }
 
 function isBroken({ kind, arguments: callArguments }: CallPart, { conversation }: AnswerContext): boolean {
-  return kind === 'function' && wantsWholeArguments(conversation.wire) && !isWholeObject(callArguments);
+  return kind === 'function' && conversation.client.wantsWholeArguments && !isWholeObject(callArguments);
 }

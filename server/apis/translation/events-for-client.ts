@@ -6,12 +6,10 @@ import {
   type AnswerContext,
   answerCallIds,
   brokenArguments,
-  hasNoSealedCalls,
   isWholeObject,
   malformedCall,
   sealedBy,
   settledStop,
-  wantsWholeArguments,
 } from '../neutral/answers/answer-context.ts';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { AnswerError, AnswerEvent, CallEvent, Stop } from '../neutral/neutral-answer.ts';
@@ -113,7 +111,7 @@ export class EventsForClient {
     if (isAnswer) return;
     this.#calls++;
     this.#hasCalls = true;
-    if (seal && hasNoSealedCalls(this.#context.conversation.wire)) this.#pass({ type: 'seal', seal });
+    if (seal && !this.#context.conversation.client.hasSealedCalls) this.#pass({ type: 'seal', seal });
     this.#pass(call);
   }
 
@@ -157,7 +155,7 @@ export class EventsForClient {
   }
 
   #isBroken(callArguments: string): boolean {
-    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(callArguments);
+    return this.#context.conversation.client.wantsWholeArguments && !isWholeObject(callArguments);
   }
 
   #stop(stop: Stop): void {

@@ -3,8 +3,8 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
 import type { UpstreamWireName, WireName } from '../neutral/neutral.ts';
 import { noteLosses } from './report-losses.ts';
-import { specimens } from './specimens.ts';
 import { translatorFor } from './translator.ts';
+import { wireTranslations } from './wire-translations.ts';
 
 interface PossibleLosses {
   dropped: LossNote[];
@@ -16,7 +16,10 @@ export function possibleLosses(client: WireName, upstream: UpstreamWireName, mod
   const translator = translatorFor(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };
   try {
-    const parsed = translator.read(Buffer.from(JSON.stringify(specimens[client])), { model, stream: false });
+    const parsed = translator.read(Buffer.from(JSON.stringify(wireTranslations[client].client.specimen)), {
+      model,
+      stream: false,
+    });
     const { losses } = translator.request(parsed, { model, origin: { provider: '', model, account: '' } });
     return { dropped: noteLosses(losses, 'dropped'), emulated: noteLosses(losses, 'emulated') };
   } catch (error) {

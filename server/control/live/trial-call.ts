@@ -1,7 +1,9 @@
 /** Makes one small call to a model of a provider, to test whether it really answers. Not used for clients' requests. */
 import { isIP } from 'node:net';
 import { errorIn } from '../../apis/core/upstream-error.ts';
+import type { TrialCall } from '../../apis/neutral/answers/wire-translation.ts';
 import { upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
+import { upstreamTranslations } from '../../apis/translation/wire-translations.ts';
 import type { UpstreamWire } from '../../contract/conversation-wires.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
@@ -23,48 +25,6 @@ const maxCostUsd = 0.01;
 const maxWordsLength = 300;
 
 const prompt = 'Reply with OK.';
-const messages = [{ role: 'user', content: prompt }];
-
-interface TrialShape {
-  path: string;
-  body(model: string): Record<string, unknown>;
-  /** A member that every answer has and no error has. */
-  answerMember: string;
-}
-
-const shapes: Record<UpstreamWire, TrialShape> = {
-  'openai-chat': {
-    path: '/chat/completions',
-    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
-    answerMember: 'choices',
-  },
-  'openai-responses': {
-    path: '/responses',
-    body: (model) => ({ model, input: prompt, max_output_tokens: maxOutputTokens, store: false }),
-    answerMember: 'output',
-  },
-  'anthropic-messages': {
-    path: '/messages',
-    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
-    answerMember: 'content',
-  },
-  'gemini-generate': {
-    path: '/models/{model}:generateContent',
-    body: () => ({
-      contents: [{ role: 'user', parts: [{ text: prompt }] }],
-      generationConfig: { maxOutputTokens },
-    }),
-    answerMember: 'candidates',
-  },
-  'bedrock-converse': {
-    path: '/model/{model}/converse',
-    body: () => ({
-      messages: [{ role: 'user', content: [{ text: prompt }] }],
-      inferenceConfig: { maxTokens: maxOutputTokens },
-    }),
-    answerMember: 'output',
-  },
-};
 
 /** The price of a trial with a model in US dollars; null if unknown. */
 type TrialPrice = (model: string) => number | null;
@@ -92,20 +52,20 @@ export async function tryModel(provider: Upstream, model: string, transport: Tra
   const wire = wireOf(provider, model);
   if (wire === null) return 'call-impossible';
   const startedMs = performance.now();
-  const shape = shapes[wire];
-  const outcome = await ask(provider, { shape, model, body: shape.body(model) }, transport);
+  const { path, body, answerMember } = upstreamTranslations[wire].trial;
+  const call = { path, model, body: body({ model, prompt, maxOutputTokens }), answerMember };
+  const outcome = await ask(provider, call, transport);
   return { model, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) };
 }
 
-interface TrialCall {
-  shape: TrialShape;
+interface AskedTrial extends Pick<TrialCall, 'path' | 'answerMember'> {
   model: string;
   body: Record<string, unknown>;
 }
 
 async function ask(
   provider: Upstream,
-  call: TrialCall,
+  call: AskedTrial,
   transport: Transport,
 ): Promise<Pick<Trial, 'outcome' | 'said'>> {
   try {
@@ -115,7 +75,7 @@ async function ask(
       const { max_tokens: limit, ...others } = call.body;
       return await ask(provider, { ...call, body: { ...others, max_completion_tokens: limit } }, transport);
     }
-    const isAnswer = status < 400 && hasMember(body, call.shape.answerMember);
+    const isAnswer = status < 400 && hasMember(body, call.answerMember);
     const words = isAnswer ? null : wordsOf(body, provider);
     return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said: words };
   } catch (error) {
@@ -125,18 +85,18 @@ async function ask(
   }
 }
 
-function trialRequest(provider: Upstream, { shape, model, body }: TrialCall): OutgoingRequest {
+function trialRequest(provider: Upstream, { path, model, body }: AskedTrial): OutgoingRequest {
   const list = modelListRequest(provider);
   const envelope = provider.dialect
     .hosted?.(model)
-    .envelope({ path: shape.path, headers: { 'content-type': 'application/json' }, isStream: false });
+    .envelope({ path, headers: { 'content-type': 'application/json' }, isStream: false });
   const sentFields = Object.entries(body).filter(([name]) => !envelope?.omitted.includes(name));
   const bytes = Buffer.from(JSON.stringify({ ...Object.fromEntries(sentFields), ...envelope?.added }));
   return {
     ...list,
     origin: provider.endpoint.origin,
     method: 'POST',
-    path: provider.dialect.address(provider.endpoint, envelope?.path ?? shape.path, '', model),
+    path: provider.dialect.address(provider.endpoint, envelope?.path ?? path, '', model),
     headers: {
       ...list.headers,
       'content-type': 'application/json',

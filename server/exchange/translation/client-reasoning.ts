@@ -22,7 +22,7 @@ export class ClientReasoning {
   }
 
   restored(conversation: Conversation): Conversation {
-    const calls = conversation.wire === 'openai-chat' ? callsWithoutReasoning(conversation) : [];
+    const calls = conversation.client.wire === 'openai-chat' ? callsWithoutReasoning(conversation) : [];
     if (calls.length === 0) return conversation;
     const entries = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
       const reasoning = read(text);

@@ -27,8 +27,8 @@ const untranslated = new Set([
   'tokens.namePlaceholder',
   'joining.urlPlaceholder',
 ]);
-/** Names of APIs, and durations in units that all languages share. */
-const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];
+/** Durations in units that all languages share. */
+const untranslatedGroups = ['providers.connection.usual.'];
 /** Texts whose English is the engine's, so that only translations stand here. */
 const engineGroups = ['providers.add.presetNames.', 'providers.add.presetHints.'];
 

@@ -1,4 +1,5 @@
 import type { WireWay } from '../../../../server/contract/access-views.ts';
+import { wireLabels } from '../../../../server/contract/conversation-wires.ts';
 import type { LossNote } from '../../../../server/contract/loss-codes.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Models.module.css';
@@ -12,7 +13,7 @@ export function Wires({ ways }: { ways: readonly WireWay[] }) {
     <>
       {asTheyAre.length > 0 && (
         <span className={classes.reason}>
-          {names.asTheyAre(asTheyAre.map(({ client }) => names.wires[client]).join(', '))}
+          {names.asTheyAre(asTheyAre.map(({ client }) => wireLabels[client]).join(', '))}
         </span>
       )}
       {translated.map((way) => (
@@ -26,7 +27,7 @@ function Translated({ way: { client, upstream, dropped, emulated } }: { way: Wir
   const { models: names } = useMessages();
   return (
     <details className={classes.wire}>
-      <summary>{names.translated(names.wires[client], names.wires[upstream])}</summary>
+      <summary>{names.translated(wireLabels[client], wireLabels[upstream])}</summary>
       {dropped.length > 0 && <p>{names.wouldDrop(fieldsOf(dropped))}</p>}
       {emulated.length > 0 && <p>{names.wouldEmulate(fieldsOf(emulated))}</p>}
       <p>{names.otherLosses}</p>

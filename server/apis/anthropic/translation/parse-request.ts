@@ -17,6 +17,7 @@ import type {
 } from '../../neutral/neutral.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { sessionOf } from '../session.ts';
+import { messagesClient } from './client.ts';
 import { deferralOf } from './deferred-tools.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
 import { parseThread } from './parse-thread.ts';
@@ -31,7 +32,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   const choice = fields.fields('tool_choice');
   const output = fields.fields('output_config');
   const conversation: Conversation = {
-    wire: 'anthropic-messages',
+    client: messagesClient,
     model: fields.requiredText('model'),
     ...parseMessages(messages, opening),
     tools: toolsAfter(messages, parseTools(fields, body)),

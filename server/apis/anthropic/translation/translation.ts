@@ -1,6 +1,7 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { anthropicErrorStatus, writeAnthropicError } from '../write-error.ts';
 import { droppedBetas } from './betas.ts';
+import { messagesClient } from './client.ts';
 import { parseMessagesAnswer } from './parse-answer.ts';
 import { MessagesEventParser } from './parse-events.ts';
 import { parseMessagesRequest } from './parse-request.ts';
@@ -11,6 +12,16 @@ import { withoutThinking } from './without-thinking.ts';
 
 /** `POST /v1/messages` of Anthropic's API. */
 export const anthropicMessages: WireTranslation = {
+  client: messagesClient,
+  trial: {
+    path: '/messages',
+    body: ({ model, prompt, maxOutputTokens }) => ({
+      model,
+      messages: [{ role: 'user', content: prompt }],
+      max_tokens: maxOutputTokens,
+    }),
+    answerMember: 'content',
+  },
   parseRequest: parseMessagesRequest,
   renderRequest: renderMessagesRequest,
   parseAnswer: parseMessagesAnswer,

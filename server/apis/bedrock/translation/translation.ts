@@ -5,6 +5,14 @@ import { renderConverseRequest } from './render-request.ts';
 
 /** `POST /model/{id}/converse` and `/converse-stream` of Amazon Bedrock. */
 export const bedrockConverse: UpstreamTranslation = {
+  trial: {
+    path: '/model/{model}/converse',
+    body: ({ prompt, maxOutputTokens }) => ({
+      messages: [{ role: 'user', content: [{ text: prompt }] }],
+      inferenceConfig: { maxTokens: maxOutputTokens },
+    }),
+    answerMember: 'output',
+  },
   renderRequest: renderConverseRequest,
   parseAnswer: parseConverseAnswer,
   eventParser: () => new ConverseEventParser(),

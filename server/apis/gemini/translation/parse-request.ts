@@ -5,6 +5,7 @@ import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import type { AnswerFormat, Conversation, Part, ReasoningRequest, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { inCamelCase } from './camel-case.ts';
+import { generateClient } from './client.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
 
 /**
@@ -15,7 +16,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   const fields = new Fields(inCamelCase(body), '', losses);
   const config = fields.fields('generationConfig') ?? new Fields({}, 'generationConfig', losses);
   const conversation: Conversation = {
-    wire: 'gemini-generate',
+    client: generateClient,
     model: fields.requiredText('model'),
     ...parseConversation(fields),
     tools: fields.items('tools').flatMap(parseTools),

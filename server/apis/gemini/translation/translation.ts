@@ -1,5 +1,6 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { geminiErrorStatus, writeGeminiError } from '../write-error.ts';
+import { generateClient } from './client.ts';
 import { parseGenerateAnswer } from './parse-answer.ts';
 import { GenerateEventParser } from './parse-events.ts';
 import { parseGenerateRequest } from './parse-request.ts';
@@ -9,6 +10,15 @@ import { renderGenerateRequest } from './render-request.ts';
 
 /** `:generateContent` and `:streamGenerateContent` of Gemini's API. */
 export const geminiGenerate: WireTranslation = {
+  client: generateClient,
+  trial: {
+    path: '/models/{model}:generateContent',
+    body: ({ prompt, maxOutputTokens }) => ({
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      generationConfig: { maxOutputTokens },
+    }),
+    answerMember: 'candidates',
+  },
   parseRequest: parseGenerateRequest,
   renderRequest: renderGenerateRequest,
   parseAnswer: parseGenerateAnswer,

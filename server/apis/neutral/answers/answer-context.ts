@@ -2,9 +2,9 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { parseJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
-import type { Conversation, Origin, Seal, WireName } from '../neutral.ts';
+import type { Conversation, Origin, Seal } from '../neutral.ts';
 import type { AnswerError, Stop } from '../neutral-answer.ts';
-import { type CallIdRule, CallIds } from '../requests/call-ids.ts';
+import { CallIds } from '../requests/call-ids.ts';
 import type { ToolNames } from '../requests/tool-names.ts';
 
 /** Facts about its request that the translation of an answer needs. */
@@ -32,31 +32,14 @@ export interface ResponseIdentity {
   previousId: string | null;
 }
 
-const idRules: Record<WireName, CallIdRule> = {
-  'openai-chat': 'openai',
-  'openai-responses': 'openai',
-  'anthropic-messages': 'anthropic',
-  'gemini-generate': 'any',
-};
-
 /** Assigns ids to the answer's calls: unused in the conversation, and valid in the client's API. */
-export function answerCallIds({ turns, wire }: Conversation): CallIds {
+export function answerCallIds({ turns, client }: Conversation): CallIds {
   const usedIds = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
-  return new CallIds(idRules[wire], usedIds);
+  return new CallIds(client.callIds, usedIds);
 }
 
 export function sealedBy(origin: Origin, seal: Seal): Seal {
   return { ...seal, origin };
-}
-
-/** Whether calls of the API have no field for a seal, which is then put into a thought before the call. */
-export function hasNoSealedCalls(wire: WireName): boolean {
-  return wire === 'anthropic-messages' || wire === 'openai-responses';
-}
-
-/** Whether the API's clients receive arguments as an object, or parse them without checking that they are complete. */
-export function wantsWholeArguments(wire: WireName): boolean {
-  return wire === 'anthropic-messages' || wire === 'gemini-generate';
 }
 
 export function isWholeObject(callArguments: string): boolean {

@@ -1,5 +1,6 @@
 /** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
 import type { StreamEvent } from '../../core/sse-event.ts';
+import type { ClientApi } from '../client-api.ts';
 import type { Loss, Losses } from '../losses.ts';
 import type { Conversation } from '../neutral.ts';
 import type { Answer, AnswerError, AnswerEvent, DeltaEvent } from '../neutral-answer.ts';
@@ -30,8 +31,18 @@ export interface EventRenderer {
   readonly whole?: Record<string, unknown> | null;
 }
 
+/** A small call that shows whether a model answers. */
+export interface TrialCall {
+  /** Below the base URL; `{model}` stands for the model. */
+  path: string;
+  body(asked: { model: string; prompt: string; maxOutputTokens: number }): Record<string, unknown>;
+  /** A member that every answer has and no error has. */
+  answerMember: string;
+}
+
 /** A wire that clients use. */
 export interface ClientTranslation {
+  readonly client: ClientApi;
   /** @throws GatewayError `invalid_value` that names the invalid field */
   parseRequest(body: unknown, losses: Losses): Conversation;
   renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
@@ -52,6 +63,7 @@ export interface ClientTranslation {
 
 /** A wire by which providers are called. */
 export interface UpstreamTranslation {
+  readonly trial: TrialCall;
   /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
   /**

@@ -3,12 +3,7 @@
  * so the same history has the same ids in each turn.
  */
 import { hash } from 'node:crypto';
-
-/**
- * OpenAI accepts up to 64 characters. Anthropic: `^[a-zA-Z0-9_-]+$` (API reference), limited to 64 here as well.
- * Mistral: exactly nine letters or digits (API reference). Gemini accepts any id, or none.
- */
-export type CallIdRule = 'openai' | 'anthropic' | 'mistral' | 'any';
+import type { CallIdRule } from '../client-api.ts';
 
 const maxLength = 64;
 

@@ -1,10 +1,9 @@
 /** Input shared by all request renderers: the conversation with its calls in order, and the collector of losses. */
 import type { LossCode } from '../../../contract/loss-codes.ts';
+import type { CallIdRule, FieldName } from '../client-api.ts';
 import { type Losses, refuse } from '../losses.ts';
 import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../neutral.ts';
-import type { CallIdRule } from './call-ids.ts';
 import { opensFor } from './carried-reasoning.ts';
-import { type FieldName, fieldNameOf } from './field-names.ts';
 import { settleCalls } from './settle-calls.ts';
 import { type NameRule, ToolNames } from './tool-names.ts';
 
@@ -73,7 +72,7 @@ export class Rendering {
   }
 
   nameOf(field: FieldName): string {
-    return fieldNameOf(this.conversation.wire, field);
+    return this.conversation.client.fieldNames[field] ?? field;
   }
 
   /** Whether the target can use the seal. */

@@ -4,9 +4,10 @@
  * send histories that violate this.
  */
 
+import type { CallIdRule } from '../client-api.ts';
 import type { Losses } from '../losses.ts';
 import type { CallPart, Part, ResultPart, TextPart, Turn } from '../neutral.ts';
-import { type CallIdRule, CallIds } from './call-ids.ts';
+import { CallIds } from './call-ids.ts';
 
 const cancelled = 'The tool call was cancelled: there is no result.';
 

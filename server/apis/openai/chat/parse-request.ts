@@ -2,6 +2,7 @@
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { chatClient } from './client.ts';
 import { parseMessages } from './parse-messages.ts';
 
 /**
@@ -10,7 +11,7 @@ import { parseMessages } from './parse-messages.ts';
 export function parseChatRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(body, '', losses);
   const conversation: Conversation = {
-    wire: 'openai-chat',
+    client: chatClient,
     model: fields.requiredText('model'),
     ...parseMessages(fields),
     tools: [...fields.items('tools').map(parseTool), ...fields.items('functions').map(parseFunction)],

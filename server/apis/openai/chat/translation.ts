@@ -4,6 +4,7 @@ import type { Losses } from '../../neutral/losses.ts';
 import type { Conversation } from '../../neutral/neutral.ts';
 import { renderOpenaiError } from '../../neutral/neutral-error.ts';
 import { parseResponsesRequest } from '../responses/parse-request.ts';
+import { chatClient } from './client.ts';
 import { parseChatAnswer } from './parse-answer.ts';
 import { ChatEventParser } from './parse-events.ts';
 import { parseChatRequest } from './parse-request.ts';
@@ -13,6 +14,16 @@ import { renderChatRequest } from './render-request.ts';
 
 /** `POST /v1/chat/completions` of OpenAI's API. */
 export const openaiChat: WireTranslation = {
+  client: chatClient,
+  trial: {
+    path: '/chat/completions',
+    body: ({ model, prompt, maxOutputTokens }) => ({
+      model,
+      messages: [{ role: 'user', content: prompt }],
+      max_tokens: maxOutputTokens,
+    }),
+    answerMember: 'choices',
+  },
   parseRequest: (body, losses) =>
     isResponsesBody(body) ? parseResponsesBody(body, losses) : parseChatRequest(body, losses),
   renderRequest: renderChatRequest,
@@ -31,5 +42,5 @@ function isResponsesBody(body: unknown): body is Record<string, unknown> {
 function parseResponsesBody(body: Record<string, unknown>, losses: Losses): Conversation {
   const options = body.stream_options;
   const streamUsage = isObject(options) && options.include_usage === true;
-  return { ...parseResponsesRequest(body, losses), wire: 'openai-chat', streamUsage };
+  return { ...parseResponsesRequest(body, losses), client: chatClient, streamUsage };
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../contract/errors.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } from '../../neutral/neutral.ts';
+import { responsesClient } from './client.ts';
 import { parseInput } from './parse-input.ts';
 
 /**
@@ -17,7 +18,7 @@ export function parseResponsesRequest(body: unknown, losses: Losses): Conversati
   const text = fields.fields('text');
   const include = fields.texts('include') ?? [];
   const conversation: Conversation = {
-    wire: 'openai-responses',
+    client: responsesClient,
     model: fields.requiredText('model'),
     instructions: [
       ...(instructionText ? [{ type: 'text' as const, text: instructionText, at: 'instructions' }] : []),

@@ -1,5 +1,6 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { renderOpenaiError } from '../../neutral/neutral-error.ts';
+import { responsesClient } from './client.ts';
 import { parseResponsesAnswer } from './parse-answer.ts';
 import { ResponsesEventParser } from './parse-events.ts';
 import { parseResponsesRequest } from './parse-request.ts';
@@ -9,6 +10,17 @@ import { renderResponsesRequest } from './render-request.ts';
 
 /** `POST /v1/responses` of OpenAI's API. */
 export const openaiResponses: WireTranslation = {
+  client: responsesClient,
+  trial: {
+    path: '/responses',
+    body: ({ model, prompt, maxOutputTokens }) => ({
+      model,
+      input: prompt,
+      max_output_tokens: maxOutputTokens,
+      store: false,
+    }),
+    answerMember: 'output',
+  },
   parseRequest: parseResponsesRequest,
   renderRequest: renderResponsesRequest,
   parseAnswer: parseResponsesAnswer,

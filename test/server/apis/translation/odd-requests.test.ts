@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
 import { EmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
-import { specimens } from '../../../../server/apis/translation/specimens.ts';
 import { translatorBetween } from '../../../../server/apis/translation/translator.ts';
-import { upstreamTranslations } from '../../../../server/apis/translation/wire-translations.ts';
+import { upstreamTranslations, wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { type Json, targetOf } from './translating.ts';
@@ -118,7 +117,7 @@ const clients = Object.keys(conversations) as WireName[];
 const upstreams = Object.keys(upstreamTranslations) as UpstreamWireName[];
 
 test.each(clients)('a conversation of %s is translated or refused', (client) => {
-  for (const request of [specimens[client], { ...conversations[client], model: 'model' }]) {
+  for (const request of [wireTranslations[client].client.specimen, { ...conversations[client], model: 'model' }]) {
     for (const upstream of upstreams) {
       const translator = translatorBetween(client, upstream);
       const target = targetOf(models[upstream]);

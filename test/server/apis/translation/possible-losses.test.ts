@@ -1,7 +1,7 @@
 /** The possible losses on a route, shown before there is a request. */
 import { describe, expect, test } from 'vitest';
 import { possibleLosses } from '../../../../server/apis/translation/possible-losses.ts';
-import { specimens } from '../../../../server/apis/translation/specimens.ts';
+import { wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
 import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
 import { targetOf, translatorOf } from './translating.ts';
 
@@ -12,7 +12,10 @@ const pairs = conversationWires.flatMap((client) =>
 describe('what a route would lose', () => {
   test.each(pairs)('is found by a request of $client that can be put to $upstream', ({ client, upstream }) => {
     const translator = translatorOf(client, upstream);
-    const asked = translator.read(Buffer.from(JSON.stringify(specimens[client])), { model: 'model', stream: false });
+    const asked = translator.read(Buffer.from(JSON.stringify(wireTranslations[client].client.specimen)), {
+      model: 'model',
+      stream: false,
+    });
     expect(() => translator.request(asked, targetOf('model'))).not.toThrow();
     expect(asked.losses.filter(({ code }) => code === 'unknown-field')).toEqual([]);
   });

@@ -99,7 +99,7 @@ function conversationOf(wire: WireName): fc.Arbitrary<Conversation> {
       schema: fc.boolean(),
     })
     .map(({ instructions, first, steps, tools, toolChoice, maxOutputTokens, schema }) => ({
-      wire,
+      client: wireTranslations[wire].client,
       model,
       instructions: instructions.filter((part) => part.type === 'text'),
       turns: turnsOf(steps, first, seals),
@@ -153,7 +153,7 @@ describe.each(Object.keys(wires) as WireName[])('%s', (wire) => {
   test('says the same of an answer in a stream as in one piece', () => {
     fc.assert(
       fc.property(answer, (given) => {
-        const conversation = { ...emptyConversation, wire };
+        const conversation = { ...emptyConversation, client: translation.client };
         const context = {
           conversation,
           origin: targetOf(model).origin,
@@ -174,7 +174,7 @@ describe.each(Object.keys(wires) as WireName[])('%s', (wire) => {
 });
 
 const emptyConversation: Conversation = {
-  wire: 'openai-chat',
+  client: wireTranslations['openai-chat'].client,
   model: 'm',
   instructions: [],
   turns: [],
