@@ -11,15 +11,15 @@ import type { EngineOptions } from '../server/engine/open-engine.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
 import { watchEngine } from './engine-watch.ts';
 import { createEventRelay, type EventRelay } from './event-relay.ts';
-import { closeStoreChannel, openIpc, sendToPage } from './ipc.ts';
+import { closeStoreChannel, registerIpcHandlers, sendToPage } from './ipc.ts';
 import { createIpcHandlers, type IpcHandlerPorts } from './ipc-handlers.ts';
 import { lockDown } from './lock-down.ts';
 import type { LoginItem } from './login-item.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
-import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
+import { createSettingsPersistence, type DesktopSettingsStore, openDesktopSettings } from './settings-store.ts';
 import { createShellLanguage, type ShellLanguage } from './shell-language.ts';
-import { keytarStarter } from './start-keytar.ts';
+import { createKeytarStarter } from './start-keytar.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
@@ -58,7 +58,7 @@ export interface Desktop {
 export function createDesktop(options: DesktopOptions): Desktop {
   const { environment, platform, builtFiles, loginItem } = options;
   const { dataDir } = environment;
-  const host = openHost(options);
+  const host = createHost(options);
   const settings = openDesktopSettings(join(dataDir, 'desktop.json'), (error) =>
     host.logFile?.log.warn({ error }, 'what the desktop remembers was not written'),
   );
@@ -216,7 +216,7 @@ function openPages({ builtFiles }: DesktopOptions, parts: PageParts): void {
   const { host, window } = parts;
   lockDown({ app, session: session.defaultSession, shell, isWindowUrl });
   serveWindow(protocol, { folder: builtFiles.window, baseUrl: () => servingUrl(host), gateway: () => host.gateway });
-  openIpc({
+  registerIpcHandlers({
     handlers: createIpcHandlers(parts),
     ownsContents: window.ownsContents,
     isWindowUrl,
@@ -224,7 +224,7 @@ function openPages({ builtFiles }: DesktopOptions, parts: PageParts): void {
   });
 }
 
-function openHost({ environment, env, builtFiles, teamPresets, loadTeam, notice }: DesktopOptions): EngineHost {
+function createHost({ environment, env, builtFiles, teamPresets, loadTeam, notice }: DesktopOptions): EngineHost {
   // Chromium's own proxy resolution, including the system's settings and PAC scripts.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
@@ -235,8 +235,8 @@ function openHost({ environment, env, builtFiles, teamPresets, loadTeam, notice 
     notice,
     teamPresets,
     loadTeam,
-    openPersistence: openSettingsPersistence,
-    startKeytar: keytarStarter(builtFiles.keytarChild),
+    openPersistence: createSettingsPersistence,
+    startKeytar: createKeytarStarter(builtFiles.keytarChild),
     windowFolders: [builtFiles.window],
   });
 }

@@ -31,8 +31,8 @@ interface IpcPorts {
   reportError(error: unknown): void;
 }
 
-export function openIpc(ports: IpcPorts): void {
-  for (const name of Object.keys(ipcChannels) as IpcCallName[]) openCall(name, ports);
+export function registerIpcHandlers(ports: IpcPorts): void {
+  for (const name of Object.keys(ipcChannels) as IpcCallName[]) registerCall(name, ports);
 }
 
 /** Sends to a page unless it has been destroyed. */
@@ -45,7 +45,7 @@ export function closeStoreChannel(): void {
   ipcMain.removeAllListeners('electron-store-get-data');
 }
 
-function openCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
+function registerCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
   ipcMain.handle(ipcChannels[name], async (event, ...args): Promise<ControlReply<IpcResult<Name>>> => {
     try {
       checkSender(event, ports);

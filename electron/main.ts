@@ -12,7 +12,7 @@ import { openManagedPresets, type PresetPlaces } from '../server/config/managed-
 import { policyPath } from '../server/config/policy-path.ts';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
 import { readEnvironment } from '../server/engine/environment.ts';
-import { isMachineShortage } from '../server/ground/machine-shortage.ts';
+import { isResourceExhaustion } from '../server/ground/resource-exhaustion.ts';
 import { after } from '../server/ground/timers.ts';
 import { optionalParts } from '../server/optional-parts.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
@@ -162,7 +162,7 @@ function handleShutdown(desktop: Desktop): void {
   process.on('unhandledRejection', (error) => desktop.host.logFile?.log.error({ error }, 'a fault in Sluice'));
   process.on('uncaughtException', (error) => {
     const { logFile } = desktop.host;
-    if (isMachineShortage(error)) {
+    if (isResourceExhaustion(error)) {
       logFile?.log.error({ error }, 'a fault in the background');
       return;
     }

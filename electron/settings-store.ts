@@ -35,7 +35,7 @@ export interface DesktopSettingsStore {
 }
 
 /** Persistence of the engine's configuration. The store is created at the first write, since startup only reads. */
-export function openSettingsPersistence(path: string): ConfigPersistence {
+export function createSettingsPersistence(path: string): ConfigPersistence {
   let store: ElectronStore | undefined;
   return createJsonFilePersistence(path, async (value) => {
     store ??= openStore(path, false);

@@ -1,6 +1,6 @@
 /** The actions of the tray menu: the same commands that the window sends to the engine, and actions of the desktop itself. */
 import { app, clipboard, dialog } from 'electron';
-import { say } from '../server/contract/coded.ts';
+import { formatMessage } from '../server/contract/coded.ts';
 import type { CommandInput } from '../server/contract/commands.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import type { EngineHost } from './engine-host.ts';
@@ -71,6 +71,6 @@ async function runOrShowError(action: () => Promise<unknown>, { language, onFail
 }
 
 function describeError(error: unknown, { controlProblems, commandFailed }: ShellMessages): string {
-  if (error instanceof GatewayError && error.problem) return say(controlProblems, error.problem);
+  if (error instanceof GatewayError && error.problem) return formatMessage(controlProblems, error.problem);
   return commandFailed(error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,6 @@
 /** Builds the tray menu from its status. Pure. */
 import type { MenuItemConstructorOptions } from 'electron';
-import { say } from '../server/contract/coded.ts';
+import { formatMessage } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
 import type { ProviderBlock } from '../server/contract/provider-block.ts';
 import type { ProviderHealthView } from '../server/contract/provider-views.ts';
@@ -76,18 +76,18 @@ export function trayMenu(status: TrayStatus, actions: TrayActions, language: She
 export function describeEngine(engine: EngineState, messages: ShellMessages): string {
   if (engine.kind === 'serving') return messages.serving(engine.baseUrl);
   return engine.kind === 'failed'
-    ? messages.failed(say(messages.startProblems, engine.problem))
+    ? messages.failed(formatMessage(messages.startProblems, engine.problem))
     : messages[engine.kind];
 }
 
 export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' | 'error' {
   if (engine.kind === 'failed') return 'error';
   if (engine.kind !== 'serving') return 'off';
-  return providers.some(needsMend) ? 'error' : 'serving';
+  return providers.some(needsAction) ? 'error' : 'serving';
 }
 
 /** A provider in cooldown recovers by itself and does not count. */
-function needsMend({ enabled, problem, health }: TrayProvider): boolean {
+function needsAction({ enabled, problem, health }: TrayProvider): boolean {
   return enabled && (problem !== null || health.state === 'refused');
 }
 

@@ -1,6 +1,8 @@
 /** Updates: checks in the background, downloads what is available, and installs it only when the user asks. */
+
 import type { AppUpdater, CancellationToken } from 'electron-updater';
 import type { UpdateView } from '../server/contract/ipc.ts';
+import { dayMs } from '../server/contract/units.ts';
 import { after, every } from '../server/ground/timers.ts';
 
 export interface Updater {
@@ -29,7 +31,7 @@ export interface UpdaterPorts {
   onChange(view: UpdateView): void;
 }
 
-const checkEveryMs = 24 * 60 * 60 * 1000;
+const checkEveryMs = dayMs;
 /** How long an installation may take. On macOS, `quitAndInstall` does not report that there was nothing to install. */
 const installLimitMs = 60_000;
 const emptyView: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };

@@ -98,7 +98,7 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|machine-shortage)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,
@@ -172,7 +172,7 @@ describe('the engine', () => {
     const apiOf = (path: string) => apiFolders.find((api) => path.startsWith(`server/apis/${api}/`));
     const mayKnow = (path: string) =>
       path === 'server/apis/registry.ts' ||
-      path === 'server/providers/registry.ts' ||
+      path === 'server/providers/dialects.ts' ||
       path.startsWith('server/apis/translation/');
     const wrong = engine
       .filter(({ path }) => !mayKnow(path))

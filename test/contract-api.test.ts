@@ -9,7 +9,7 @@ import type { IpcMainInvokeEvent, WebContents, WebFrameMain } from 'electron';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEngineHost, type EngineHost } from '../electron/engine-host.ts';
 import { createEventRelay } from '../electron/event-relay.ts';
-import { openIpc, sendToPage } from '../electron/ipc.ts';
+import { registerIpcHandlers, sendToPage } from '../electron/ipc.ts';
 import { createIpcHandlers } from '../electron/ipc-handlers.ts';
 import type { Connection, ControlApi, Subscription } from '../renderer/state/api/api.ts';
 import { createHttpApi } from '../renderer/state/api/http-api.ts';
@@ -95,7 +95,7 @@ function overIpc(): ControlApi {
     updater: { view: noUpdate, check: absent, cancel: absent, install: absent },
     ...{ desktopView: absent, publishDesktop: absent, installUpdate: absent, showLogFolder: absent },
   };
-  openIpc({
+  registerIpcHandlers({
     handlers: createIpcHandlers({ host, relay, window: { close: absent }, ...ofDesktop }),
     ownsContents: (sender) => sender === page,
     isWindowUrl: (url) => url === 'own://page',

@@ -1,3 +1,4 @@
+import { secondMs } from '../../server/contract/units.ts';
 import type { Messages } from './en/en.ts';
 
 /** Formats of numbers, dates and gaps in one language. */
@@ -37,7 +38,6 @@ export interface Formats {
 
 /** Smaller amounts are not shown exactly. */
 const leastDollars = 0.0001;
-const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;

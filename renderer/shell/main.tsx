@@ -5,7 +5,7 @@ import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { LocalizationProvider } from '../messages/LocalizationProvider.tsx';
-import { openApi } from '../state/api/open-api.ts';
+import { createApi } from '../state/api/create-api.ts';
 import { createControlStore } from '../state/control/control-store.ts';
 import { ControlStoreProvider } from '../state/control/use-control.ts';
 import { currentPath } from '../state/window/hash-location.ts';
@@ -17,7 +17,7 @@ import { theme } from './theme.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
-const { control, desktop } = openApi();
+const { control, desktop } = createApi();
 const store = createControlStore(control);
 // Loads the screen in parallel with the engine's first answer. If loading fails, the screen reports it.
 const screen = screenAt(currentPath());

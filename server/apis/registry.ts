@@ -1,22 +1,22 @@
 /** The APIs that clients can speak. Finds the API and the route of a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
-import { pattern } from '../ground/bounded-pattern.ts';
-import { anthropic } from './anthropic/api.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
+import { anthropicApi } from './anthropic/api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import type { Api, ApiLocation } from './core/api.ts';
-import { decodeSegment, isReadAlike } from './core/requests/segments.ts';
+import { decodeSegment, isUnambiguousSegment } from './core/requests/segments.ts';
 import type { Route } from './core/route.ts';
 import type { UsageFormat } from './core/wire.ts';
-import { gemini } from './gemini/api.ts';
+import { geminiApi } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/vertex-routes.ts';
-import { openai } from './openai/api.ts';
+import { openaiApi } from './openai/api.ts';
 
 /**
  * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are tried first,
  * so an API that claims some paths of another one comes after it.
  */
-export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
+export const servedApis: readonly [Api, ...Api[]] = [openaiApi, anthropicApi, geminiApi];
 
 /** Routes of APIs that only providers speak. */
 const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
@@ -196,11 +196,11 @@ export class Registry {
 const maxShownLength = 200;
 
 /** A model's name may contain slashes, and is never passed on in the client's spelling. */
-const namesModel = pattern(/^\/(?:models|tunedModels|deployments)\//);
+const namesModel = boundedPattern(/^\/(?:models|tunedModels|deployments)\//);
 
 /** @throws GatewayError `invalid_value` if an upstream might read a segment of the path in another way than Sluice */
 function checkSegments(path: string): void {
-  const odd = path.split('/').find((segment) => !isReadAlike(segment));
+  const odd = path.split('/').find((segment) => !isUnambiguousSegment(segment));
   if (odd === undefined) return;
   const shown = odd.slice(0, maxShownLength);
   const message = `Invalid path: servers may read '${shown}' in different ways. Write each id as it is, without slashes, "?", "#", "%", ";", blanks, control characters or dots alone.`;

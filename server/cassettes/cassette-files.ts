@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { temporaryInfix, writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings } from './cassette-settings.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { formatExchange } from './layout.ts';
-import { type CassetteSettings, defaultSettings, settingsSchema } from './settings.ts';
 
 const settingsName = 'cassette.json';
 
@@ -54,8 +54,8 @@ async function removeLeftovers(folder: string): Promise<void> {
 }
 
 /** The default settings if there is no settings file. Rejects with a CassetteError. */
-export async function readSettings(folder: string): Promise<CassetteSettings> {
-  return (await readValid(join(folder, settingsName), settingsSchema, true)) ?? defaultSettings;
+export async function readCassetteSettings(folder: string): Promise<CassetteSettings> {
+  return (await readValid(join(folder, settingsName), cassetteSettingsSchema, true)) ?? defaultCassetteSettings;
 }
 
 /** Rejects with a CassetteError. */

@@ -6,7 +6,13 @@ import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cass
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { comparedBody } from './canonical.ts';
-import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';
+import {
+  listRecordings,
+  prepareFolder,
+  readCassetteSettings,
+  readRecording,
+  writeRecording,
+} from './cassette-files.ts';
 import { firstDifference } from './difference.ts';
 import { exactHash, exactHashOf } from './exact-request.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
@@ -70,7 +76,7 @@ export class OpenCassette implements CassetteDeck {
   static async open(options: DeckOptions): Promise<OpenCassette> {
     const { folder, mode } = options;
     if (mode !== 'replay') await prepareFolder(folder);
-    const matching = new Matching(await readSettings(folder));
+    const matching = new Matching(await readCassetteSettings(folder));
     return new OpenCassette(options, matching, await readCassette(folder, matching));
   }
 

@@ -3,7 +3,7 @@
 import { LineEnds } from '../apis/core/streams/sse-lines.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { RecordedEvent } from './format.ts';
-import { parseJson } from './parse-json.ts';
+import { parseShallowJson } from './parse-shallow-json.ts';
 import { redactAcross } from './redact-across.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -44,7 +44,7 @@ function isJson(event: RecordedEvent): event is JsonEvent {
 
 function packEvent({ afterMs, text }: TimedText, redactor: Redactor): RecordedEvent {
   const [, event, json = ''] = jsonEvent.exec(text) ?? [];
-  const data = parseJson(json);
+  const data = parseShallowJson(json);
   if (data === undefined) return { afterMs, text: redactor.text(text) };
   const redacted = redactor.json(data);
   const name = event === undefined ? {} : { event: redactor.text(event) };

@@ -1,6 +1,6 @@
 /** Recordings as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read. */
 import { version } from '../ground/version.ts';
-import type { RecordedExchange, RequestBody } from './format.ts';
+import type { RecordedBody, RecordedExchange } from './format.ts';
 import { unpackAnswer } from './response-part.ts';
 
 interface Dated {
@@ -60,7 +60,7 @@ function listOf(headers: Readonly<Record<string, string | string[]>>): { name: s
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((item) => ({ name, value: item })));
 }
 
-function postDataOf(body: RequestBody): object {
+function postDataOf(body: RecordedBody): object {
   if ('json' in body) return { mimeType: 'application/json', text: JSON.stringify(body.json) };
   if (!('form' in body)) return { mimeType: 'application/octet-stream', text: '', comment: `SHA-256 ${body.sha256}` };
   const params = body.form.map((part) =>

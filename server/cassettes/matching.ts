@@ -2,9 +2,9 @@
 
 import { findAll, replaceRanges } from './bounded-search.ts';
 import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
+import { type CassetteSettings, ignoredByDefault } from './cassette-settings.ts';
 import type { RecordedRequest } from './format.ts';
 import { LinearPattern } from './linear-pattern.ts';
-import { type CassetteSettings, ignoredByDefault } from './settings.ts';
 
 /** Texts that clients put into prompts and ids: today's date, the time, a session. */
 const changingTexts: readonly RegExp[] = [

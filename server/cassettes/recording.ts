@@ -3,7 +3,7 @@ import type { Usage } from '../contract/ledger.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
 import { encodingOf } from '../exchange/readers/encodings.ts';
-import type { Headers } from '../exchange/record/response-tap.ts';
+import type { Headers } from '../exchange/record/client-response-tap.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import type { Redactor } from './redactor.ts';
 import { packBody, packHead } from './response-part.ts';

@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { CassetteRequest } from '../exchange/cassette/cassette-deck.ts';
-import { pattern } from '../ground/bounded-pattern.ts';
-import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
-import { parseJson } from './parse-json.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
+import type { FormPart, RecordedBody, RecordedRequest } from './format.ts';
+import { parseShallowJson } from './parse-shallow-json.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Headers that may affect an answer. Those of Anthropic and OpenAI name versions and previews. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
-const formType = pattern(/^multipart\/form-data\b/i);
+const formType = boundedPattern(/^multipart\/form-data\b/i);
 
 type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
 
@@ -32,12 +32,12 @@ export async function describeRequest(incoming: Described, redactor: Redactor): 
   };
 }
 
-async function describeBody(bytes: Buffer, contentType: string | undefined, redactor: Redactor): Promise<RequestBody> {
+async function describeBody(bytes: Buffer, contentType: string | undefined, redactor: Redactor): Promise<RecordedBody> {
   if (contentType !== undefined && formType.test(contentType)) {
     const parts = await readForm(bytes, contentType, redactor);
     if (parts) return { form: parts };
   }
-  const json = parseJson(bytes.toString());
+  const json = parseShallowJson(bytes.toString());
   if (json !== undefined) return { json: redactor.json(json) };
   return { bytes: bytes.length, sha256: sha256(bytes) };
 }

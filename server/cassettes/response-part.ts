@@ -1,10 +1,10 @@
 /** The response of an exchange in the form that is stored. The same bytes can be produced from it. */
 
 import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
-import { pattern } from '../ground/bounded-pattern.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
 import { packEvents, unpackEvent } from './events.ts';
 import type { RecordedResponse, ResponseBody } from './format.ts';
-import { parseJson } from './parse-json.ts';
+import { parseShallowJson } from './parse-shallow-json.ts';
 import type { Redactor } from './redactor.ts';
 
 /** All other headers belong to one connection, account or moment, such as rate limits. */
@@ -26,7 +26,7 @@ const keptHeaders = new Set([
   'x-goog-upload-status',
 ]);
 
-const eventStreamType = pattern(/^text\/event-stream\b/i);
+const eventStreamType = boundedPattern(/^text\/event-stream\b/i);
 
 type ResponseHead = Pick<RecordedResponse, 'status' | 'headers'>;
 
@@ -90,7 +90,7 @@ interface PackedJson {
 /** Null if the text is not JSON, or is JSON that `JSON.stringify` would write differently. */
 function packJson(text: string, redactor: Redactor): PackedJson | null {
   const trimmed = text.trimEnd();
-  const json = parseJson(trimmed);
+  const json = parseShallowJson(trimmed);
   if (json === undefined) return null;
   const indent = /^[[{]\n( {1,10})\S/.exec(trimmed)?.[1]?.length;
   const spelling = { ...(indent && { indent }), ...(trimmed !== text && { end: text.slice(trimmed.length) }) };

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { GroupConfig } from '../contract/config.ts';
+import { megabyte } from '../contract/units.ts';
 
 export const cacheHelp = 'ttl=1h,size=64,coalesce,forced';
 
 const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400 };
-const megabyte = 1_000_000;
 
 /** Settings that are not given have their defaults. */
 export type CacheChoice = Partial<NonNullable<GroupConfig['cache']>> | 'off';

@@ -8,7 +8,7 @@ import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
-import { type Call, type Replied, sendCall } from './send-call.ts';
+import { type Call, type CallReply, sendCall } from './send-call.ts';
 import type { Verbs } from './verb.ts';
 
 const maxTargets = 4;
@@ -20,7 +20,7 @@ interface CompareOptions {
 }
 
 /** One answer with its record in the ledger. */
-interface Answer extends Replied {
+interface Answer extends CallReply {
   record: RequestView;
 }
 

@@ -3,7 +3,7 @@ import { baseUrlOf } from '../contract/address.ts';
 import type { ClientGuide, Connection } from '../contract/clients/client-guide.ts';
 import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
 import { stepTexts } from '../contract/clients/step-texts.ts';
-import { say } from '../contract/coded.ts';
+import { formatMessage } from '../contract/coded.ts';
 import type { ConnectPreview } from '../contract/connect-views.ts';
 import { askYesNo } from './ask.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
@@ -63,7 +63,7 @@ async function print({ control, output }: VerbContext, guide: ClientGuide, flags
   const key = await chooseKey(control, flags.key).catch(() => null);
   const model = flags.model ?? (key && (await chooseModel(control, key).catch(() => null))) ?? 'MODEL';
   const steps = stepsOf(guide, { baseUrl: await connectionUrl(control), key: 'YOUR_KEY', model });
-  const shownSteps = steps.map((step) => ({ ...step, say: say(stepTexts, step.say) }));
+  const shownSteps = steps.map((step) => ({ ...step, say: formatMessage(stepTexts, step.say) }));
   const text = shownSteps.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
   output.show({ client: guide.id, steps: shownSteps }, text);
   if (!output.isJson)
@@ -90,7 +90,7 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
     output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);
   }
   const steps = stepsOf(guide, { baseUrl: await connectionUrl(control), key: 'YOUR_KEY', model });
-  for (const step of steps) if ('isWarning' in step && step.isWarning) output.note(say(stepTexts, step.say));
+  for (const step of steps) if ('isWarning' in step && step.isWarning) output.note(formatMessage(stepTexts, step.say));
   if (control.origin !== null && key.canReveal) {
     const { secret } = await control.execute({ type: 'key.reveal', id: key.id });
     output.note(await askModel({ origin: control.origin, secret, model }));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { jsonFormat } from '../connect/json-format.ts';
-import { readSettings, sectionOf } from './programs/settings-files.ts';
+import { readProgramSettings, sectionOf } from './programs/settings-files.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function examineToolSearch({ env }: Pick<Terminal, 'env'>, origin: 
   const home = env.HOME || homedir();
   const path = join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json');
   const reader = { readFile: (file: string) => readFile(file, 'utf8') };
-  const settings = sectionOf(await readSettings(reader, path, jsonFormat), 'env');
+  const settings = sectionOf(await readProgramSettings(reader, path, jsonFormat), 'env');
   const { ANTHROPIC_BASE_URL: baseUrl, ENABLE_TOOL_SEARCH: choice } = { ...env, ...settings };
   if (typeof baseUrl !== 'string' || choice || !isSameServer(baseUrl, origin)) return null;
   const remedy =

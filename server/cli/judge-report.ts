@@ -40,10 +40,10 @@ export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgem
 
 /** How many faults the program handled, and what it did with the others. */
 export function judgeSummary(judgements: readonly Judgement[]): string {
-  const coped = judgements.filter(({ result }) => result === 'ok').length;
+  const passed = judgements.filter(({ result }) => result === 'ok').length;
   const others = Object.entries(meanings).flatMap(([result, meaning]) => {
     const names = judgements.filter((each) => each.result === result).map(({ fault }) => fault);
     return names.length === 0 ? [] : [`${meaning}: ${names.join('; ')}.`];
   });
-  return [`The program coped with ${coped} of ${judgements.length} faults.`, ...others].join('\n');
+  return [`The program coped with ${passed} of ${judgements.length} faults.`, ...others].join('\n');
 }

@@ -1,11 +1,13 @@
 /** The verbs `put`, `enable`, `disable`, `move`, `limit`, `rotate` and `revoke`, which change a key, and `reveal`. */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
+import { hourMs } from '../contract/units.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
-import { type Expiry, expiryDate, expiryHelp, parseExpiry, parseSpan } from './moment.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { type Expiry, expiryDate, expiryHelp, parseDuration, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
@@ -141,7 +143,7 @@ function changesOf({ name, group, expires, models, limit, faults }: PutOptions):
 
 /** Returns hours. */
 function parseGrace(text: string): number {
-  const hours = parseSpan(text) / 3_600_000;
+  const hours = parseDuration(text) / hourMs;
   if (hours <= maxGraceHours) return hours;
   throw new InvalidArgumentError('At most 7d.');
 }

@@ -6,9 +6,9 @@ import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
 import { addKeyChanges, modelsChoice, modelsHelp } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
-import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './moment.ts';
 import { localTime, table, yesNo } from './output.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
+import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface CreateOptions {

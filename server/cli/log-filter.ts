@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestFilterInput } from '../contract/queries.ts';
 import type { Control } from './control.ts';
-import { parsePast } from './moment.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { LoggedRequest } from './request-rows.ts';
+import { parsePastTime } from './time-options.ts';
 
 export interface FilterOptions {
   key?: string;
@@ -29,8 +29,8 @@ export function addFilterOptions(command: Command): Command {
     .option('--status <code>', 'with this status: 429, or a class such as 5xx', parseStatus)
     .option('--errors', 'that failed')
     .option('--search <text>', 'with this text in ids, names, errors or captured bodies')
-    .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePast)
-    .option('--until <when>', 'before then', parsePast);
+    .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePastTime)
+    .option('--until <when>', 'before then', parsePastTime);
 }
 
 /** Throws a CliError for an empty time range. */

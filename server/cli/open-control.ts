@@ -9,7 +9,7 @@ import { CliError } from './programs/exit-codes.ts';
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) return openRemote(dataDir, claim.holder);
-  return { origin: null, ...controlOf(await openHere(claim, options), dataDir) };
+  return { origin: null, ...controlOf(await openEngineHere(claim, options), dataDir) };
 }
 
 /**
@@ -18,7 +18,7 @@ export async function openControl(dataDir: string, options: EngineOptions): Prom
 export async function openListening(dataDir: string, options: EngineOptions): Promise<ListeningControl> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) return openRemote(dataDir, claim.holder);
-  const engine = await openHere(claim, { ...options, listen: { host: '127.0.0.1', port: 0 } });
+  const engine = await openEngineHere(claim, { ...options, listen: { host: '127.0.0.1', port: 0 } });
   try {
     const address = await engine.gateway.start();
     await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
@@ -35,7 +35,7 @@ async function openRemote(dataDir: string, holder: InstanceInfo): Promise<Listen
   return openRemoteControl(dataDir, holder);
 }
 
-async function openHere(claim: ClaimedFolder, options: EngineOptions): Promise<Engine> {
+async function openEngineHere(claim: ClaimedFolder, options: EngineOptions): Promise<Engine> {
   const { openEngine } = await import('../engine/open-engine.ts');
   return openEngine(claim, options);
 }

@@ -11,7 +11,7 @@ interface Outbound {
   close(): Promise<void>;
 }
 
-export function openOutbound({ proxies }: Pick<Environment, 'proxies'>): Outbound {
+export function createOutbound({ proxies }: Pick<Environment, 'proxies'>): Outbound {
   const transport = createTransport({ proxies });
   return { fetch: createFetch(transport), close: () => transport.close() };
 }

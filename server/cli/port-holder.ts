@@ -61,7 +61,7 @@ async function findInProc(port: number): Promise<PortHolder | undefined> {
   const links = new Set(tables.flatMap((table) => parseProcNetTcp(table, port)).map((inode) => `socket:[${inode}]`));
   if (links.size === 0) return undefined;
   for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry) || !(await holdsOne(entry, links))) continue;
+    if (!/^\d+$/.test(entry) || !(await holdsSocket(entry, links))) continue;
     return { pid: Number(entry), name: await nameOf(entry) };
   }
   return undefined;
@@ -73,7 +73,7 @@ async function nameOf(pid: string): Promise<string> {
   return /^(node-)?MainThread$/.test(name) ? basename(await readlink(`/proc/${pid}/exe`)) : name;
 }
 
-async function holdsOne(pid: string, links: ReadonlySet<string>): Promise<boolean> {
+async function holdsSocket(pid: string, links: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
   // Other users' processes are not readable, and any process may have ended meanwhile.
   for (const descriptor of await readdir(folder).catch(() => [])) {

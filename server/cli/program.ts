@@ -15,7 +15,6 @@ import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
-import { addEndingOptions, type EndingFlags, readEnding } from './ending-options.ts';
 import { addEnvVerb } from './env.ts';
 import { addExamples, examples } from './examples.ts';
 import { addFaultVerbs } from './faults.ts';
@@ -34,6 +33,7 @@ import type { ServeOptions } from './serve.ts';
 import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
+import { addShutdownOptions, readShutdownTimes, type ShutdownFlags } from './shutdown-options.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { type LoadTeam, partFor, type TeamCommands } from './team.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
@@ -154,7 +154,7 @@ Signals:
   SIGTERM, SIGINT   stop when running requests have ended, or after the grace period; a second signal stops at once
   SIGHUP            read the file of --config and the secrets it refers to again`;
 
-interface ServeFlags extends EndingFlags {
+interface ServeFlags extends ShutdownFlags {
   port?: number;
   host?: string;
   dataDir?: string;
@@ -209,7 +209,7 @@ function addServe(program: Command, terminal: Terminal, loadTeam: LoadTeam): voi
     .option('--open', 'open the window in the browser')
     .option('--detach', 'continue in the background when ready; "sluice stop" stops it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout');
-  addEndingOptions(command)
+  addShutdownOptions(command)
     .addHelpText('after', serveHelp)
     .action(async (flags: ServeFlags) => {
       if (flags.detach) {
@@ -232,7 +232,7 @@ function serveOptions(flags: ServeFlags, { env }: Terminal): ServeOptions {
     configFile: flags.config,
     shared: flags.shared,
     cassette: cassette === undefined ? undefined : { folder: cassette, mode, pace },
-    ending: readEnding(flags),
+    shutdown: readShutdownTimes(flags),
     people: publicOrigin === undefined ? undefined : { publicOrigin, trustedProxies },
     open: flags.open ?? false,
     json: flags.json ?? false,

@@ -1,9 +1,9 @@
 /** Requests without a valid key, which appear in no list of requests. They reveal programs with a wrong key. */
+
 import type { RefusalView } from '../contract/request-views.ts';
+import { hourMs } from '../contract/units.ts';
 import type { Control } from './control.ts';
 import { localTime } from './output.ts';
-
-const hourMs = 3_600_000;
 
 export function recentRefusals(control: Control): Promise<RefusalView[]> {
   return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });

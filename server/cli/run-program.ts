@@ -1,5 +1,7 @@
 /** Starts a program with a key. A key that was created for the program is revoked when the program ends. */
+
 import { basename } from 'node:path';
+import { dayMs } from '../contract/units.ts';
 import { every } from '../ground/timers.ts';
 import type { Control, ListeningControl } from './control.ts';
 import { clientOrigin } from './env.ts';
@@ -77,8 +79,6 @@ function describeBypass(program: string): string {
   );
 }
 
-const dayMs = 24 * 3_600_000;
-
 /**
  * A new key expires within a day, in case this process is killed and cannot revoke it. While the program runs, the
  * expiry is extended.
@@ -92,19 +92,19 @@ async function keyFor(
     const { secret } = await control.execute({ type: 'key.reveal', id });
     return { id, secret, release: async () => {} };
   }
-  const inADay = () => new Date(Date.now() + dayMs).toISOString();
+  const tomorrow = () => new Date(Date.now() + dayMs).toISOString();
   const created = await control.execute({
     type: 'key.create',
     name: `${programName} (run)`,
     ...(group && { group }),
-    expiresAt: inADay(),
+    expiresAt: tomorrow(),
     keepSecret: false,
   });
   const keyId = created.key.id;
   const report = (error: unknown) =>
     output.note(`Key "${keyId}" stays until it expires: ${error instanceof Error ? error.message : String(error)}`);
   const renewal = every(() => {
-    control.execute({ type: 'key.update', id: keyId, changes: { expiresAt: inADay() } }).catch(report);
+    control.execute({ type: 'key.update', id: keyId, changes: { expiresAt: tomorrow() } }).catch(report);
   }, dayMs / 2);
   const release = async () => {
     clearInterval(renewal);

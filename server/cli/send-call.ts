@@ -13,14 +13,14 @@ export interface Call {
   body: string;
 }
 
-export interface Replied {
+export interface CallReply {
   requestId: string;
   status: number;
   body: string;
 }
 
 /** Rejects if the running Sluice cannot be reached or breaks off the connection. */
-export function sendCall({ origin, secret, method, path, headers, body }: Call): Promise<Replied> {
+export function sendCall({ origin, secret, method, path, headers, body }: Call): Promise<CallReply> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       `${origin}${path}`,

@@ -9,13 +9,13 @@ import { type Engine, openEngine } from '../engine/open-engine.ts';
 import type { PeopleOptions } from '../engine/team.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { version } from '../ground/version.ts';
-import { boundYoungGeneration } from './bound-young-generation.ts';
 import { notifyStarter } from './detach.ts';
-import { type Ending, endInOrder, longestEndMs } from './end-in-order.ts';
-import { inlineMore } from './inline-more.ts';
-import { letHeapGrow } from './let-heap-grow.ts';
+import { maxShutdownMs, type ShutdownTimes, shutDownGracefully } from './graceful-shutdown.ts';
+import { limitYoungGeneration } from './limit-young-generation.ts';
 import { openBrowser } from './open-browser.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { raiseHeapGrowth } from './raise-heap-growth.ts';
+import { raiseInliningLimit } from './raise-inlining-limit.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
 import { type LoadTeam, partFor } from './team.ts';
@@ -32,7 +32,7 @@ export interface ServeOptions {
   shared?: string | undefined;
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
-  ending: Ending;
+  shutdown: ShutdownTimes;
   /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
@@ -56,12 +56,12 @@ interface Address {
  */
 export async function serve(options: ServeOptions, terminal: Terminal, loadTeam: LoadTeam): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
-  // Without a listener, SIGHUP would end the process. `endInOrder` handles it once there is a configuration to read
+  // Without a listener, SIGHUP would end the process. `shutDownGracefully` handles it once there is a configuration to read
   // again.
   process.on('SIGHUP', () => {});
-  boundYoungGeneration();
-  letHeapGrow();
-  inlineMore();
+  limitYoungGeneration();
+  raiseHeapGrowth();
+  raiseInliningLimit();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   if (options.people) partFor('--public-url', await loadTeam());
   const shared =
@@ -98,12 +98,12 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
   await claim.lock.update({
     ...address,
     instanceId: engine.gateway.instanceId,
-    longestEndMs: longestEndMs(options.ending),
+    longestEndMs: maxShutdownMs(options.shutdown),
   });
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
-  endInOrder(
+  shutDownGracefully(
     cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,
-    options.ending,
+    options.shutdown,
     notice,
   );
   const ready = await describeStart(engine, options).catch(async (error: unknown) => {

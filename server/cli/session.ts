@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
-import { parsePast } from './moment.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
+import { parsePastTime } from './time-options.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface ListOptions {
@@ -24,7 +24,7 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .option('--key <id>', 'of this key')
     .option('--group <id>', 'of this group')
     .option('--client <user-agent>', 'of this client, as its user-agent names it')
-    .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePast)
+    .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePastTime)
     .option('--running', 'with a request that has not ended')
     .option('--stopped', 'whose requests are refused: stopped, or over their budget')
     .option('--limit <number>', 'the number of sessions', parseLimit, 20);

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { checkConfig, summarizeProblems } from '../config/check-config.ts';
-import { parseJson } from '../config/parse-json.ts';
+import { parseConfigJson } from '../config/parse-config-json.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
@@ -107,7 +107,7 @@ function parseConfig(json: string, source: string): { config: Config; removed: s
 
 function parse(json: string): unknown {
   try {
-    return parseJson(json);
+    return parseConfigJson(json);
   } catch (error) {
     throw new GatewayError('invalid_value', `This is not a configuration: ${describeFileProblem(error)}.`);
   }

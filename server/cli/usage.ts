@@ -3,8 +3,8 @@ import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import { limitCells } from './limit-option.ts';
-import { parsePast } from './moment.ts';
 import { type Output, table } from './output.ts';
+import { parsePastTime } from './time-options.ts';
 import type { Verbs } from './verb.ts';
 
 interface UsageOptions {
@@ -19,8 +19,8 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
     .command('usage')
     .description('show usage and cost')
     .addOption(new Option('--by <what>', 'one line for each').choices(usageDimensions).default('day'))
-    .option('--since <when>', 'a date, or a time span such as 30d', parsePast)
-    .option('--until <when>', 'the end, exclusive', parsePast)
+    .option('--since <when>', 'a date, or a time span such as 30d', parsePastTime)
+    .option('--until <when>', 'the end, exclusive', parsePastTime)
     .option('--limits', 'show the present usage of keys’ and groups’ limits instead');
   on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until, limits }) => {
     if (limits) return showLimits(control, output);

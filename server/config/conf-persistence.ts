@@ -10,7 +10,7 @@ import type { ConfigPersistence } from './persistence.ts';
  *
  * @param path ends in `.json`; its folder must exist
  */
-export function openConfPersistence(path: string): ConfigPersistence {
+export function createConfPersistence(path: string): ConfigPersistence {
   let conf: Conf | undefined;
   return createJsonFilePersistence(path, async (value) => {
     conf ??= await createConf(path);

@@ -7,7 +7,7 @@ import { createSerialQueue } from '../ground/serial-queue.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
 import type { ConfigRevision, ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { parseJson } from './parse-json.ts';
+import { parseConfigJson } from './parse-config-json.ts';
 import { notifyListeners } from './revisions.ts';
 
 /** A configuration file that a person or a deployment writes. Sluice never writes it. */
@@ -70,7 +70,7 @@ async function readConfig(path: string): Promise<{ config: Config; removed: stri
 
 function parse(path: string, text: string): unknown {
   try {
-    return parseJson(text);
+    return parseConfigJson(text);
   } catch (error) {
     throw refused(path, describeFileProblem(error));
   }

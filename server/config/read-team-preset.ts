@@ -4,7 +4,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
-import { parseJson } from './parse-json.ts';
+import { parseConfigJson } from './parse-config-json.ts';
 
 const largestPresetBytes = 1024 * 1024;
 
@@ -37,7 +37,7 @@ export function checkTeamPreset(value: unknown, source: string): TeamPreset {
 
 function parse(text: string, source: string): unknown {
   try {
-    return parseJson(text);
+    return parseConfigJson(text);
   } catch (error) {
     throw refused(source, describeFileProblem(error));
   }

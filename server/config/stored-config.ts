@@ -7,7 +7,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
-import { parseJson } from './parse-json.ts';
+import { parseConfigJson } from './parse-config-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 interface StoredConfig {
@@ -80,7 +80,7 @@ function readBackup(path: string): Backup | undefined {
   if (!existsSync(backup)) return undefined;
   let value: unknown;
   const checked = checkStored(backup, () => {
-    value = parseJson(readFileSync(backup, 'utf8'));
+    value = parseConfigJson(readFileSync(backup, 'utf8'));
     return value;
   });
   if (checked?.kind !== 'good') return undefined;

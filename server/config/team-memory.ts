@@ -8,7 +8,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { parseJson } from './parse-json.ts';
+import { parseConfigJson } from './parse-config-json.ts';
 
 const memorySchema = z.strictObject({
   version: z.literal(1),
@@ -57,7 +57,7 @@ export function openTeamMemory(path: string | null, notice: (line: string) => vo
 function readMemory(path: string, notice: (line: string) => void): { memory: TeamMemory; removed: string[] } {
   const empty = { memory: nothing, removed: [] };
   try {
-    const written = parseJson(readFileSync(path, 'utf8'));
+    const written = parseConfigJson(readFileSync(path, 'utf8'));
     const { version: _, ...memory } = memorySchema.parse(written);
     const removed = isObject(written) ? describeRemovedFields(written.imported, `the imported preset of ${path}`) : [];
     return { memory, removed };

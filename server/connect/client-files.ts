@@ -4,10 +4,10 @@
  */
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
-import type { ConfigFormat, Settings } from './config-format.ts';
+import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat, jsonListFormat } from './json-format.ts';
-import { withAdded, withEntry } from './merge-settings.ts';
+import { mergeSettings, withEntry } from './merge-settings.ts';
 import { tomlFormat } from './toml-format.ts';
 import { yamlFormat, yamlListFormat } from './yaml-format.ts';
 
@@ -29,8 +29,8 @@ export interface ClientFile {
   /** The first that exists is used, otherwise the last. */
   names: readonly [string, ...string[]];
   format: ConfigFormat;
-  /** The file's settings with those that make the client use Sluice. Throws SettingsInTheWay. */
-  connect(settings: Settings, wanted: WantedConnection): Settings;
+  /** The file's settings with those that make the client use Sluice. Throws SettingsConflict. */
+  connect(settings: ClientSettings, wanted: WantedConnection): ClientSettings;
 }
 
 export interface ConfigurableClient {
@@ -70,7 +70,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: tomlFormat,
         connect(settings, { baseUrl, model }) {
           const sluice = { name: 'Sluice', base_url: baseUrl, env_key: ownVariable, wire_api: 'responses' };
-          return withAdded(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
+          return mergeSettings(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
         },
       },
     ],
@@ -90,7 +90,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
           const models = { ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model };
           // Behind an address other than Anthropic's, it would otherwise send the tools of all MCP servers each time.
           const search = { ENABLE_TOOL_SEARCH: (isObject(settings.env) && settings.env.ENABLE_TOOL_SEARCH) || 'true' };
-          return withAdded(settings, { env: { ...base, ...models, ...search } });
+          return mergeSettings(settings, { env: { ...base, ...models, ...search } });
         },
       },
     ],
@@ -105,13 +105,14 @@ export const configurableClients: readonly ConfigurableClient[] = [
         names: ['settings.json'],
         format: jsonFormat,
         connect: (settings, { model }) =>
-          withAdded(settings, { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+          mergeSettings(settings, { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
       },
       {
         folder: '.gemini',
         names: ['.env'],
         format: dotenvFormat,
-        connect: (settings, { baseUrl }) => withAdded(settings, { GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl) }),
+        connect: (settings, { baseUrl }) =>
+          mergeSettings(settings, { GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl) }),
       },
     ],
   },
@@ -128,7 +129,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
         connect(settings, { baseUrl, model }) {
           const options = { baseURL: baseUrl, apiKey: `{env:${ownVariable}}` };
           const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
-          return withAdded(settings, { model: `sluice/${model}`, provider: { sluice } });
+          return mergeSettings(settings, { model: `sluice/${model}`, provider: { sluice } });
         },
       },
     ],
@@ -158,7 +159,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: jsonFormat,
         connect(settings, { baseUrl, model }) {
           const sluice = { api_url: baseUrl, available_models: [{ name: model, max_tokens: contextTokens }] };
-          return withAdded(settings, { language_models: { openai_compatible: { Sluice: sluice } } });
+          return mergeSettings(settings, { language_models: { openai_compatible: { Sluice: sluice } } });
         },
       },
     ],
@@ -187,7 +188,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
         names: ['.aider.conf.yml'],
         format: yamlFormat,
         connect: (settings, { baseUrl, model }) =>
-          withAdded(settings, {
+          mergeSettings(settings, {
             'openai-api-base': baseUrl,
             model: `openai/${model}`,
             // Otherwise Aider uses a cheaper model of its own choice, which the key may not be allowed to use.
@@ -215,14 +216,14 @@ export const configurableClients: readonly ConfigurableClient[] = [
 ];
 
 /** Aider calls through openai-python and with its `user-agent`. The settings under this name apply to all models. */
-function nameAider({ entries }: Settings): Settings {
-  const isForAll = ({ name }: Settings) => name === 'aider/extra_params';
+function nameAider({ entries }: ClientSettings): ClientSettings {
+  const isForAll = ({ name }: ClientSettings) => name === 'aider/extra_params';
   const present = Array.isArray(entries) ? entries.filter(isObject).find(isForAll) : undefined;
   const added = { name: 'aider/extra_params', extra_params: { extra_headers: { 'X-Title': 'Aider' } } };
-  return { entries: withEntry(entries, withAdded(present ?? {}, added), isForAll) };
+  return { entries: withEntry(entries, mergeSettings(present ?? {}, added), isForAll) };
 }
 
-function connectLibreChat(settings: Settings, { baseUrl, model }: WantedConnection): Settings {
+function connectLibreChat(settings: ClientSettings, { baseUrl, model }: WantedConnection): ClientSettings {
   const entry = {
     name: 'Sluice',
     apiKey: `\${${ownVariable}}`,
@@ -230,29 +231,29 @@ function connectLibreChat(settings: Settings, { baseUrl, model }: WantedConnecti
     models: { default: [model], fetch: true },
     headers: { 'X-Title': 'LibreChat' },
   };
-  const added = withAdded({ version: '1.3.0', ...settings }, { endpoints: {} });
-  const { custom } = added.endpoints as Settings;
-  return withAdded(added, { endpoints: { custom: withEntry(custom, entry, ({ name }) => name === entry.name) } });
+  const added = mergeSettings({ version: '1.3.0', ...settings }, { endpoints: {} });
+  const { custom } = added.endpoints as ClientSettings;
+  return mergeSettings(added, { endpoints: { custom: withEntry(custom, entry, ({ name }) => name === entry.name) } });
 }
 
 /** The file that "Chat: Open Language Models (JSON)" opens. */
-function connectCopilot(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
+function connectCopilot(settings: ClientSettings, { baseUrl, model, secret }: WantedConnection): ClientSettings {
   const entry = copilotProvider({ baseUrl, key: secret, model });
   return { entries: withEntry(settings.entries, entry, ({ name }) => name === entry.name) };
 }
 
-function connectQwen(settings: Settings, { baseUrl, model }: WantedConnection): Settings {
+function connectQwen(settings: ClientSettings, { baseUrl, model }: WantedConnection): ClientSettings {
   const entry = { id: model, name: `${model} (Sluice)`, baseUrl, envKey: ownVariable };
   const rest = { security: { auth: { selectedType: 'openai' } }, model: { name: model } };
-  const added = withAdded(settings, { modelProviders: {}, ...rest });
+  const added = mergeSettings(settings, { modelProviders: {}, ...rest });
   const { modelProviders } = added;
-  const { openai }: Settings = { ...(modelProviders as Settings) };
+  const { openai }: ClientSettings = { ...(modelProviders as ClientSettings) };
   // Qwen Code uses the first of two models with the same name.
   const list = withEntry(openai, entry, ({ id, envKey }) => id === model || envKey === ownVariable);
-  return withAdded(added, { modelProviders: { openai: list } });
+  return mergeSettings(added, { modelProviders: { openai: list } });
 }
 
-function connectContinue(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
+function connectContinue(settings: ClientSettings, { baseUrl, model, secret }: WantedConnection): ClientSettings {
   const entry = {
     name: 'Sluice',
     provider: 'openai',

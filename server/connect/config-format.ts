@@ -3,16 +3,16 @@
  * text.
  */
 
-export type Settings = Record<string, unknown>;
+export type ClientSettings = Record<string, unknown>;
 
 export interface ConfigFormat {
   /** Throws ConfigSyntaxError for invalid syntax. An empty text contains no settings. */
-  parse(text: string): Settings;
+  parse(text: string): ClientSettings;
   /**
    * The text with the given settings. Comments, order and layout of unchanged parts are preserved. `settings` must come
    * from `parse` of the same text, with some values replaced, added or removed.
    */
-  rewrite(text: string, settings: Settings): string;
+  rewrite(text: string, settings: ClientSettings): string;
 }
 
 /** A configuration file that its own client could not read either. The message never quotes the file. */

@@ -81,7 +81,7 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
       refuseChanged(planned, fingerprint);
       const { keyId, model } = wanted;
       const head = { client: planned.client.id, appliedAt: ports.now(), keyId, model };
-      await carryOut(planned, store, head);
+      await applyPlans(planned, store, head);
     },
     async undo(client, fingerprint) {
       const planned = await planUndo(client);
@@ -137,7 +137,7 @@ function refuseChanged(planned: Planned, fingerprint: string): void {
 }
 
 /** Stores the record before writing, so that every write can be undone. */
-async function carryOut(
+async function applyPlans(
   { plans, earlier }: Planned,
   store: AppliedStore,
   head: Omit<AppliedRecord, 'files'>,
@@ -153,7 +153,7 @@ async function carryOut(
   try {
     for (const plan of plans) madeFolders.push(await writePlan(plan));
   } catch (error) {
-    for (const { now } of plans.slice(0, madeFolders.length)) await putBack(now);
+    for (const { now } of plans.slice(0, madeFolders.length)) await restoreFile(now);
     await (earlier ? store.write(earlier) : store.remove(head.client));
     throw error;
   }
@@ -168,7 +168,7 @@ async function writePlan({ now, after, mode, madeFolder }: FilePlan): Promise<st
   return null;
 }
 
-async function putBack(file: HomeFile): Promise<void> {
+async function restoreFile(file: HomeFile): Promise<void> {
   if (file.text === null) await removeHomeFile(file, null);
   else await writeHomeFile(file, file.text, file.mode ?? 0o600);
 }

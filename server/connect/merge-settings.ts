@@ -1,28 +1,28 @@
 /** Merges settings into others, and reverts that. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../contract/is-object.ts';
-import type { Settings } from './config-format.ts';
+import type { ClientSettings } from './config-format.ts';
 
 /** A setting that must become a section already holds a plain value. */
-export class SettingsInTheWay extends Error {
-  override readonly name = 'SettingsInTheWay';
+export class SettingsConflict extends Error {
+  override readonly name = 'SettingsConflict';
 }
 
-/** The settings with additions: sections are merged, other values are replaced. Throws SettingsInTheWay. */
-export function withAdded(settings: Settings, additions: Settings): Settings {
+/** The settings with additions: sections are merged, other values are replaced. Throws SettingsConflict. */
+export function mergeSettings(settings: ClientSettings, additions: ClientSettings): ClientSettings {
   const merged = { ...settings };
   for (const [name, value] of Object.entries(additions)) {
     const before = settings[name];
     if (!isObject(value)) merged[name] = value;
-    else if (before === undefined || isObject(before)) merged[name] = withAdded(before ?? {}, value);
-    else throw new SettingsInTheWay(name);
+    else if (before === undefined || isObject(before)) merged[name] = mergeSettings(before ?? {}, value);
+    else throw new SettingsConflict(name);
   }
   return merged;
 }
 
-/** The list with the entry in place of the one that matches by `isSame`, or appended. Throws SettingsInTheWay. */
-export function withEntry(list: unknown, entry: Settings, isSame: (entry: Settings) => boolean): unknown[] {
-  if (list !== undefined && !Array.isArray(list)) throw new SettingsInTheWay('list');
+/** The list with the entry in place of the one that matches by `isSame`, or appended. Throws SettingsConflict. */
+export function withEntry(list: unknown, entry: ClientSettings, isSame: (entry: ClientSettings) => boolean): unknown[] {
+  if (list !== undefined && !Array.isArray(list)) throw new SettingsConflict('list');
   const entries: unknown[] = list ?? [];
   const index = entries.findIndex((each) => isObject(each) && isSame(each));
   return index === -1 ? [...entries, entry] : entries.with(index, entry);
@@ -32,12 +32,16 @@ export function withEntry(list: unknown, entry: Settings, isSame: (entry: Settin
  * Reverts the change from `before` to `applied` in the current settings. Later changes by others stay, even to the same
  * settings.
  */
-export function takenBack(current: Settings, applied: Settings, before: Settings): Settings {
-  return objectTakenBack(current, applied, before);
+export function revertSettings(
+  current: ClientSettings,
+  applied: ClientSettings,
+  before: ClientSettings,
+): ClientSettings {
+  return revertObject(current, applied, before);
 }
 
-function objectTakenBack(current: Settings, applied: Settings, before: Settings): Settings {
-  const result: Settings = {};
+function revertObject(current: ClientSettings, applied: ClientSettings, before: ClientSettings): ClientSettings {
+  const result: ClientSettings = {};
   for (const name of new Set([...Object.keys(current), ...Object.keys(before)])) {
     const value = valueTakenBack(current[name], applied[name], before[name]);
     if (value !== undefined) result[name] = value;
@@ -49,7 +53,7 @@ function valueTakenBack(current: unknown, applied: unknown, before: unknown): un
   if (isDeepStrictEqual(current, applied)) return before;
   if (isDeepStrictEqual(applied, before)) return current;
   if (isObject(current) && isObject(applied) && (before === undefined || isObject(before))) {
-    const remaining = objectTakenBack(current, applied, before ?? {});
+    const remaining = revertObject(current, applied, before ?? {});
     // A section that did not exist before is removed with the last of its settings.
     return before === undefined && Object.keys(remaining).length === 0 ? undefined : remaining;
   }

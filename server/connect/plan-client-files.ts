@@ -6,7 +6,7 @@ import type { AppliedFile, AppliedRecord } from './applied-store.ts';
 import type { ClientFile, WantedConnection } from './client-files.ts';
 import { ConfigSyntaxError } from './config-format.ts';
 import { type HomeFile, readHomeFile } from './home-file.ts';
-import { SettingsInTheWay } from './merge-settings.ts';
+import { SettingsConflict } from './merge-settings.ts';
 import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
 
 /** The planned change of one file. `after` null: it is removed. */
@@ -85,7 +85,7 @@ function withReason<Result>({ shown: path }: HomeFile, action: () => Result): Re
     if (error instanceof ConfigSyntaxError) {
       throw controlError('conflict', { code: 'client-file-broken', path, line: error.line });
     }
-    if (error instanceof SettingsInTheWay || error instanceof UneditableConfig) {
+    if (error instanceof SettingsConflict || error instanceof UneditableConfig) {
       throw controlError('conflict', { code: 'client-file-uneditable', path });
     }
     throw error;

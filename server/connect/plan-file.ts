@@ -1,9 +1,9 @@
 /** Computes the new text of one configuration file: with Sluice's settings, or without them. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientFile, WantedConnection } from './client-files.ts';
-import type { ConfigFormat, Settings } from './config-format.ts';
+import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { mergeLines } from './merge-lines.ts';
-import { takenBack } from './merge-settings.ts';
+import { revertSettings } from './merge-settings.ts';
 
 /** Editing the file would change more than Sluice's settings. */
 export class UneditableConfig extends Error {
@@ -12,7 +12,7 @@ export class UneditableConfig extends Error {
 
 const byteOrderMark = '\uFEFF';
 
-/** The file's text with Sluice's settings. Throws ConfigSyntaxError, SettingsInTheWay or UneditableConfig. */
+/** The file's text with Sluice's settings. Throws ConfigSyntaxError, SettingsConflict or UneditableConfig. */
 export function connectedText(file: ClientFile, text: string | null, wanted: WantedConnection): string {
   return inText(text ?? '', (content) => {
     const settings = file.connect(file.format.parse(content), wanted);
@@ -38,7 +38,11 @@ export function disconnectedText(
 ): string | null {
   if (current === applied) return before;
   const text = inText(current, (content) => {
-    const settings = takenBack(format.parse(content), format.parse(plain(applied)), format.parse(plain(before ?? '')));
+    const settings = revertSettings(
+      format.parse(content),
+      format.parse(plain(applied)),
+      format.parse(plain(before ?? '')),
+    );
     const merged = mergeLines(content, plain(applied), plain(before ?? ''));
     if (merged !== null && holds(format, merged, settings)) return merged;
     return checked(format, format.rewrite(content, settings), settings);
@@ -55,12 +59,12 @@ function inText(text: string, change: (content: string) => string): string {
   return text.startsWith(byteOrderMark) ? byteOrderMark + change(text.slice(1)) : change(text);
 }
 
-function checked(format: ConfigFormat, text: string, settings: Settings): string {
+function checked(format: ConfigFormat, text: string, settings: ClientSettings): string {
   if (!holds(format, text, settings)) throw new UneditableConfig();
   return text;
 }
 
-function holds(format: ConfigFormat, text: string, settings: Settings): boolean {
+function holds(format: ConfigFormat, text: string, settings: ClientSettings): boolean {
   try {
     return isDeepStrictEqual(format.parse(text), settings);
   } catch {

@@ -1,7 +1,7 @@
 /** Computes the differences between two states of a file's settings, as edits of single values. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../contract/is-object.ts';
-import type { Settings } from './config-format.ts';
+import type { ClientSettings } from './config-format.ts';
 
 export type SettingsPath = readonly (string | number)[];
 
@@ -12,11 +12,11 @@ export interface SettingsEdit {
 }
 
 /** The smallest number of edits from one state to the other, to be made in this order. */
-export function editsBetween(before: Settings, after: Settings): SettingsEdit[] {
+export function editsBetween(before: ClientSettings, after: ClientSettings): SettingsEdit[] {
   return objectEdits(before, after, []);
 }
 
-function objectEdits(before: Settings, after: Settings, path: SettingsPath): SettingsEdit[] {
+function objectEdits(before: ClientSettings, after: ClientSettings, path: SettingsPath): SettingsEdit[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => valueEdits(before[name], after[name], [...path, name]));
 }

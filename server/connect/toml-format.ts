@@ -1,6 +1,6 @@
 import { parse, patch, stringify } from '@decimalturn/toml-patch';
 import { isObject } from '../contract/is-object.ts';
-import { type ConfigFormat, ConfigSyntaxError, type Settings } from './config-format.ts';
+import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 import { editsBetween, type SettingsPath } from './settings-edits.ts';
 
 export const tomlFormat: ConfigFormat = {
@@ -16,7 +16,7 @@ export const tomlFormat: ConfigFormat = {
     const added = newTables(before, settings);
     const patched = patch(
       text,
-      added.reduce<Settings>((rest, { path }) => withoutSetting(rest, path), settings),
+      added.reduce<ClientSettings>((rest, { path }) => withoutSetting(rest, path), settings),
     );
     const blocks = added.map(({ path, table }) => `[${path.map(keyOf).join('.')}]\n${stringify(table).trimEnd()}\n`);
     return [patched === '' ? '' : `${patched.trimEnd()}\n`, ...blocks].filter((part) => part !== '').join('\n');
@@ -24,7 +24,7 @@ export const tomlFormat: ConfigFormat = {
 };
 
 /** Adds the prototype of other objects, which `parse` omits, so that tables can be compared with them. */
-function plainTable(table: Settings): Settings {
+function plainTable(table: ClientSettings): ClientSettings {
   return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, plainValue(value)]));
 }
 
@@ -39,11 +39,11 @@ function lineOf(error: unknown): number {
 
 interface NewTable {
   path: string[];
-  table: Settings;
+  table: ClientSettings;
 }
 
 /** New tables. `patch` would write them as one line at the top, whereas people write them as separate blocks. */
-function newTables(before: Settings, after: Settings): NewTable[] {
+function newTables(before: ClientSettings, after: ClientSettings): NewTable[] {
   return editsBetween(before, after).flatMap(({ path, value }) => tablesIn(path.map(String), value));
 }
 
@@ -55,7 +55,7 @@ function tablesIn(path: string[], value: unknown): NewTable[] {
 }
 
 /** The settings without one table, and without its parents if they are then empty. */
-function withoutSetting(settings: Settings, [name, ...rest]: SettingsPath): Settings {
+function withoutSetting(settings: ClientSettings, [name, ...rest]: SettingsPath): ClientSettings {
   const { [String(name)]: inner, ...others } = settings;
   if (rest.length === 0 || !isObject(inner)) return others;
   const remaining = withoutSetting(inner, rest);

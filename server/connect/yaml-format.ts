@@ -29,7 +29,7 @@ export const yamlListFormat: ConfigFormat = {
 
 function rewritten(text: string, value: unknown, edits: readonly SettingsEdit[]): string {
   const edited = edits.reduce<string | null>((current, edit) => current && withEdit(current, edit), text || '\n');
-  return edited !== null && holds(edited, value) ? edited.trimStart() : printedAnew(text, edits);
+  return edited !== null && holds(edited, value) ? edited.trimStart() : reprinted(text, edits);
 }
 
 function read(text: string): Document {
@@ -83,7 +83,7 @@ function withLines(text: string, at: number, lines: string): string {
   return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${lines}${text.slice(at)}`;
 }
 
-function printedAnew(text: string, edits: readonly SettingsEdit[]): string {
+function reprinted(text: string, edits: readonly SettingsEdit[]): string {
   const document = read(text);
   for (const { path, value } of edits) {
     if (value === undefined) document.deleteIn(path);

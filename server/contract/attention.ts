@@ -1,8 +1,10 @@
 /** Which keys and groups need a person's attention. Pure. */
+
 import type { LimitMeter } from './limits.ts';
+import { dayMs } from './units.ts';
 
 /** How long before it expires a key is spoken of. */
-const noticeMs = 7 * 86_400_000;
+const noticeMs = 7 * dayMs;
 /** From this share on a budget is spoken of, as the engine does. */
 const noticeShare = 0.8;
 

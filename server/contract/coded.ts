@@ -9,6 +9,9 @@ export type Coded<Codes, Code extends keyof Codes = keyof Codes> = {
 /** One language: a text for each code. */
 export type TextsOf<Codes> = { readonly [Code in keyof Codes]: (value: Codes[Code]) => string };
 
-export function say<Codes, Code extends keyof Codes>(texts: TextsOf<Codes>, value: Coded<Codes, Code>): string {
+export function formatMessage<Codes, Code extends keyof Codes>(
+  texts: TextsOf<Codes>,
+  value: Coded<Codes, Code>,
+): string {
   return texts[value.code](value);
 }

@@ -10,7 +10,7 @@ type Stored = Record<string, unknown>;
 type Migration = (stored: Stored) => Stored;
 
 /** Migrations by the version from which they start. A change of the format adds one and raises `configVersion`. */
-export const migrations: Readonly<Record<number, Migration>> = {
+export const configMigrations: Readonly<Record<number, Migration>> = {
   // Version 2 has fewer fields. They are dropped at every version, since a person may have written the number alone.
   1: (stored) => stored,
 };
@@ -21,7 +21,11 @@ type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; ve
  * Migrates a stored value to the current version, without the fields of removed features. A value without a known
  * version keeps what it says; the schema refuses it.
  */
-export function migrateConfig(value: unknown, steps = migrations, newest: number = configVersion): MigrationResult {
+export function migrateConfig(
+  value: unknown,
+  steps = configMigrations,
+  newest: number = configVersion,
+): MigrationResult {
   const version = versionOf(value);
   if (version === undefined) return { kind: 'ready', value };
   if (version > newest) return { kind: 'too-new', version };

@@ -1,8 +1,10 @@
 /** How a group's requests are attempted: timeouts, retries and fallbacks, and the handling of broken streams. */
+
 import { z } from 'zod';
+import { dayMs } from './units.ts';
 
 /** At most one day. */
-export const milliseconds = z.number().int().positive().max(86_400_000);
+export const milliseconds = z.number().int().positive().max(dayMs);
 
 /** Timeouts for the phases of an attempt, in milliseconds. Absent values are taken from `defaultTimeouts`. */
 export const timeoutsSchema = z.strictObject({
@@ -61,7 +63,7 @@ export const policySchema = z.strictObject({
   /** `resume`: if a text stream breaks midway, another target is asked and the missing rest is sent to the client. */
   rescue: z.enum(['off', 'resume']).default('resume'),
   /** After this time without content, a second target is asked in parallel and the first answer is used. 0: never. */
-  hedgeAfterMs: z.number().int().min(0).max(86_400_000).default(0),
+  hedgeAfterMs: z.number().int().min(0).max(dayMs).default(0),
   /**
    * A request that makes something (a video, an image, a batch, a response in the background) is not repeated if the provider may
    * have made it and its answer was lost: the client is told. True: it is repeated like any other, and may be made and billed

@@ -101,7 +101,7 @@ export interface ControlPlane {
    */
   followTeam(): Promise<void>;
   /** The event loop was blocked and is running again. */
-  stoodStill(standstill: Omit<StandstillView, 'count'>): void;
+  reportStandstill(standstill: Omit<StandstillView, 'count'>): void;
   /** The status has changed without a command. */
   statusChanged(): void;
   /** The provider's discovered models have changed. */
@@ -169,7 +169,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         ),
       ),
     ...createNotifiers(hub, log),
-    stoodStill(latest) {
+    reportStandstill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
       hub.emit({ type: 'standstill', standstill });

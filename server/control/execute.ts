@@ -201,7 +201,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       await ports.people?.note({ command, by, changes: [] });
       return shown ? shown(command.type, result) : result;
     }
-    return ports.inTurn(() => carryOut(ports, command, by));
+    return ports.inTurn(() => applyChange(ports, command, by));
   };
   // Safe, because the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
@@ -233,7 +233,7 @@ function refuseReadOnly({ readOnly }: ConfigStore): void {
   if (readOnly) throw controlError('read_only', { code: 'read-only' });
 }
 
-async function carryOut(
+async function applyChange(
   ports: ExecutePorts,
   command: CommandMap[ChangeType],
   by: Caller | undefined,

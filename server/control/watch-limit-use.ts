@@ -6,7 +6,7 @@ type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
 
 const everyMs = 1_000;
 /** With more keys and groups than this, each is checked less often than once a second. */
-const perLook = 500;
+const checksPerSecond = 500;
 
 /** Reports changes in the use of limits, checking keys and groups in turn. Returns the function that stops it. */
 export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (use: LimitUse) => void): () => void {
@@ -17,14 +17,14 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (u
   const changedMeters = (): LimitUse => {
     const changed: LimitUse = { keys: {}, groups: {} };
     const all = views.limited();
-    for (const subject of all.slice(position, position + perLook)) {
+    for (const subject of all.slice(position, position + checksPerSecond)) {
       const meters = views.meters(subject);
       const name = `${subject.scope} ${subject.id}`;
       const text = JSON.stringify(meters);
       if (text !== before.get(name)) changed[`${subject.scope}s`][subject.id] = meters;
       current.set(name, text);
     }
-    position += perLook;
+    position += checksPerSecond;
     if (position >= all.length) {
       position = 0;
       before = current;

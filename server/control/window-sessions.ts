@@ -2,12 +2,13 @@
  * Sessions of browsers signed in to the window. A session's secret is in the browser's cookie; its hash is stored on
  * disk.
  */
+
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { dayMs } from '../contract/units.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 
-const dayMs = 86_400_000;
 /** A session expires after this time without use. */
 export const sessionIdleMs = 30 * dayMs;
 /** The precision at which last uses are stored, so that they cause at most one write a day. */

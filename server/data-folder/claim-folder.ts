@@ -29,7 +29,7 @@ export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { ho
     const lock = await acquireInstanceLock(folder.path);
     return 'holder' in lock
       ? lock
-      : { folder, lock: new PatientLock(folder.path, { lock, fallback: null }), fallbackFolder: null };
+      : { folder, lock: new DeferredLock(folder.path, { lock, fallback: null }), fallbackFolder: null };
   } catch (error) {
     if (!(error instanceof UnwritableFolder)) throw error;
     return claimUnwritable({ ...folder, problem: folder.problem ?? error.reason });
@@ -39,7 +39,7 @@ export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { ho
 async function claimUnwritable(folder: DataFolder): Promise<ClaimedFolder | { holder: InstanceInfo }> {
   const fallback = await acquireFallbackLock(folder.path);
   if (fallback && 'holder' in fallback) return fallback;
-  const lock = new PatientLock(folder.path, { lock: null, fallback });
+  const lock = new DeferredLock(folder.path, { lock: null, fallback });
   return { folder, lock, fallbackFolder: fallback?.folder ?? null };
 }
 
@@ -48,7 +48,7 @@ const retryMs = 10_000;
 /**
  * A lock whose file may be unwritable for a while. Until it is written, the fallback lock keeps other instances away.
  */
-class PatientLock implements InstanceLock {
+class DeferredLock implements InstanceLock {
   readonly #dataDir: string;
   readonly #fallback: InstanceLock | null;
   #lock: InstanceLock | null;

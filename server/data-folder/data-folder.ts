@@ -20,8 +20,8 @@ export interface DataFolder {
 }
 
 /** Marks a folder whose content may be deleted, for Sluice and for backup programs (bford.info/cachedir). */
-const throwAwayTag = 'CACHEDIR.TAG';
-const throwAwayTagText =
+const cacheDirTag = 'CACHEDIR.TAG';
+const cacheDirTagText =
   'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
 
 /** The names of all files in a data folder; other files in it are not touched. */
@@ -84,9 +84,9 @@ function isFolder(path: string): boolean {
 
 /** Removes uploads and temporary files left by a killed process. Requires the instance lock. */
 export function removeLeftovers({ path, tmpPath }: DataFolder): void {
-  if (existsSync(join(tmpPath, throwAwayTag))) {
+  if (existsSync(join(tmpPath, cacheDirTag))) {
     for (const name of readdirSync(tmpPath)) {
-      if (name !== throwAwayTag) rmSync(join(tmpPath, name), { recursive: true, force: true });
+      if (name !== cacheDirTag) rmSync(join(tmpPath, name), { recursive: true, force: true });
     }
   }
   for (const name of readdirSync(path)) {
@@ -113,7 +113,7 @@ function makeFolder(path: string): void {
 /** Tags only a folder that it creates: an existing one may contain other files and must never be emptied. */
 function prepareTmp(tmpPath: string): void {
   makeFolder(tmpPath);
-  if (readdirSync(tmpPath).length === 0) writeFileSync(join(tmpPath, throwAwayTag), throwAwayTagText);
+  if (readdirSync(tmpPath).length === 0) writeFileSync(join(tmpPath, cacheDirTag), cacheDirTagText);
 }
 
 /** `conf` and `writeFileDurably` name temporary files `NAME.tmp-` followed by 16 digits. */
@@ -132,7 +132,7 @@ function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
   const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  const open = all.flatMap((each) => closeToOthers(each) ?? []);
+  const open = all.flatMap((each) => makePrivate(each) ?? []);
   // As Kubernetes makes a volume of a pod with `fsGroup`, which is root's (mode 2777).
   if (isOpenToOthers(path)) open.push(`Choose a folder in ${path} with --data-dir: Sluice makes it for itself alone.`);
   return [...open, ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
@@ -142,7 +142,7 @@ function isOpenToOthers(path: string): boolean {
   return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & othersBits) !== 0;
 }
 
-function closeToOthers(path: string): string | undefined {
+function makePrivate(path: string): string | undefined {
   try {
     if (isOpenToOthers(path)) chmodSync(path, statSync(path).mode & 0o700);
     return undefined;

@@ -12,7 +12,7 @@ const healthSchema = z.object({ instance: z.string() });
  * Errors that do not mean that the instance has ended. A process without free file descriptors accepts a connection and
  * closes it at once (ECONNRESET or EPIPE here); the other codes mean that this process itself has none left.
  */
-const signsOfLife = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
+const aliveErrorCodes = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
 
 /**
  * Whether `GET /healthz` at this address returns the given instance. A process that accepts a connection but does not
@@ -34,7 +34,7 @@ export function answersAsInstance(
       response.on('error', () => resolve(false));
     });
     request.on('socket', (socket) => socket.on('connect', () => (isConnected = true)));
-    request.on('error', (error) => resolve(signsOfLife.has(systemErrorCode(error) ?? '')));
+    request.on('error', (error) => resolve(aliveErrorCodes.has(systemErrorCode(error) ?? '')));
     const timer = after(() => {
       resolve(isConnected);
       request.destroy();

@@ -6,15 +6,15 @@ import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteControl } from '../control/changes/check-cassette.ts';
-import type { CassetteDeck, CassetteDecks } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteDeck, CassetteSource } from '../exchange/cassette/cassette-deck.ts';
 import type { GatewayPorts } from './ports.ts';
 
-interface GatewayCassettes extends CassetteDecks, CassetteControl {
+interface GatewayCassettes extends CassetteSource, CassetteControl {
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }
 
-export function openCassettes({
+export function createCassettes({
   config,
   cassette,
   log,

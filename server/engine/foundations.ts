@@ -1,5 +1,5 @@
 /** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
-import { openAnswerCache } from '../cache/open-answer-cache.ts';
+import { createAnswerCache } from '../cache/create-answer-cache.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
@@ -12,7 +12,7 @@ import type { Target } from '../routing/snapshot.ts';
 import { openLocalStore } from '../store/local-store.ts';
 import { createAuthorities } from '../transport/authorities.ts';
 import { createTransport } from '../transport/create-transport.ts';
-import { openCassettes } from './cassettes.ts';
+import { createCassettes } from './cassettes.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /** Targets are compared by the price of this request; each model is charged only for the quantities that it bills. */
@@ -43,8 +43,8 @@ export async function openFoundations({
   });
   const store = await openStore({ dataDir, log, settings });
   const sessions = new SessionTracker(store.ledger);
-  const cache = openAnswerCache(config);
-  const cassettes = openCassettes({ config, log, cassette });
+  const cache = createAnswerCache(config);
+  const cassettes = createCassettes({ config, log, cassette });
   const health = new HealthTracker({ nowMs: () => performance.now() });
   const prices = followPrices(config, costsNothing);
   const typicalPrice = ({ provider, model }: Target) =>

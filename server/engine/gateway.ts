@@ -15,8 +15,8 @@ import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
 import { startAwakeClock } from '../ground/awake-clock.ts';
-import { LoopWatch } from '../ground/loop-watch.ts';
-import { descriptorLimit } from '../ground/machine-shortage.ts';
+import { EventLoopMonitor } from '../ground/event-loop-monitor.ts';
+import { descriptorLimit } from '../ground/resource-exhaustion.ts';
 import { version } from '../ground/version.ts';
 import { Admission } from '../http/admission.ts';
 import type { ApiPorts } from '../http/api-request.ts';
@@ -33,7 +33,7 @@ import type { ExportFormat } from '../store/sqlite/export.ts';
 import { type ControlSide, openControlSide } from './control-side.ts';
 import { type Foundations, openFoundations } from './foundations.ts';
 import { followNetwork } from './network.ts';
-import { followSettings, openObservability } from './observability.ts';
+import { createObservability, followSettings } from './observability.ts';
 import type { GatewayPorts } from './ports.ts';
 
 export interface Gateway {
@@ -81,7 +81,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   let server: ListeningServer | undefined;
   const address = addressOf(ports.people, () => server);
   const observed = () => ({ ...side, admission: api.admission });
-  const observability = openObservability(ports, { ...base, instanceId }, observed);
+  const observability = createObservability(ports, { ...base, instanceId }, observed);
   const side: ControlSide = await openControlSide({
     gatewayPorts: ports,
     ...base,
@@ -91,7 +91,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin: address.origin,
   });
   const { live, control } = side;
-  const api: ApiPorts = openApi(ports, base, { ...side, observability });
+  const api: ApiPorts = createServedApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -110,7 +110,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     side.routes.close();
     await server?.stop(drainMs);
     await poller.stop();
-    api.loopWatch.stop();
+    api.eventLoopMonitor.stop();
     await side.stop();
     await observability.close();
     await base.close();
@@ -141,13 +141,16 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
-function openApi(
+function createServedApi(
   ports: GatewayPorts,
   base: Foundations,
   side: ControlSide & { observability: Observability },
 ): ApiPorts {
-  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  return { ...apiPorts(ports, base, side), loopWatch };
+  const eventLoopMonitor = new EventLoopMonitor({
+    logPath: ports.logPath ?? null,
+    reportStandstill: side.control.reportStandstill,
+  });
+  return { ...apiPorts(ports, base, side), eventLoopMonitor };
 }
 
 interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
@@ -193,7 +196,7 @@ function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'loopWatch'> {
+): Omit<ApiPorts, 'eventLoopMonitor'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
   const finished = (ended: RequestRecord, books?: BookedJob) => {
     // Limits and sessions count what the ledger will hold.

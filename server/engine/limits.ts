@@ -59,15 +59,15 @@ export async function openLimits(
     const keyIds = new Set(after.keys.map(({ id }) => id));
     for (const { id } of changed) if (!keyIds.has(id)) limiter.forget('key', id);
   });
-  const { recalled, stopRecalling } = keepRecalling(limiter, live);
+  const { preloaded, stopPreloading } = preloadBudgets(limiter, live);
   // Totals that are read from a server must be loaded before the first request.
-  if (isShared) await recalled;
+  if (isShared) await preloaded;
   return {
     limiter,
     view: () => shared?.view ?? null,
     onChange: (listener) => shared?.onChange(listener),
     async close() {
-      stopRecalling();
+      stopPreloading();
       await shared?.close();
     },
   };
@@ -77,7 +77,7 @@ export async function openLimits(
  * Loads the budgets' totals in the background: all of them at start, and those of changed limits after each
  * configuration change.
  */
-function keepRecalling(limiter: Limiter, live: LiveConfig) {
+function preloadBudgets(limiter: Limiter, live: LiveConfig) {
   let isStopped = false;
   function* limited({ groups, keys }: Pick<Config, 'groups' | 'keys'>) {
     for (const group of groups) {
@@ -89,14 +89,14 @@ function keepRecalling(limiter: Limiter, live: LiveConfig) {
       if (limits && !isStopped) yield limits;
     }
   }
-  const recalled = limiter.recall(limited(live.used.config));
+  const preloaded = limiter.preloadSpent(limited(live.used.config));
   live.onChange(({ before, after }) => {
     const groups = entriesNotIn(before.groups, after.groups);
-    void limiter.recall(limited({ groups, keys: entriesNotIn(before.keys, after.keys) }));
+    void limiter.preloadSpent(limited({ groups, keys: entriesNotIn(before.keys, after.keys) }));
   });
   return {
-    recalled,
-    stopRecalling() {
+    preloaded,
+    stopPreloading() {
       isStopped = true;
     },
   };

@@ -27,7 +27,7 @@ interface Running {
   sharedCounts(): SharedCountsView | null;
 }
 
-export function openObservability(
+export function createObservability(
   { env, log, config }: GatewayPorts,
   { ledger, health, transport, instanceId }: Foundations,
   running: () => Running,

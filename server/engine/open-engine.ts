@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openConfPersistence } from '../config/conf-persistence.ts';
+import { createConfPersistence } from '../config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../config/config-store.ts';
 import { type DeclarativeConfig, loadDeclarativeConfig } from '../config/declarative.ts';
 import { followFile } from '../config/follow-file.ts';
@@ -146,7 +146,7 @@ async function openShared({ environment, env, saysWhereSecretsAre, notice }: Eng
   return shared;
 }
 
-function openStoredConfig(dataDir: string, { openPersistence = openConfPersistence }: EngineOptions) {
+function openStoredConfig(dataDir: string, { openPersistence = createConfPersistence }: EngineOptions) {
   return openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
 }
 

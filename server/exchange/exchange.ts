@@ -13,28 +13,28 @@ import type { Observability } from '../observability/observability.ts';
 import type { Member, Snapshot } from '../routing/snapshot.ts';
 import { type CaptureSwitch, captureHeader } from '../store/rules/capture-switch.ts';
 import type { ClientResponse } from './answer/client-response.ts';
-import { openClient } from './answer/open-client.ts';
+import { createClientResponse } from './answer/create-client-response.ts';
 import { reportFailure } from './attempts/report-failure.ts';
 import { UpstreamAttempts } from './attempts/upstream-attempts.ts';
 import type { UpstreamAttemptsPorts } from './attempts/upstream-attempts-options.ts';
 import { type CacheLookup, lookUpInCache } from './cache/cache-lookup.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
-import type { CassetteDeck, CassetteDecks } from './cassette/cassette-deck.ts';
+import { CassetteCompanion } from './cassette/cassette-companion.ts';
+import type { CassetteDeck, CassetteSource } from './cassette/cassette-deck.ts';
 import { cassetteRequestOf } from './cassette/cassette-request.ts';
-import { RequestCassette } from './cassette/request-cassette.ts';
 import type { FaultInjector } from './faults/fault-injector.ts';
-import { noteSize } from './jobs/created-objects.ts';
 import type { JobBilling } from './jobs/job-billing.ts';
+import { noteSize } from './jobs/object-ownership.ts';
 import { checkModelName } from './plan/check-model-name.ts';
 import { enforceLimits, hardBudgetOf } from './plan/enforce-limits.ts';
 import { findNamedObjects, nothingNamed } from './plan/named-objects.ts';
 import type { CallPlan } from './plan/plan.ts';
 import { fieldsOf, planRoute } from './plan/plan-route.ts';
 import { pricedTargets } from './plan/priced-targets.ts';
-import { accountFor, goesOn } from './record/accounting.ts';
+import { accountFor, runsInBackground } from './record/accounting.ts';
+import { type ClientResponseTap, joinTaps } from './record/client-response-tap.ts';
 import type { RequestTrace } from './record/exchange-trace.ts';
-import { joinTaps, type ResponseTap } from './record/response-tap.ts';
 import type { OutgoingCall } from './request/outgoing-call.ts';
 import type { RequestBody } from './request/request-body.ts';
 import { assignSession } from './sessions/assign-session.ts';
@@ -52,7 +52,7 @@ export interface ExchangePorts extends UpstreamAttemptsPorts {
   observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
   /** Record exchanges, or replay them instead of asking providers. */
-  cassettes: CassetteDecks;
+  cassettes: CassetteSource;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
@@ -65,7 +65,7 @@ interface ExchangeOptions {
 }
 
 /** A whole answer that no provider gave. */
-export interface OwnAnswer {
+export interface LocalReply {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
@@ -80,7 +80,7 @@ export class Exchange {
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
   /** Null if no cassette applies to the request. */
-  #cassette: RequestCassette | null = null;
+  #cassette: CassetteCompanion | null = null;
   /** Null if the response cache does not apply to the request. */
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
@@ -131,7 +131,7 @@ export class Exchange {
     const { request, response, snapshot } = this.#options;
     const trace = this.#trace;
     const tap = this.#capture?.response ?? null;
-    const visit = new RequestCassette({ response, trace, tap, faultInjector: this.faultInjector });
+    const visit = new CassetteCompanion({ response, trace, tap, faultInjector: this.faultInjector });
     this.#cassette = visit;
     trace.model = match.model ?? body.fields.model;
     return visit.answer(cassette, await cassetteRequestOf({ request, match, body, trace, snapshot }));
@@ -166,7 +166,7 @@ export class Exchange {
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });
     if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
-    this.#ports.loopWatch.end();
+    this.#ports.eventLoopMonitor.end();
     return reserved.then((finalReserved) => this.#admittedAs(plan, member, finalReserved));
   }
 
@@ -174,7 +174,7 @@ export class Exchange {
     this.#reserved = reserved;
     if (reserved && hardBudgetOf(member)) this.#fallbackUsage = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
-    this.#ports.loopWatch.end();
+    this.#ports.eventLoopMonitor.end();
     return plan;
   }
 
@@ -190,7 +190,12 @@ export class Exchange {
     return settings === null ? this.#askProviders(plan, call, tap) : this.#askCache(settings, plan, call, tap);
   }
 
-  async #askCache(settings: CacheSettings, plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
+  async #askCache(
+    settings: CacheSettings,
+    plan: CallPlan,
+    call: OutgoingCall,
+    tap: ClientResponseTap | null,
+  ): Promise<void> {
     const { response } = this.#options;
     const visit = lookUpInCache({ cache: this.#ports.cache, settings, plan, call, response });
     this.#cacheLookup = visit;
@@ -201,7 +206,7 @@ export class Exchange {
     await this.#askProviders(plan, call, joinTaps([tap, missed.tap]));
   }
 
-  #askProviders(plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
+  #askProviders(plan: CallPlan, call: OutgoingCall, tap: ClientResponseTap | null): Promise<void> {
     const { request, response, snapshot } = this.#options;
     const { settings } = snapshot;
     const options = {
@@ -219,10 +224,13 @@ export class Exchange {
   }
 
   /** False if the request has to be sent to a provider. */
-  async #answeredBy(visit: CacheLookup, call: OutgoingCall, tap: ResponseTap | null): Promise<boolean> {
+  async #answeredBy(visit: CacheLookup, call: OutgoingCall, tap: ClientResponseTap | null): Promise<boolean> {
     const { response, snapshot } = this.#options;
     const { faultInjector } = this;
-    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
+    const client = createClientResponse(
+      { response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector },
+      call,
+    );
     this.#cachedClient = client;
     const { stream } = call.match.route;
     if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
@@ -256,7 +264,7 @@ export class Exchange {
   }
 
   /** Sluice has answered by itself. This is recorded, too, because a provider may have been asked for it. */
-  answered({ status, headers, body }: OwnAnswer): void {
+  answered({ status, headers, body }: LocalReply): void {
     this.#capture?.answeredBySluice();
     this.#cassette?.recording?.begin(status, headers);
     this.#cassette?.recording?.take(body);
@@ -293,7 +301,7 @@ export class Exchange {
     const { job, createdJob, deletedJob, answering, session } = this.#trace;
     if (session && createdJob?.kind === 'response')
       this.#ports.sessions.stored(session, createdJob.keyId ?? '', createdJob.id);
-    if (answering && createdJob && record.usage === null && goesOn(this.#trace, answering, body)) {
+    if (answering && createdJob && record.usage === null && runsInBackground(this.#trace, answering, body)) {
       bills.owe(createdJob, this.#reserved);
     } else if (createdJob) noteSize(jobs, createdJob, record);
     if (deletedJob) bills.bookDeleted(deletedJob, record);

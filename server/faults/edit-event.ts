@@ -1,5 +1,5 @@
 /** Changes the JSON of one event, or of a whole answer, of any API. */
-import { pattern } from '../ground/bounded-pattern.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
 
 type Json = Record<string, unknown>;
 
@@ -123,11 +123,11 @@ function charactersIn(value: unknown, name: string, depth: number): number {
   return Object.entries(value).reduce((sum, [each, inside]) => sum + charactersIn(inside, each, depth + 1), 0);
 }
 
-const endOfAnswer = pattern(/"(?:finish_reason|stop_reason|finishReason)"\s{0,4}:\s{0,4}"/);
+const endOfAnswer = boundedPattern(/"(?:finish_reason|stop_reason|finishReason)"\s{0,4}:\s{0,4}"/);
 /** Whether the event states how the answer ended. */
-export const saysEnd = (event: string): boolean => endOfAnswer.test(event);
+export const isEndOfAnswer = (event: string): boolean => endOfAnswer.test(event);
 
-const callArguments = pattern(
+const callArguments = boundedPattern(
   /"arguments"\s{0,4}:\s{0,4}"[^"]|"input_json_delta"|function_call_arguments\.delta|"functionCall"/,
 );
 /** Whether the event contains arguments of a tool call. */

@@ -1,5 +1,7 @@
 /** The faults that can be injected for a client program, and their parameters. */
+
 import { z } from 'zod';
+import { hourMs } from '../contract/units.ts';
 
 const integer = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
@@ -9,7 +11,7 @@ const openSeconds = integer(1, 3_600).default(600);
 const events = integer(0, 100_000);
 const after = events.default(3);
 const retryAfter = integer(0, 86_400).optional();
-const milliseconds = integer(1, 3_600_000);
+const milliseconds = integer(1, hourMs);
 
 export const errorStatuses = [400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529] as const;
 

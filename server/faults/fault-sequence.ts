@@ -5,7 +5,7 @@ import { needsStream } from './fault-kinds.ts';
 import type { Condition, FaultRule } from './parse-rule.ts';
 
 /** The properties of a request that rules can test. */
-export interface RequestFacts {
+export interface FaultedRequest {
   model: string | null;
   /** As in the route table: `/v1/chat/completions`. */
   route: string;
@@ -29,7 +29,7 @@ export class FaultSequence {
    * The faults of the rules that apply, as far as they can be combined. Every rule whose conditions match counts the
    * request.
    */
-  next(request: RequestFacts): readonly Fault[] {
+  next(request: FaultedRequest): readonly Fault[] {
     const dueRules = this.#rules.filter((rule, index) => {
       if (!isAbout(rule, request)) return false;
       const count = (this.#counts[index] ?? 0) + 1;
@@ -40,7 +40,7 @@ export class FaultSequence {
   }
 }
 
-function isAbout({ fault, when }: FaultRule, { model, route, streams }: RequestFacts): boolean {
+function isAbout({ fault, when }: FaultRule, { model, route, streams }: FaultedRequest): boolean {
   if (needsStream(fault) && !streams) return false;
   if (when.route !== undefined && !route.endsWith(when.route)) return false;
   return when.model === undefined || (model !== null && matches(when.model, model));

@@ -15,7 +15,7 @@ export interface JudgeCase {
   rules: readonly string[];
   expects: Expected;
   /** The wait that the first response asks for. */
-  toldSeconds?: number;
+  retryAfterSeconds?: number;
 }
 
 const once = (name: string, ...rules: string[]): JudgeCase => ({ name, rules, expects: 'answer' });
@@ -25,7 +25,7 @@ const lasting = (name: string, rule: string): JudgeCase => ({ name, rules: [rule
 export const noFault = once('no fault');
 
 export const judgeCases: readonly JudgeCase[] = [
-  { ...once('rate limit, wait told', 'rate-limit;retry-after=1;first=1'), toldSeconds: 1 },
+  { ...once('rate limit, wait told', 'rate-limit;retry-after=1;first=1'), retryAfterSeconds: 1 },
   once('rate limit, no wait told', 'rate-limit;first=1'),
   lasting('rate limit for good', 'rate-limit'),
   lasting('quota spent', 'quota'),
@@ -79,11 +79,11 @@ export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
 /** Clocks and programs round durations. */
 const tolerance = 0.9;
 
-export function resultOf({ expects, toldSeconds }: JudgeCase, run: JudgedRun): Result {
+export function resultOf({ expects, retryAfterSeconds }: JudgeCase, run: JudgedRun): Result {
   const { exitCode, wasKilled, answered, pauseMs } = run;
   if (wasKilled) return 'hung';
   if (exitCode !== 0) return expects === 'answer' ? 'gave up' : 'ok';
   if (!answered) return 'not noticed';
-  const isEarly = toldSeconds !== undefined && pauseMs !== null && pauseMs < toldSeconds * 1000 * tolerance;
+  const isEarly = retryAfterSeconds !== undefined && pauseMs !== null && pauseMs < retryAfterSeconds * 1000 * tolerance;
   return isEarly ? 'too early' : 'ok';
 }

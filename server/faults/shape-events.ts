@@ -8,7 +8,7 @@ import {
   filterContent,
   halfOf,
   hasCallArguments,
-  saysEnd,
+  isEndOfAnswer,
   tokensIn,
 } from './edit-event.ts';
 import type { FaultOf, ResponseFault } from './fault-kinds.ts';
@@ -173,11 +173,11 @@ class EventShape implements Shape {
   }
 
   #stepsOf(event: Buffer): Step[] {
-    if (this.#framing.saysNothing(event)) return [send(event)];
+    if (this.#framing.isKeepAlive(event)) return [send(event)];
     const streamEvent = this.#framing.readEvent(event);
     if (streamEvent) this.#watch.note(streamEvent);
     this.#number++;
-    const isEnd = this.#watch.isComplete || saysEnd(event.toString('utf8'));
+    const isEnd = this.#watch.isComplete || isEndOfAnswer(event.toString('utf8'));
     return this.#rule({ bytes: event, number: this.#number, isEnd, value: streamEvent?.value });
   }
 

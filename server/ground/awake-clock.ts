@@ -15,14 +15,14 @@ const lateMs = 1_000;
 
 let engines = 0;
 let ticks: NodeJS.Timeout | undefined;
-let lookedAtMs = 0;
+let lastReadMs = 0;
 let sleptMs = 0;
 
 /** Starts the detection of sleep; returns the function that stops it. */
 export function startAwakeClock(): () => void {
   if (engines++ === 0) {
-    lookedAtMs = performance.now();
-    ticks = every(look, tickMs).unref();
+    lastReadMs = performance.now();
+    ticks = every(readClock, tickMs).unref();
   }
   return () => {
     if (--engines === 0) clearInterval(ticks);
@@ -31,7 +31,7 @@ export function startAwakeClock(): () => void {
 
 /** `performance.now()` minus the time slept. */
 export function awakeMs(): number {
-  return look() - sleptMs;
+  return readClock() - sleptMs;
 }
 
 /**
@@ -78,7 +78,7 @@ export class AwakeTimer {
   }
 
   /** Sets the Node timer if it is nearly due. */
-  lookAt(nowMs: number): void {
+  armIfDue(nowMs: number): void {
     if (this.#dueMs - nowMs > nearlyMs) return;
     this.#leave();
     this.#set(Math.max(0, this.#dueMs - nowMs));
@@ -91,7 +91,7 @@ export class AwakeTimer {
   }
 
   #leave(): void {
-    if (this.#index !== -1) patient.delete(this.#index);
+    if (this.#index !== -1) longTimers.delete(this.#index);
     this.#index = -1;
   }
 
@@ -101,8 +101,8 @@ export class AwakeTimer {
       return;
     }
     this.#dueMs = performance.now() + durationMs;
-    this.#index = patient.add(this);
-    lookTimer ??= every(lookAtPatient, nearlyMs / 2).unref();
+    this.#index = longTimers.add(this);
+    scanTimer ??= every(armDueTimers, nearlyMs / 2).unref();
   }
 
   #set(durationMs: number): void {
@@ -110,7 +110,7 @@ export class AwakeTimer {
   }
 
   #expire(): void {
-    look();
+    readClock();
     const slept = sleptMs - this.#sleptMs;
     this.#sleptMs = sleptMs;
     this.#timer = undefined;
@@ -123,25 +123,25 @@ export class AwakeTimer {
 }
 
 /** Timers that are not nearly due. */
-const patient = new Slots<AwakeTimer>();
-let lookTimer: NodeJS.Timeout | undefined;
+const longTimers = new Slots<AwakeTimer>();
+let scanTimer: NodeJS.Timeout | undefined;
 /** Timers that are due within this time have a Node timer. Twice the interval between two checks. */
 const nearlyMs = 2_000;
 
-function lookAtPatient(): void {
+function armDueTimers(): void {
   const nowMs = performance.now();
-  patient.forEach((timer) => {
-    timer.lookAt(nowMs);
+  longTimers.forEach((timer) => {
+    timer.armIfDue(nowMs);
   });
-  if (patient.size > 0) return;
-  clearInterval(lookTimer);
-  lookTimer = undefined;
+  if (longTimers.size > 0) return;
+  clearInterval(scanTimer);
+  scanTimer = undefined;
 }
 
-function look(): number {
+function readClock(): number {
   const nowMs = performance.now();
-  const gapMs = nowMs - lookedAtMs;
+  const gapMs = nowMs - lastReadMs;
   if (engines > 0 && gapMs > tickMs + lateMs) sleptMs += gapMs;
-  lookedAtMs = nowMs;
+  lastReadMs = nowMs;
   return nowMs;
 }

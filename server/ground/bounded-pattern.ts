@@ -12,7 +12,7 @@ export interface BoundedPattern {
 }
 
 /** `regexp` must not have the flags `g` and `y`, which carry state. */
-export function pattern(regexp: RegExp): BoundedPattern {
+export function boundedPattern(regexp: RegExp): BoundedPattern {
   return {
     test: (text) => regexp.test(beginningOf(text)),
     exec: (text) => regexp.exec(beginningOf(text)),

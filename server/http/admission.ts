@@ -38,7 +38,7 @@ export class Admission {
     this.#mostRunning = mostRunning;
     this.#queue = new WaitQueue({
       limits,
-      mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
+      isAdmissible: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
       give: ({ owner }) => this.#admit(owner),
       shortage: 'Sluice has more requests at the same time than it takes.',
     });

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withSegment } from '../apis/core/requests/segments.ts';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
-import { countingPlan, tokenCount } from '../exchange/attempts/count-tokens.ts';
+import { estimatedTokenCount, tokenCountPlan } from '../exchange/attempts/token-count.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
@@ -59,27 +59,27 @@ export async function answerReceived(ports: AnswerPorts, received: ReceivedReque
   const planning = exchange.plan(match, member, body);
   const plan = planning instanceof Promise ? await planning : planning;
   if (received.hasLeft()) throw new ClientGone();
-  const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
-  const count = counting ? null : tokenCount(received.response, match.route, body);
+  const counting = match.route.writeTokenCount ? tokenCountPlan(plan, match.route) : plan;
+  const count = counting ? null : estimatedTokenCount(received.response, match.route, body);
   if (count) sendAnswer(received, count);
   else await exchange.run(counting ?? plan, outgoingCall(received, body, plan));
 }
 
 /** Whether something other than a provider has answered. Returns no promise for a usual request. */
 function answerInstead(ports: AnswerPorts, received: ReceivedRequest): MaybePromise<boolean> {
-  const mayMeetFaults = ports.faults.concerns(received.request.headers);
-  return mayMeetFaults || received.cassette ? answerSimulated(ports, received) : answerStored(ports, received);
+  const mayHaveFaults = ports.faults.concerns(received.request.headers);
+  return mayHaveFaults || received.cassette ? answerSimulated(ports, received) : answerStored(ports, received);
 }
 
 async function answerSimulated(ports: AnswerPorts, received: ReceivedRequest): Promise<boolean> {
   const { cassette, match, body, exchange, request } = received;
-  if (ports.faults.concerns(request.headers) && (await meetFaults(ports.faults, received))) return true;
+  if (ports.faults.concerns(request.headers) && (await applyFaults(ports.faults, received))) return true;
   if (cassette && (await exchange.replay(cassette, match, body))) return true;
   return answerStored(ports, received);
 }
 
 /** Whether the request was answered by a fault on purpose. */
-async function meetFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): Promise<boolean> {
+async function applyFaults(faultSwitch: FaultSwitch, received: ReceivedRequest): Promise<boolean> {
   const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
   const { request, response, location, match, member, trace, exchange, body } = received;
   trace.model = match.model ?? body.fields.model;

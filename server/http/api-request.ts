@@ -6,8 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { deckFor } from '../exchange/cassette/cassette-deck.ts';
-import { Exchange, type ExchangePorts, type OwnAnswer } from '../exchange/exchange.ts';
+import { findDeck } from '../exchange/cassette/cassette-deck.ts';
+import { Exchange, type ExchangePorts, type LocalReply } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { checkQuery } from '../exchange/outgoing/outgoing-request.ts';
 import { checkPassthrough } from '../exchange/plan/plan-passthrough.ts';
@@ -15,7 +15,7 @@ import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
-import type { UsageQuestion } from '../store/rules/usage-questions.ts';
+import type { UsageQuery } from '../store/rules/usage-query.ts';
 import type { Admission, Permit } from './admission.ts';
 import { type AnswerPorts, answerReceived } from './answer-received.ts';
 import { ClientGone } from './body/read-body.ts';
@@ -34,7 +34,7 @@ export interface ApiPorts extends ExchangePorts, AnswerPorts {
   snapshot(): Snapshot;
   admission: Admission;
   bytes: ByteBudget;
-  summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
+  summarizeUsage(question: UsageQuery): Promise<UsageView[]>;
   /** Folder for spooled uploads. */
   uploadFolder: string;
   /** Called for internal errors. */
@@ -134,7 +134,7 @@ class ApiRequest {
     if (ownAnswer) return this.#exchange.answered(ownAnswer instanceof Promise ? await ownAnswer : ownAnswer);
     const match = this.#findRoute();
     const member = this.#admitKey();
-    const opening = deckFor(this.#ports.cassettes, member.key);
+    const opening = findDeck(this.#ports.cassettes, member.key);
     const cassette = opening instanceof Promise ? await opening : opening;
     if (match.passthrough && !cassette?.replaysOnly)
       checkPassthrough({ passthroughMatch: match.passthrough, route: match.route, ...member });
@@ -177,7 +177,7 @@ class ApiRequest {
   }
 
   /** Answers requests for models and for a key's own usage; null for all others. */
-  #ownEndpoint(): MaybePromise<OwnAnswer> | null {
+  #ownEndpoint(): MaybePromise<LocalReply> | null {
     const { method = 'GET' } = this.#request;
     const { api, path, isKnown } = this.#location;
     if (!isKnown) return null;
@@ -213,7 +213,7 @@ class ApiRequest {
 
   /** Takes a place among the requests that run. Returns a promise only if it has to wait for one. */
   #enter(key: CompiledKey): Promise<void> | null {
-    this.#ports.loopWatch.start();
+    this.#ports.eventLoopMonitor.start();
     const entering = this.#ports.admission.enter(key, this.#response);
     if (!(entering instanceof Promise)) {
       this.#permit = entering;
@@ -226,14 +226,14 @@ class ApiRequest {
 
   #receive(match: RouteMatch, account: RequestMemory, isHeld: boolean): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
-    const { uploadFolder: folder, loopWatch } = this.#ports;
+    const { uploadFolder: folder, eventLoopMonitor } = this.#ports;
     const { capture } = this.#exchange;
     const options = {
       match,
       limits,
       folder,
       account,
-      loopWatch,
+      eventLoopMonitor,
       trace: this.#trace,
       exchange: this.#exchange,
       capture,
@@ -276,8 +276,8 @@ class ApiRequest {
 
   /** Records the request, and frees its memory and place. */
   finish(): void {
-    const { loopWatch } = this.#ports;
-    loopWatch.begin(this.#trace);
+    const { eventLoopMonitor } = this.#ports;
+    eventLoopMonitor.begin(this.#trace);
     const body = this.#body;
     // A streamed body is complete by now.
     if (body) this.#trace.bytesIn = body.size;
@@ -287,7 +287,7 @@ class ApiRequest {
       this.#ports.reportError(error);
     } finally {
       body?.dispose();
-      loopWatch.end();
+      eventLoopMonitor.end();
       // The client may take a while to read the response; the body must not stay in memory for that.
       this.#body = undefined;
       this.#memory?.add(-this.#bodyBytes);

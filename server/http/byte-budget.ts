@@ -40,7 +40,7 @@ export class ByteBudget {
     this.#automaticBytes = automaticBytes;
     this.#queue = new WaitQueue({
       limits,
-      mayHave: (claim) => this.#fits(claim) || this.#mayOverdraw(claim),
+      isAdmissible: (claim) => this.#fits(claim) || this.#mayOverdraw(claim),
       give: (claim) => this.#give(claim),
       shortage: 'Sluice holds as many bytes of requests and answers at the same time as it takes.',
     });

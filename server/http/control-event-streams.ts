@@ -24,11 +24,11 @@ export function createEventStreams(
   const streams = new Map<ServerResponse, () => boolean>();
   let isClosed = false;
   return {
-    open(response, mayHear, by) {
+    open(response, mayReceive, by) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
       // The client disconnected while its sign-in was being checked, so `close` was emitted before.
       if (response.destroyed) return;
-      streams.set(response, mayHear);
+      streams.set(response, mayReceive);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
       response.flushHeaders();
       const send = (text: string) => {
@@ -42,7 +42,7 @@ export function createEventStreams(
         by,
       );
       const heartbeat = every(() => {
-        if (mayHear()) send(':\n\n');
+        if (mayReceive()) send(':\n\n');
         else response.end();
       }, heartbeatMs);
       response.once('close', () => {
@@ -52,7 +52,7 @@ export function createEventStreams(
       });
     },
     endRefused() {
-      for (const [response, mayHear] of streams) if (!mayHear()) response.end();
+      for (const [response, mayReceive] of streams) if (!mayReceive()) response.end();
     },
     close() {
       isClosed = true;

@@ -32,12 +32,12 @@ export class FairQueue<T extends { readonly owner: Owner }> {
     this.#size++;
   }
 
-  /** Removes the next entry that `mayGo`; its group and key move to the end. */
-  take(mayGo: (item: T) => boolean): T | undefined {
+  /** Removes the next entry that `isAdmissible`; its group and key move to the end. */
+  take(isAdmissible: (item: T) => boolean): T | undefined {
     for (const [group, lanes] of this.#groups) {
       for (const [key, lane] of lanes.keys) {
         const [item] = lane;
-        if (!item || !mayGo(item)) continue;
+        if (!item || !isAdmissible(item)) continue;
         this.remove(item);
         if (lane.length > 0) moveToEnd(lanes.keys, key);
         if (lanes.size > 0) moveToEnd(this.#groups, group);

@@ -5,16 +5,16 @@ import { GatewayError } from '../contract/errors.ts';
 import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import type { OwnAnswer } from '../exchange/exchange.ts';
+import type { LocalReply } from '../exchange/exchange.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import type { UsageQuestion } from '../store/rules/usage-questions.ts';
+import type { UsageQuery } from '../store/rules/usage-query.ts';
 import { sendJson } from './send-json.ts';
 
 interface KeyUsagePorts {
   limiter: Limiter;
-  summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
+  summarizeUsage(question: UsageQuery): Promise<UsageView[]>;
 }
 
 interface KeyUsageRequest {
@@ -29,7 +29,7 @@ export async function sendKeyUsage(
   ports: KeyUsagePorts,
   response: ServerResponse,
   { key, group, method, requestId, nowMs }: KeyUsageRequest,
-): Promise<OwnAnswer> {
+): Promise<LocalReply> {
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
   }

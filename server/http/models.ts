@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ModelsFormat } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { OwnAnswer } from '../exchange/exchange.ts';
+import type { LocalReply } from '../exchange/exchange.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import { sendJson } from './send-json.ts';
@@ -19,7 +19,7 @@ interface ModelsRequest {
 }
 
 /** Answers from the compiled group, so that it lists exactly the models that may be used. */
-export function sendModels(response: ServerResponse, request: ModelsRequest): OwnAnswer {
+export function sendModels(response: ServerResponse, request: ModelsRequest): LocalReply {
   const { group, key, format, model, method, path, requestId } = request;
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${path}. Allowed: GET.`);

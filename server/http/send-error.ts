@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Api } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { after } from '../ground/timers.ts';
 import { machineOverloaded } from '../routing/failure-response.ts';
 import { messageOf } from '../store/rules/failures.ts';
@@ -74,7 +74,7 @@ export function errorHeaders(api: Api, error: GatewayError, requestId: string): 
  */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  if (isMachineShortage(thrown)) return machineOverloaded(messageOf(thrown), thrown);
+  if (isResourceExhaustion(thrown)) return machineOverloaded(messageOf(thrown), thrown);
   return new GatewayError(
     'internal',
     'Sluice failed to handle this request. Its log says why; nothing was charged by Sluice.',

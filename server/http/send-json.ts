@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { OwnAnswer } from '../exchange/exchange.ts';
+import type { LocalReply } from '../exchange/exchange.ts';
 
 /** Sends a 200 with JSON. Returns what was sent. */
-export function sendJson(response: ServerResponse, value: unknown, requestId: string): OwnAnswer {
+export function sendJson(response: ServerResponse, value: unknown, requestId: string): LocalReply {
   const body = Buffer.from(JSON.stringify(value));
   const headers = {
     'content-type': 'application/json',

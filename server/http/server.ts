@@ -5,10 +5,10 @@ import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import { batchWrites } from '../ground/batched-writes.ts';
-import { nextTurn } from '../ground/loop-turns.ts';
-import { descriptorLimit } from '../ground/machine-shortage.ts';
+import { descriptorLimit } from '../ground/resource-exhaustion.ts';
 import { Slots } from '../ground/slots.ts';
 import { after } from '../ground/timers.ts';
+import { yieldToEventLoop } from '../ground/yield-to-event-loop.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
 import { cutOff } from './cut-off.ts';
@@ -141,8 +141,8 @@ function answerInvalid(server: Server, running: Slots<ServerResponse>): void {
 
 /** An aborted request ends in this turn of the event loop or the next, and is recorded in the turn after that. */
 async function endedAreRecorded(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
+  await yieldToEventLoop();
+  await yieldToEventLoop();
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -9,7 +9,7 @@ import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { clientHeaders } from '../exchange/answer/client-headers.ts';
 import { ClientResponse } from '../exchange/answer/client-response.ts';
-import { deckFor } from '../exchange/cassette/cassette-deck.ts';
+import { findDeck } from '../exchange/cassette/cassette-deck.ts';
 
 import { checkHops, passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing/outgoing-request.ts';
@@ -18,11 +18,11 @@ import { hasLimitHeaders } from '../exchange/plan/enforce-limits.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
 import { admitSession } from '../exchange/realtime/admit-response.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
-import { openRelay } from '../exchange/realtime/open-relay.ts';
 import { planSession, queryOf, referencedCall, type SessionPlan } from '../exchange/realtime/plan-session.ts';
 import { SessionAccounting } from '../exchange/realtime/session-accounting.ts';
 import { SessionEnd } from '../exchange/realtime/session-end.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
+import { startRelay } from '../exchange/realtime/start-relay.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import { secretsOf } from '../exchange/redact/redact-credential.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
@@ -120,7 +120,7 @@ export class SessionCall {
 
   /** Cassettes contain no sessions, so a key that only replays cannot open one. */
   async #refuseReplay(key: CompiledKey): Promise<void> {
-    const deck = await deckFor(this.#ports.cassettes, key);
+    const deck = await findDeck(this.#ports.cassettes, key);
     if (deck?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
   }
 
@@ -207,7 +207,7 @@ export class SessionCall {
     }
     const accounting = this.#accountingFor(session, upstream);
     const { reportError } = this.#ports;
-    const relay = openRelay({ format, client, upstream, watch: accounting, reportError });
+    const relay = startRelay({ format, client, upstream, watch: accounting, reportError });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
     this.#sessionEnd = new SessionEnd({

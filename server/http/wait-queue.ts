@@ -17,7 +17,7 @@ export interface Waiting {
 
 interface WaitQueueOptions<W extends Waiting, T> {
   limits(): AdmissionLimits;
-  mayHave(claim: W): boolean;
+  isAdmissible(claim: W): boolean;
   /** Grants the resource, synchronously with its becoming available. */
   give(claim: W): T;
   /** What is scarce, as a sentence for the error. */
@@ -74,8 +74,8 @@ export class WaitQueue<W extends Waiting, T> {
   /** Must be called when the resource may have become available. */
   admitNext(): void {
     if (this.#queue.size === 0) return;
-    const mayGo = ({ claim }: Waiter<W>) => this.#options.mayHave(claim);
-    for (let next = this.#queue.take(mayGo); next; next = this.#queue.take(mayGo)) next.admit();
+    const isAdmissible = ({ claim }: Waiter<W>) => this.#options.isAdmissible(claim);
+    for (let next = this.#queue.take(isAdmissible); next; next = this.#queue.take(isAdmissible)) next.admit();
   }
 
   #makeRoom(newcomer: Owner): void {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Registry, RequestLocation } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { pattern } from '../ground/bounded-pattern.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
 
 export function asksForWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
@@ -32,7 +32,7 @@ export function onlyOverWebSocket(label: string): GatewayError {
   });
 }
 
-const keyShape = pattern(/^[+/0-9A-Za-z]{22}==$/);
+const keyShape = boundedPattern(/^[+/0-9A-Za-z]{22}==$/);
 
 /** @throws GatewayError `malformed_http` for an invalid handshake */
 export function checkHandshake(headers: IncomingHttpHeaders): void {

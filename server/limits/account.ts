@@ -1,11 +1,13 @@
 /** The usage of a key, or of all keys of a group: in the last minute, at present, and in budget periods. */
+
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
+import { minuteMs } from '../contract/units.ts';
 import type { BudgetSum, BudgetSums } from '../store/sqlite/budget-sums.ts';
 import type { Amounts, PastRequest, Spent, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
-import { nothing, Spending } from './spending.ts';
+import { noSpending, Spending } from './spending.ts';
 
 /** Both in milliseconds. Wall time determines calendar periods; minutes are measured by a monotonic clock. */
 export interface Clocks {
@@ -38,7 +40,7 @@ export interface Estimate {
 }
 
 /** Requests that cost nothing, such as queries about jobs: budgets do not block them. */
-export const free: Estimate = { likely: nothing, most: nothing };
+export const noCharge: Estimate = { likely: noSpending, most: noSpending };
 
 /** What a running request has reserved. */
 export interface Reservation {
@@ -56,8 +58,6 @@ export interface Settled {
   isVoid: boolean;
 }
 
-const minuteMs = 60_000;
-
 export class Account {
   readonly requests: MinuteWindow;
   readonly tokens: MinuteWindow;
@@ -66,14 +66,14 @@ export class Account {
   #running = 0;
   /** Reservations by parts of running requests. */
   #parts = 0;
-  #reserved = free;
+  #reserved = noCharge;
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
     const steady = ports.clocks.steadyMs();
     this.requests = new MinuteWindow(steady);
     this.tokens = new MinuteWindow(steady);
-    this.#recall(ports.clocks.wallMs(), steady);
+    this.#countLastMinute(ports.clocks.wallMs(), steady);
   }
 
   /** The number of running requests. */
@@ -122,7 +122,7 @@ export class Account {
     const difference = used.tokens - estimate.likely.tokens;
     this.tokens.add(difference > 0 ? steady : atMs, difference, steady);
     // Resets rounding errors.
-    this.#reserved = this.#running + this.#parts === 0 ? free : minus(this.#reserved, estimate);
+    this.#reserved = this.#running + this.#parts === 0 ? noCharge : minus(this.#reserved, estimate);
     this.count(startedAt, used);
   }
 
@@ -145,16 +145,16 @@ export class Account {
         const isTotal = !Number.isFinite(startMs);
         return history.spent(scope, id, { startMs: isTotal ? startMs : Math.max(startMs, sinceMs), endMs });
       };
-      const recall = () => sums.find(owner);
+      const readStoredTotal = () => sums.find(owner);
       const keep = (sum: BudgetSum) => sums.keep(owner, sum);
-      spending = new Spending(per, { load, recall, keep, failed }, clocks.wallMs());
+      spending = new Spending(per, { load, readStoredTotal, keep, failed }, clocks.wallMs());
       this.#spending.set(per, spending);
     }
     return spending;
   }
 
   /** Counts the last minute before this account existed. */
-  #recall(nowMs: number, steadyMs: number): void {
+  #countLastMinute(nowMs: number, steadyMs: number): void {
     const { scope, id, history, failed } = this.#ports;
     const count = (requests: readonly PastRequest[]) => {
       for (const { startedAt, tokens } of requests) {

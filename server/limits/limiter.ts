@@ -40,7 +40,7 @@ export interface Limiter {
   /** Brings what `meters` shows up to date. A promise only with other replicas; it never rejects. */
   refresh(limitedBy: readonly Limited[]): MaybePromise<void>;
   /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. Does not reject. */
-  recall(limitedBy: Iterable<Limited>): Promise<void>;
+  preloadSpent(limitedBy: Iterable<Limited>): Promise<void>;
   /** Called when a key is removed, since its id may be reused. */
   forget(scope: LimitScope, id: string): void;
 }

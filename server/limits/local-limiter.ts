@@ -8,7 +8,7 @@ import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/
 import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
 import { isUnpriced } from '../store/sqlite/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../store/sqlite/usage-history.ts';
-import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
+import { Account, type Clocks, type Estimate, noCharge, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
@@ -54,10 +54,10 @@ export class LocalLimiter implements Limiter {
     const { clocks } = this.#ports;
     const subjects = this.#subjectsOf(limitedBy);
     for (const { limited, account } of subjects) {
-      if (estimate !== free) checkSpendingKnown(limited, account);
+      if (estimate !== noCharge) checkSpendingKnown(limited, account);
       const exceeded = findExceeded(account, limited.limits, {
         clocks,
-        isFree: estimate === free,
+        isFree: estimate === noCharge,
         isPart: estimate.isPart === true,
       });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
@@ -130,7 +130,7 @@ export class LocalLimiter implements Limiter {
 
   refresh(): void {}
 
-  async recall(limitedBy: Iterable<Limited>): Promise<void> {
+  async preloadSpent(limitedBy: Iterable<Limited>): Promise<void> {
     const loading: Promise<void>[] = [];
     for (const limited of limitedBy) {
       const account = this.account(limited);

@@ -8,7 +8,7 @@ export function rateHeaders(meters: readonly LimitMeter[], nowMs: number): Recor
     if (!tightest) continue;
     headers[`x-ratelimit-limit-${kind}`] = String(tightest.amount);
     headers[`x-ratelimit-remaining-${kind}`] = String(leftOf(tightest));
-    headers[`x-ratelimit-reset-${kind}`] = formatSpan(Math.max(0, (tightest.resetsAt ?? nowMs) - nowMs));
+    headers[`x-ratelimit-reset-${kind}`] = formatDuration(Math.max(0, (tightest.resetsAt ?? nowMs) - nowMs));
   }
   return headers;
 }
@@ -18,7 +18,7 @@ function leftOf({ amount, used }: LimitMeter): number {
 }
 
 /** In OpenAI's format: `0s`, `120ms`, `7.66s`, `6m0s`, `1h2m0s`. */
-export function formatSpan(spanMs: number): string {
+export function formatDuration(spanMs: number): string {
   if (spanMs > 0 && spanMs < 1_000) return `${Math.ceil(spanMs)}ms`;
   if (spanMs < 60_000) return `${Number((spanMs / 1_000).toFixed(3))}s`;
   const seconds = Math.ceil(spanMs / 1_000);

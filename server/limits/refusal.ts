@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { Clocks } from './account.ts';
 import { type Counted, type Exceeded, findSpent } from './meters.ts';
-import { formatSpan } from './rate-headers.ts';
+import { formatDuration } from './rate-headers.ts';
 
 /** The error for a reached limit: whose it is, its usage, when it resets, and how to change it. */
 export function refusal(
@@ -21,7 +21,7 @@ export function refusal(
   const reason = meter.budget
     ? `The rest of the budget of ${owner} (${describeBudget(meter.budget)}) is reserved by running requests`
     : `Rate limit reached for ${owner}: ${describeRate(meter)}`;
-  const message = `${reason}. Please try again in ${formatSpan(wait)}. To allow more, ${describeChange(limited)}`;
+  const message = `${reason}. Please try again in ${formatDuration(wait)}. To allow more, ${describeChange(limited)}`;
   return new GatewayError(meter.kind === 'tokens' ? 'token_limit_reached' : 'request_limit_reached', message, {
     headers: { ...headers, 'retry-after-ms': String(Math.ceil(wait)) },
     retryAfterSeconds: Math.ceil(wait / 1_000),
@@ -63,7 +63,7 @@ function describeBudget({ unit, amount, per }: Budget): string {
 
 function describeReset(atMs: number, nowMs: number): string {
   const local = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString();
-  return `It resets on ${local.slice(0, 16).replace('T', ' ')}, in ${formatSpan(atMs - nowMs)}`;
+  return `It resets on ${local.slice(0, 16).replace('T', ' ')}, in ${formatDuration(atMs - nowMs)}`;
 }
 
 function describeChange({ scope, id }: Limited): string {

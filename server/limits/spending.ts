@@ -14,13 +14,13 @@ import type { BudgetSum } from '../store/sqlite/budget-sums.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
 import { type Period, periodOf } from './period.ts';
 
-export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
+export const noSpending: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 interface SpendingPorts {
   /** The ledger's total. Throws or rejects if it cannot be read now. */
   load(period: Period): MaybePromise<Spent>;
   /** The stored total; null: none. Throws if it cannot be read now. */
-  recall(): BudgetSum | null;
+  readStoredTotal(): BudgetSum | null;
   keep(sum: BudgetSum): void;
   failed(error: unknown): void;
 }
@@ -32,12 +32,12 @@ export class Spending {
   readonly #per: Budget['per'];
   readonly #ports: SpendingPorts;
   #period: Period;
-  #spent = nothing;
+  #spent = noSpending;
   /** The part of it that requests used which ended here. */
-  #own = nothing;
+  #own = noSpending;
   /** At least one of ledger and stored total was read, so `#spent` is complete. */
   #isKnown = false;
-  #isRecalled = false;
+  #isLoaded = false;
   /** Unix milliseconds of a failed read, or of one that has to be repeated; null once both were read. */
   #askAgainAt: number | null = null;
   /** The present problem has been reported; it is reported only once. */
@@ -80,7 +80,7 @@ export class Spending {
   /** At start, and again if not both could be read. */
   #ask(nowMs: number): void {
     this.#askAgainAt = null;
-    if (!this.#isRecalled) this.#recall(nowMs);
+    if (!this.#isLoaded) this.#loadStoredTotal(nowMs);
     const isSame = this.#period.startMs <= nowMs && nowMs < this.#period.endMs;
     if (isSame) this.#spent = largest(this.#spent, this.#load(nowMs));
     else this.#follow(nowMs);
@@ -88,10 +88,10 @@ export class Spending {
     this.#keep();
   }
 
-  #recall(nowMs: number): void {
-    const stored = this.#tryRead(() => this.#ports.recall(), nowMs);
+  #loadStoredTotal(nowMs: number): void {
+    const stored = this.#tryRead(() => this.#ports.readStoredTotal(), nowMs);
     if (stored === undefined) return;
-    this.#isRecalled = true;
+    this.#isLoaded = true;
     if (stored === null) return;
     // A later period would have replaced it with its first request.
     this.#isKnown = true;
@@ -107,13 +107,13 @@ export class Spending {
     if (nowMs < startMs) {
       const earlier = periodOf(this.#per, nowMs);
       this.#begin({ ...earlier, endMs: Math.min(earlier.endMs, startMs) }, this.#spent, nowMs);
-    } else if (nowMs >= endMs) this.#begin(periodOf(this.#per, nowMs), nothing, nowMs);
+    } else if (nowMs >= endMs) this.#begin(periodOf(this.#per, nowMs), noSpending, nowMs);
   }
 
   #begin(period: Period, spent: Spent, nowMs: number): void {
     this.#period = period;
     this.#spent = plus(this.#load(nowMs), spent);
-    this.#own = nothing;
+    this.#own = noSpending;
     this.#keep();
   }
 
@@ -121,11 +121,11 @@ export class Spending {
   #load(nowMs: number): Spent {
     const period = this.#period;
     const loaded = this.#tryRead(() => this.#ports.load(period), nowMs);
-    if (loaded === undefined) return nothing;
+    if (loaded === undefined) return noSpending;
     if (loaded instanceof Promise) {
       this.#askAgainAt = nowMs;
       this.#loading = this.#addLater(loaded, period);
-      return nothing;
+      return noSpending;
     }
     this.#isKnown = true;
     return loaded;
@@ -161,7 +161,7 @@ export class Spending {
 
   /** An incomplete total must not replace the stored one. */
   #keep(): void {
-    if (this.#isKnown && this.#isRecalled) this.#ports.keep({ ...this.#period, spent: this.#spent });
+    if (this.#isKnown && this.#isLoaded) this.#ports.keep({ ...this.#period, spent: this.#spent });
   }
 }
 

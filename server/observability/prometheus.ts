@@ -1,6 +1,8 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
+
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import { secondMs } from '../contract/units.ts';
 import type { EngineFigures } from './engine-figures.ts';
 import { LabelSets } from './label-sets.ts';
 import { outputTokensPerSecond } from './output-speed.ts';
@@ -22,7 +24,6 @@ interface MetricsPorts {
 const maxSeries = 300;
 
 const series = ['group', 'provider', 'model'] as const;
-const secondsMs = 1_000;
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const durationBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const speedBuckets = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1_000];
@@ -102,7 +103,7 @@ class RequestMetrics {
   finished(record: RequestRecord): void {
     const labels = this.#sets.of(record.groupId, record.provider, record.modelServed);
     this.#requests.inc({ ...labels, outcome: record.outcome });
-    this.#duration.observe(labels, record.totalMs / secondsMs);
+    this.#duration.observe(labels, record.totalMs / secondMs);
     for (const attempt of record.attempts) this.#attempted(record, attempt);
     if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
     // Usage of a job is recorded with the request that found it finished, whose attempts have no usage of their own.
@@ -112,7 +113,7 @@ class RequestMetrics {
   #attempted(record: RequestRecord, attempt: AttemptRecord): void {
     const labels = this.#sets.of(record.groupId, attempt.provider, attempt.model);
     this.#attempts.inc({ provider: labels.provider, outcome: attempt.failure ?? 'ok' });
-    if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondsMs);
+    if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondMs);
     const speed = record.stream ? outputTokensPerSecond(attempt) : null;
     if (speed !== null) this.#speed.observe(labels, speed);
     this.#countUsage(labels, attempt);
@@ -156,7 +157,7 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
   const cpu = total('process_cpu_seconds_total', 'Processor time of this process, in seconds.');
   const memory = gauge('process_resident_memory_bytes', 'Resident memory of this process.');
   const started = gauge('process_start_time_seconds', 'When this process began, in Unix seconds.');
-  started.set(Math.round(Date.now() / secondsMs - process.uptime()));
+  started.set(Math.round(Date.now() / secondMs - process.uptime()));
   new Gauge({ name: 'sluice_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1);
   return {
     update() {

@@ -3,11 +3,11 @@
  * restarts. Requests never wait for discovery.
  */
 import type { Logger } from 'pino';
-import { say } from '../contract/coded.ts';
+import { formatMessage } from '../contract/coded.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
 import { findingTexts } from '../contract/probe-texts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { createModelCache } from './model-cache.ts';
+import { openModelCache } from './model-cache.ts';
 import { type KnownModels, ModelWatch } from './model-watch.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
@@ -46,13 +46,16 @@ export interface Discovery {
 
 export function createDiscovery(ports: DiscoveryPorts): Discovery {
   const { transport, log, now = Date.now } = ports;
-  const cache = createModelCache(ports.cacheFile, log);
+  const cache = openModelCache(ports.cacheFile, log);
   const watches = new Map<string, ModelWatch>();
 
   function onRefreshed(watch: ModelWatch): void {
     const { id } = watch.upstream;
     if (watch.finding !== null)
-      log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'the models of a provider are unknown');
+      log.warn(
+        { provider: id, problem: formatMessage(findingTexts, watch.finding) },
+        'the models of a provider are unknown',
+      );
     else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
     ports.onChange(id);
   }
@@ -108,7 +111,7 @@ function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const finding = watch?.finding ?? null;
   return {
     fetchedAt: knownModels?.fetchedAt ?? null,
-    error: finding && say(findingTexts, finding),
+    error: finding && formatMessage(findingTexts, finding),
     finding,
   };
 }

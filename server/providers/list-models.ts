@@ -3,7 +3,7 @@ import type { ProbeFinding } from '../contract/probe.ts';
 import type { CollectedResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseJson, parseModelList } from './parse-model-list.ts';
+import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
 import { readSigned } from './read-signed.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
@@ -14,19 +14,19 @@ type ListResult = { models: Models } | { finding: ProbeFinding };
 const maxPages = 20;
 
 /** Requests a provider's model list page by page. Returns a finding, like a probe, if that fails. */
-export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
+export async function fetchModelList(upstream: Upstream, transport: Transport): Promise<ListResult> {
   const { first, after, read, isRightMissing } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
   try {
     let query: string | null = first;
     for (let page = 0; query !== null && page < maxPages; page++) {
-      const { status, body } = await askForModels(upstream, transport, query);
+      const { status, body } = await fetchModelPage(upstream, transport, query);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
       const pageModels = parseModelList(body, upstream.id, read);
       if (!pageModels) return { finding: { code: 'not-a-list' } };
       for (const [name, info] of pageModels) models.set(name, info);
-      query = after(parseJson(body), query);
+      query = after(parseJsonBytes(body), query);
     }
     return { models };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
  * @throws TransportError
  * @throws GatewayError `provider_credential_refused` if no token can be obtained for the credential
  */
-export async function askForModels(
+export async function fetchModelPage(
   upstream: Upstream,
   transport: Transport,
   page?: string,

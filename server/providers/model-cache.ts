@@ -32,7 +32,7 @@ interface ModelCache {
 }
 
 /** Reads the file synchronously, once. `path` null: no file. */
-export function createModelCache(path: string | null, log: Logger): ModelCache {
+export function openModelCache(path: string | null, log: Logger): ModelCache {
   const inTurn = createSerialQueue();
   const logProblem = (error: unknown) => {
     log.warn({ path, problem: problemOf(error) }, 'the cache of discovered models cannot be used');

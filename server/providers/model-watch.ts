@@ -1,7 +1,7 @@
 import type { ProbeFinding } from '../contract/probe.ts';
 import { after } from '../ground/timers.ts';
 import type { Transport } from '../transport/transport.ts';
-import { listModels } from './list-models.ts';
+import { fetchModelList } from './list-models.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
 export interface KnownModels {
@@ -60,7 +60,7 @@ export class ModelWatch {
   }
 
   async #ask(): Promise<void> {
-    const result = await listModels(this.upstream, this.#ports.transport);
+    const result = await fetchModelList(this.upstream, this.#ports.transport);
     if (this.#isStopped) return;
     if ('finding' in result) {
       this.finding = result.finding;

@@ -49,7 +49,7 @@ export function parseModelList(
   ownedBy: string,
   read: (page: unknown) => unknown = asItIs,
 ): Map<string, ModelInfo> | null {
-  const list = listSchema.safeParse(read(parseJson(body)));
+  const list = listSchema.safeParse(read(parseJsonBytes(body)));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
   for (const item of list.data.slice(0, maxModels)) {
@@ -70,7 +70,7 @@ function plainName(id: string): string {
 }
 
 /** undefined if the body is not JSON. */
-export function parseJson(body: Buffer): unknown {
+export function parseJsonBytes(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

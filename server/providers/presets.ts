@@ -4,7 +4,7 @@
  */
 import type { Preset } from '../contract/preset.ts';
 import { chineseServices } from './chinese-services.ts';
-import { common, localServer, service } from './make-preset.ts';
+import { localServer, presetDefaults, service } from './make-preset.ts';
 
 export const presets: readonly Preset[] = [
   service({
@@ -161,7 +161,7 @@ export const presets: readonly Preset[] = [
   }),
   localServer({ id: 'localai', name: 'LocalAI', baseUrl: 'http://127.0.0.1:8080/v1', ports: [8080] }),
   {
-    ...common,
+    ...presetDefaults,
     id: 'custom',
     name: 'Another service',
     baseUrl: 'https://{host}/v1',

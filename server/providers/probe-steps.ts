@@ -1,4 +1,4 @@
-import { say } from '../contract/coded.ts';
+import { formatMessage } from '../contract/coded.ts';
 import {
   type ProbeFinding,
   type ProbeRemedy,
@@ -39,7 +39,7 @@ export class ProbeSteps {
   /** Fails the step, and passes all steps before it. */
   fail(name: ProbeStepName, finding: ProbeFinding, remedy: ProbeRemedy): void {
     for (const before of probeSteps.slice(0, probeSteps.indexOf(name))) this.pass(before);
-    this.#steps.set(name, { ...stepOf(name, 'failed', finding), remedy, advice: say(remedyTexts, remedy) });
+    this.#steps.set(name, { ...stepOf(name, 'failed', finding), remedy, advice: formatMessage(remedyTexts, remedy) });
     this.#failedAt = name;
   }
 
@@ -54,5 +54,5 @@ export class ProbeSteps {
 }
 
 function stepOf(name: ProbeStepName, status: ProbeStep['status'], finding: ProbeFinding): ProbeStep {
-  return { name, status, finding, remedy: null, message: say(findingTexts, finding), advice: null };
+  return { name, status, finding, remedy: null, message: formatMessage(findingTexts, finding), advice: null };
 }

@@ -11,7 +11,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { judgeTrial, type NoTrial, type Trial } from './judge-trial.ts';
 import { lacksResponses } from './lacks-responses.ts';
-import { askForModels } from './list-models.ts';
+import { fetchModelPage } from './list-models.ts';
 import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import type { Upstream } from './upstream.ts';
@@ -78,7 +78,7 @@ type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'> & { body: Buffe
 
 async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
   try {
-    const { status, headers, body } = await askForModels(provider, transport);
+    const { status, headers, body } = await fetchModelPage(provider, transport);
     const { read, isRightMissing } = provider.dialect.modelPages;
     const models = status === 200 ? parseModelList(body, provider.id, read) : null;
     const mayNotList = isRightMissing?.(status, body) === true;

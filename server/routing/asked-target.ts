@@ -25,7 +25,7 @@ export interface AskedTarget {
 }
 
 /** Another credential of the provider may succeed at once. */
-export function isAccounts({ class: failure, isDenied }: Failure): boolean {
+export function isAccountFailure({ class: failure, isDenied }: Failure): boolean {
   return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
 }
 

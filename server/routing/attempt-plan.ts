@@ -8,7 +8,7 @@ import { endsAllAttempts, type Failure } from '../apis/core/failure.ts';
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import { type AskedTarget, isAccounts, wasRetried } from './asked-target.ts';
+import { type AskedTarget, isAccountFailure, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
@@ -91,14 +91,14 @@ export class AttemptPlan {
       askedTarget.isReasonless = true;
       return { ...failedAttempt, cause: 'retry', waitMs: 0 };
     }
-    const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
-    if (isHopeless || endsAllAttempts(failure)) return null;
-    if (failure.isLost && this.#isOnce) return null;
+    const isFinal = failure.class === 'rejected' && failure.isOnlyHere !== true;
+    if (isFinal || endsAllAttempts(failure)) return null;
+    if (failure.isLost && this.#isAtMostOnce) return null;
     return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 
-  /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
-  brokeOff({ target }: NextAttempt): void {
+  /** A stream was interrupted after its beginning had reached the client. The time it streamed does not count against the budget. */
+  streamInterrupted({ target }: NextAttempt): void {
     this.#deadlineMs = this.#options.now() + this.#options.policy.budgetMs;
     const askedTarget = this.#askedOf(target);
     if (askedTarget) askedTarget.isLastResort = false;
@@ -107,7 +107,7 @@ export class AttemptPlan {
   /** The attempt that continues a broken stream: another target, if there is one. */
   rescue(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failedAttempt, failure);
-    if (this.#isOnce || endsAllAttempts(failure)) return null;
+    if (this.#isAtMostOnce || endsAllAttempts(failure)) return null;
     const askedTarget = this.#askedOf(failedAttempt.target);
     if (failure.continues && askedTarget && this.#mayRetry()) return this.#retry(askedTarget, 'rescue', 0);
     return this.anotherTarget('rescue') ?? this.#retryAny('rescue');
@@ -126,13 +126,13 @@ export class AttemptPlan {
   leavesAnother(afterMs: number): boolean {
     const { policy, picker, now } = this.#options;
     // After a silence, what was asked for may exist already.
-    if (this.#isOnce) return false;
+    if (this.#isAtMostOnce) return false;
     const isFirst = this.#fallbacksLeft === policy.fallbacks;
     const isInTime = isFirst || now() + afterMs < this.#deadlineMs;
     return (
       this.#fallbacksLeft > 0 &&
       isInTime &&
-      this.#waitingTargets.some((target) => this.#isOpen(target) && picker.mayBeAsked(target))
+      this.#waitingTargets.some((target) => this.#isOpen(target) && picker.isAvailable(target))
     );
   }
 
@@ -153,8 +153,8 @@ export class AttemptPlan {
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
     askedTarget.retryable = failure.retryable && (!askedTarget.isLastResort || failure.retryAfterMs !== null);
     askedTarget.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
-    const isTargetsOwn = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
-    if (isTargetsOwn) askedTarget.unused = [];
+    const isTargetFailure = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
+    if (isTargetFailure) askedTarget.unused = [];
     if (failure.class === 'too-large') {
       askedTarget.unused = [];
       this.#contexts ??= new ContextLimits();
@@ -163,7 +163,7 @@ export class AttemptPlan {
   }
 
   /** A purchase that may have been made is not made again. */
-  get #isOnce(): boolean {
+  get #isAtMostOnce(): boolean {
     return this.#options.isPurchase === true && !this.#options.policy.retryLostJobs;
   }
 
@@ -179,17 +179,17 @@ export class AttemptPlan {
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const askedTarget = this.#askedOf(target);
     if (!askedTarget || !this.#mayRetry()) return null;
-    if (isAccounts(failure) && askedTarget.unused.length > 0) {
+    if (isAccountFailure(failure) && askedTarget.unused.length > 0) {
       askedTarget.credential = askedTarget.unused.shift() ?? null;
       askedTarget.uses = 0;
       return this.#retry(askedTarget, 'retry', 0);
     }
     // While another target is left, a rate limit without `Retry-After` is not waited for.
     const mayWait = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = askedTarget.retryable && mayWait && !wasRetried(askedTarget);
+    const isWorthRetrying = askedTarget.retryable && mayWait && !wasRetried(askedTarget);
     // A target in a cooldown is not retried, unless it states when to retry.
-    const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
-    return isWorthIt && !isLeftAlone && this.#hasFurther()
+    const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.isAvailable(target);
+    return isWorthRetrying && !isLeftAlone && this.#hasFurther()
       ? this.#retryWithin(askedTarget, 'retry', shortWaitMs)
       : null;
   }
@@ -258,7 +258,7 @@ export class AttemptPlan {
       uses: 1,
       retryable: false,
       isReasonless: false,
-      isLastResort: !this.#options.picker.mayBeAsked(target),
+      isLastResort: !this.#options.picker.isAvailable(target),
       readyAtMs: 0,
     });
     return { target, credential, cause, waitMs: 0 };

@@ -5,7 +5,7 @@ import { compilePassthrough } from './compile-passthrough.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
-import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
+import type { CompiledGroup, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
 
 /** The part of a compiled group that depends only on its rules, shared by all groups with the same rules. */
 type GroupRouting = Pick<
@@ -49,7 +49,7 @@ function compileRouting(
   const allowsModel = (name: string, meant: string | null = null) =>
     [name, meant ?? name].some(allowed) && ![name, meant ?? name].some(denied);
   const rankedProviders = rankProviders(group, providers);
-  const routes = new Map<string, Route>();
+  const routes = new Map<string, ModelRoute>();
   const unservable = new Map<string, string>();
   for (const alias of aliases) {
     const all = allowsModel(alias.name) ? aliasTargets(alias, rankedProviders) : [];
@@ -130,6 +130,6 @@ export function reasonsOf(unusable: readonly Pick<Target, 'provider'>[]): string
   return [...new Set(reasons)].join('; ');
 }
 
-function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): Route {
+function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): ModelRoute {
   return { listed: { id, created: info.created, ownedBy: info.ownedBy }, targets };
 }

@@ -1,8 +1,8 @@
 /** Compiles configuration, secrets and discovered models into a `Snapshot`. Pure. */
 import type { Config, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
+import { dialects } from '../providers/dialects.ts';
 import { prefillOf } from '../providers/prefill.ts';
-import { dialects } from '../providers/registry.ts';
 import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
@@ -110,7 +110,7 @@ function whyUnusable(
   ownAddresses: ReadonlySet<string>,
 ): string | null {
   if (!provider.enabled) return 'it is switched off';
-  if (leadsBack(url, ownAddresses)) return 'its base URL leads back to Sluice itself';
+  if (isOwnAddress(url, ownAddresses)) return 'its base URL leads back to Sluice itself';
   if (provider.credentials.length > 0 && credentials.length === 0) return 'no enabled credential has a value';
   return null;
 }
@@ -119,7 +119,7 @@ function whyUnusable(
 const ownNames = /^((.*\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f..:[\da-f]+|0:0)\])$/;
 
 /** Whether a base URL points to this gateway itself, which would loop. */
-export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean {
+export function isOwnAddress(url: URL, ownAddresses: ReadonlySet<string>): boolean {
   return ownAddresses.has(hostAndPort(url));
 }
 

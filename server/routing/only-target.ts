@@ -9,7 +9,7 @@ const noCredential: readonly null[] = [null];
 export const onlyTarget: Picker = {
   order: (targets) => targets,
   credentials: ({ provider }) => (provider.credentials.length > 0 ? provider.credentials : noCredential),
-  mayBeAsked: () => true,
+  isAvailable: () => true,
   trialPatienceMs: () => 0,
   began() {},
   answers() {},

@@ -52,7 +52,7 @@ export interface Picker {
   /** Best first; `null` for a provider that needs none. Empty if the target must not be asked now. */
   credentials(target: Target, request: PickRequest): readonly (UpstreamCredential | null)[];
   /** False: only if no other target is left. */
-  mayBeAsked(target: Target): boolean;
+  isAvailable(target: Target): boolean;
   /**
    * For the trial of a target that was silent: the time after which another one is asked in parallel, so that the client
    * need not wait for the whole timeout. 0: no trial.

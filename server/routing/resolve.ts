@@ -5,7 +5,7 @@ import type { Operation } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';
-import type { CompiledGroup, CompiledKey, Route, Target } from './snapshot.ts';
+import type { CompiledGroup, CompiledKey, ModelRoute, Target } from './snapshot.ts';
 
 export interface Resolved {
   /** The requested name; null if the request named none and no default applies. */
@@ -72,7 +72,7 @@ export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: str
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
   // "." and ".." would be path segments in a URL; no model is called so.
   if (group.unservable.has(model) || model === '.' || model === '..') return [];
-  const route: Route | undefined = group.routes.get(model);
+  const route: ModelRoute | undefined = group.routes.get(model);
   if (route) return route.targets;
   const addressed = addressedTarget(group, model);
   if (addressed) return addressed.provider.unusable ? [] : [addressed];

@@ -45,7 +45,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
     if (!isFailed(result)) return { kind: result.kind };
     if (hedged) mostUseful = moreUseful(mostUseful, hedged);
     mostUseful = moreUseful(mostUseful, result);
-    if (result.kind === 'broken') plan.brokeOff(ended);
+    if (result.kind === 'broken') plan.streamInterrupted(ended);
     next = mostUseful.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
   if (!mostUseful) throw new Error('unreachable: the loop ended without a failure');

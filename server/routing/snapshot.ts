@@ -53,7 +53,7 @@ export interface CompiledGroup {
   unpriced: 'refuse' | 'allow';
   defaults: Partial<Record<Operation, string>>;
   /** All listed models by name, sorted by name. */
-  routes: ReadonlyMap<string, Route>;
+  routes: ReadonlyMap<string, ModelRoute>;
   /** Aliases none of whose providers is usable, with the reasons. Their names are not routed elsewhere. */
   unservable: ReadonlyMap<string, string>;
   /** `meant`: the plain name in `provider/model`. Patterns are matched against both names. */
@@ -77,7 +77,7 @@ export interface RankedProvider {
   weight: number;
 }
 
-export interface Route {
+export interface ModelRoute {
   listed: ListedModel;
   targets: readonly Target[];
 }

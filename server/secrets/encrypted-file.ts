@@ -24,7 +24,7 @@ import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from './cipher.ts';
-import { type FileKey, keyForFile, newFileKey } from './file-key.ts';
+import { createFileKey, type FileKey, keyForFile } from './file-key.ts';
 import type { SecretStore } from './secret-store.ts';
 
 export const encryptedFileName = 'secrets.enc';
@@ -67,12 +67,12 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
       const before = await load();
       const secrets = new Map(before?.secrets);
       edit(secrets);
-      await save(secrets, before?.key ?? (await newFileKey(keyFile, passphrase)));
+      await save(secrets, before?.key ?? (await createFileKey(keyFile, passphrase)));
     });
 
   const stored = await load();
   if (stored?.key.source.from === 'key-file' && passphrase !== undefined) {
-    await save(stored.secrets, await newFileKey(keyFile, passphrase));
+    await save(stored.secrets, await createFileKey(keyFile, passphrase));
     await rm(keyFile, { force: true });
   }
 

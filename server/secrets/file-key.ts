@@ -61,14 +61,14 @@ export async function keyForFile(
 }
 
 /** A key for a new or re-encrypted file. Without a passphrase, creates the key file if necessary. */
-export async function newFileKey(keyFile: string, passphrase: string | undefined): Promise<FileKey> {
+export async function createFileKey(keyFile: string, passphrase: string | undefined): Promise<FileKey> {
   if (passphrase === undefined) return { source: { from: 'key-file' }, bytes: await readOrMakeKeyFile(keyFile) };
-  const source = newPassphraseSource();
+  const source = createPassphraseSource();
   return { source, bytes: await deriveKey(passphrase, source) };
 }
 
 /** Uses a new salt. */
-export function newPassphraseSource(): PassphraseSource {
+export function createPassphraseSource(): PassphraseSource {
   return { from: 'passphrase', salt: randomBytes(saltBytes).toString('base64'), ...scryptParameters };
 }
 

@@ -1,6 +1,6 @@
 /** Opens the store in the data folder: three SQLite files, owned by one process. */
 import { join } from 'node:path';
-import { type Database, openDatabase, type Replaced } from './sqlite/database.ts';
+import { type Database, openSqliteDatabase, type Replaced } from './sqlite/database.ts';
 import { createJobStore } from './sqlite/job-store.ts';
 import { keptResponseMigrations } from './sqlite/kept-response-rows.ts';
 import { createLedger } from './sqlite/ledger.ts';
@@ -14,9 +14,9 @@ import type { Store, StoreOptions } from './store.ts';
 /** Does not throw if a file cannot be opened. Operations on that file fail until it can be. */
 export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store {
   const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
-  const database = openDatabase(fileOf('ledger.sqlite'));
-  const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
-  const responseDatabase = openDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
+  const database = openSqliteDatabase(fileOf('ledger.sqlite'));
+  const budgetDatabase = openSqliteDatabase(fileOf('budgets.sqlite'), budgetMigrations);
+  const responseDatabase = openSqliteDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
   for (const each of [database, budgetDatabase, responseDatabase]) logReplacement(each, log);
   const sweepClock = createSweepClock(database);
   const ledger = createLedger({

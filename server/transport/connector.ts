@@ -8,7 +8,7 @@ import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../ground/awake-clock.ts';
 import { batchWrites } from '../ground/batched-writes.ts';
-import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -172,7 +172,7 @@ class ConnectAttempt {
     try {
       await this.#opened(socket, 'secureConnect');
     } catch (error) {
-      throw this.#expired || isMachineShortage(error) ? error : tlsError(error, host, issuer);
+      throw this.#expired || isResourceExhaustion(error) ? error : tlsError(error, host, issuer);
     }
     return socket;
   }

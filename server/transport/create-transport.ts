@@ -1,6 +1,6 @@
 import type { Authorities } from './authorities.ts';
 import { createConnectionPools, type PoolEntry } from './connection-pools.ts';
-import { type ProxySettings, whoDecides } from './proxy-choice.ts';
+import { decidedBy, type ProxySettings } from './proxy-choice.ts';
 import type { OutgoingRequest, Transport } from './transport.ts';
 import { UndiciCall } from './undici-call.ts';
 
@@ -28,7 +28,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     connect: pools.connect,
     async chainTo(origin, choice) {
       const chain = await pools.chainOf({ origin, proxy: choice });
-      return { ...chain, by: whoDecides(choice, origin, proxies) };
+      return { ...chain, by: decidedBy(choice, origin, proxies) };
     },
     leaveConnections: pools.retireAll,
     close: pools.close,

@@ -3,7 +3,7 @@
  * either, so it polls, which costs a tenth of a millisecond every ten seconds.
  */
 import { networkInterfaces } from 'node:os';
-import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { every } from '../ground/timers.ts';
 
 interface NetworkWatchPorts {
@@ -39,7 +39,7 @@ export function machineAddresses(): Set<string> {
     const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
     lastAddresses = new Set(interfaces.map(({ address }) => address));
   } catch (error) {
-    if (!isMachineShortage(error)) throw error;
+    if (!isResourceExhaustion(error)) throw error;
   }
   return lastAddresses;
 }

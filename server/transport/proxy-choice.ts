@@ -44,7 +44,7 @@ export function isForSystem(choice: string, origin: string, settings: ProxySetti
 export type DecidedBy = 'provider' | 'environment' | 'system' | 'nobody';
 
 /** Which setting determines the connection to `origin`. */
-export function whoDecides(choice: string, origin: string, settings: ProxySettings): DecidedBy {
+export function decidedBy(choice: string, origin: string, settings: ProxySettings): DecidedBy {
   if (choice !== 'system') return 'provider';
   if (isForSystem(choice, origin, settings)) return 'system';
   return namedProxy(choice, origin, settings) ? 'environment' : 'nobody';

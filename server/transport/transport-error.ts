@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { isMachineShortage } from '../ground/machine-shortage.ts';
+import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
@@ -54,7 +54,7 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
 /** Translates an error of undici or of the socket. */
 export function toTransportError(error: unknown, phase: TransportPhase): TransportError {
   if (error instanceof TransportError) return error;
-  if (isMachineShortage(error)) return new TransportError('shortage', phase, firstCause(error).message, error);
+  if (isResourceExhaustion(error)) return new TransportError('shortage', phase, firstCause(error).message, error);
   const cause = firstCause(error);
   const code = cause.code ?? '';
   const fault = faultByCode[code];

@@ -1,5 +1,5 @@
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import { finishedRow } from '../server/store/sqlite/records.ts';
 import { model } from './payloads.ts';
@@ -9,7 +9,7 @@ const spanMs = 30 * 86_400_000;
 
 /** Writes this many requests of the last thirty days with the ledger's own code, alternating between the keys. */
 export function fillLedger(file: string, rows: number, keys: number): void {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const ledger = createLedger({ database, log: console });
   const beginMs = Date.now() - spanMs;
   const record = (index: number): RequestRecord =>

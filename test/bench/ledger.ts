@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import { finishedRow, startedRow } from '../server/store/sqlite/records.ts';
 
@@ -19,7 +19,7 @@ const quarterYearMs = 90 * 86_400_000;
 const begin = Date.now() - quarterYearMs;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const file = join(folder, 'sluice.db');
-let database = openDatabase(file);
+let database = openSqliteDatabase(file);
 let retentionDays = 1_000;
 const settings = () => ({ retentionDays, retentionRows: 1e9, captureRetentionDays: 1 });
 let ledger = createLedger({ database, log: console, settings });
@@ -98,7 +98,7 @@ ledger.started(startedRow('req_running'));
 ledger.close();
 database.close();
 await ask('open', () => {
-  database = openDatabase(file);
+  database = openSqliteDatabase(file);
   ledger = createLedger({ database, log: { warn() {} }, settings });
 });
 await ask('add up the days that are over', () => ledger.sweep());

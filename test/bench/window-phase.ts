@@ -1,4 +1,5 @@
 /** The cost of the window and the desktop: the budgets of both, with a real Chromium and the double of Electron. */
+
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
+import { dayMs } from '../../server/contract/units.ts';
 import type { RunningGateway } from './gateways.ts';
 import { measureLongBody } from './long-body.ts';
 import type { Bench } from './measuring.ts';
@@ -17,7 +19,6 @@ const windowFolder = join(import.meta.dirname, '../../dist/window');
 const requestsPerSecond = 200;
 const tailMs = 5_000;
 const tickMs = 10;
-const dayMs = 86_400_000;
 
 export async function windowPhase(bench: Bench): Promise<void> {
   const executablePath = findChromium();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import { finishedRow, silent } from '../server/store/sqlite/records.ts';
 
@@ -25,7 +25,7 @@ function fill(
   startedAt: (index: number) => number,
   more: Partial<RequestRecord> = {},
 ): void {
-  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
   for (let index = 0; index < requests; index++) {
     ledger.finished({ ...requestAt(index, startedAt(index)), ...more });

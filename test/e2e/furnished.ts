@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import { finishedRow, silent } from '../server/store/sqlite/records.ts';
 import { attemptRecord } from '../support/attempt-record.ts';
@@ -79,7 +79,7 @@ const keys = ['editor', 'codex', 'codex', 'notes'];
 
 /** Requests of the last 23 hours, more during the day, some of them failed. */
 export function furnish(folder: string): void {
-  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
   const endMs = Date.now() - 2_000;
   for (let index = 0; index < count; index++) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { GatewayPorts } from '../../server/engine/ports.ts';
@@ -52,7 +52,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   writeFileSync(configPath, JSON.stringify({ version: 1, groups: [{ id: 'default' }], keys, ...options.config }));
   options.prepare?.(folder);
   const start = async (port: number) => {
-    const config = await openConfigStore({ persistence: openConfPersistence(configPath) });
+    const config = await openConfigStore({ persistence: createConfPersistence(configPath) });
     return startGateway({
       folder,
       ports: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { openLocalStore } from '../../server/store/local-store.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedger } from '../../server/store/sqlite/ledger.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
 import {
@@ -38,7 +38,7 @@ function fillWithMarked(folder: string): void {
 }
 
 function fillWith(folder: string, ...records: RequestRecord[]): void {
-  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
   for (const record of records) ledger.finished(record);
   ledger.capture('req_kept', capturedExchange('{"content":"write a sorting algorithm"}'));
@@ -104,7 +104,7 @@ it('marks what a hard budget reserved in rows, details and sessions, also of a r
   const session = sessionMark('ses_0000000000000001', { step: 'prompt', thread: 'aaaaaaaa' });
   const reserved = { usage: { inputTokens: 1_000, outputTokens: 4_096 }, costUsd: 0.5 };
   const fillWithReserved = (folder: string) => {
-    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
     const ledger = createLedger({ database, log: silent });
     const startedAt = Date.now() - 500;
     ledger.started(startedRow('req_killed', { startedAt, session }), reserved);

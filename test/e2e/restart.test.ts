@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
@@ -200,7 +200,7 @@ async function expectInterrupted(models: readonly string[], where: string): Prom
 
 /** The file is intact, no row is incomplete, and the sums match the rows. */
 function expectConsistentLedger(where: string): void {
-  const database = openDatabase(join(sluice.folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(sluice.folder, 'ledger.sqlite'));
   try {
     const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
     expect(one('PRAGMA integrity_check'), where).toBe('ok');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type {} from '../../renderer/state/api/open-api.ts';
+import type {} from '../../renderer/state/api/create-api.ts';
 import { begun } from '../support/begun.ts';
 import { testKey } from '../support/gateway.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';

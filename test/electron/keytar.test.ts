@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { keytarStarter } from '../../electron/start-keytar.ts';
+import { createKeytarStarter } from '../../electron/start-keytar.ts';
 import { createKeytarProcess, type KeytarProcess } from '../../server/secrets/keychain-process.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 
@@ -25,7 +25,7 @@ function start(source: string): KeytarProcess {
   folder = mkdtempSync(join(tmpdir(), 'sluice-keytar-'));
   const path = join(folder, 'keytar.cjs');
   writeFileSync(path, source);
-  return createKeytarProcess(path, keytarStarter(join(checkout, 'dist/program/keytar-child.js')));
+  return createKeytarProcess(path, createKeytarStarter(join(checkout, 'dist/program/keytar-child.js')));
 }
 
 describe('the keychain in a utility process', () => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type {} from '../../renderer/state/api/open-api.ts';
+import type {} from '../../renderer/state/api/create-api.ts';
 import { ipcChannels } from '../../server/contract/ipc.ts';
 import { hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';

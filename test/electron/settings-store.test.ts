@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDesktopSettings, openSettingsPersistence } from '../../electron/settings-store.ts';
-import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { createSettingsPersistence, openDesktopSettings } from '../../electron/settings-store.ts';
+import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { app } from './double/app.ts';
 
 let folder: string;
@@ -18,16 +18,16 @@ describe('the configuration by electron-store', () => {
   const value = { version: 1, providers: [{ id: 'a.b', headers: { 'x.y': 'z' } }] };
 
   it('is the same file as the one of the engine without a desktop, for this user only', async () => {
-    await openSettingsPersistence(join(folder, 'config.json')).write(value);
-    await openConfPersistence(join(folder, 'headless.json')).write(value);
+    await createSettingsPersistence(join(folder, 'config.json')).write(value);
+    await createConfPersistence(join(folder, 'headless.json')).write(value);
     const [ours, theirs] = ['config.json', 'headless.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
     expect(ours).toBe(theirs);
     expect(statSync(join(folder, 'config.json')).mode & 0o777).toBe(0o600);
-    expect(openConfPersistence(join(folder, 'config.json')).read()).toEqual(value);
+    expect(createConfPersistence(join(folder, 'config.json')).read()).toEqual(value);
   });
 
   it('is replaced as a whole', async () => {
-    const persistence = openSettingsPersistence(join(folder, 'config.json'));
+    const persistence = createSettingsPersistence(join(folder, 'config.json'));
     await persistence.write({ version: 1, gone: true });
     await persistence.write(value);
     expect(persistence.read()).toEqual(value);
@@ -35,7 +35,7 @@ describe('the configuration by electron-store', () => {
 
   it('that is broken is left for the engine to repair, and not emptied', () => {
     writeFileSync(join(folder, 'config.json'), '{ broken');
-    expect(() => openSettingsPersistence(join(folder, 'config.json')).read()).toThrow(SyntaxError);
+    expect(() => createSettingsPersistence(join(folder, 'config.json')).read()).toThrow(SyntaxError);
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{ broken');
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { CommandInputMap } from '../../server/contract/commands.ts';
 import { configSchema } from '../../server/contract/config.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const file = join(folder, 'config.json');
   const keys = [{ id: 'k1', group: 'default', hash: hashOf(testKey) }];
   writeFileSync(file, JSON.stringify({ version: 1, groups: [{ id: 'default' }], keys }));
-  const config = await openConfigStore({ persistence: openConfPersistence(file) });
+  const config = await openConfigStore({ persistence: createConfPersistence(file) });
   gateway = await startWatched({ ports: { config } });
 });
 afterAll(async () => {

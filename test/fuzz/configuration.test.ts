@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import { loadDeclarativeConfig } from '../../server/config/declarative.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
@@ -74,7 +74,7 @@ test('a configuration file is accepted, or refused with a message', { timeout: t
       const file = join(folder, `${++number}.json`);
       writeFileSync(file, input);
       const declared = await loadDeclarativeConfig(file).catch(expectWords);
-      const stored = await openConfigStore({ persistence: openConfPersistence(file) }).catch(expectWords);
+      const stored = await openConfigStore({ persistence: createConfPersistence(file) }).catch(expectWords);
       for (const store of [declared, stored]) {
         if (!store) continue;
         taken++;

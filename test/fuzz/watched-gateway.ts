@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect } from 'vitest';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { memoryInUse } from '../support/memory-in-use.ts';
 
@@ -51,7 +51,7 @@ function spooled(folder: string): string[] {
 }
 
 function running(folder: string): number {
-  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   try {
     return Number(database.prepare('SELECT count(*) AS count FROM requests WHERE outcome IS NULL').get()?.count);
   } finally {

@@ -5,9 +5,9 @@
  */
 import { tmpdir } from 'node:os';
 import { readErrorBody } from '../../server/apis/core/errors/error-body.ts';
-import { mayGoOn, readJson } from '../../server/apis/core/errors/read-whole.ts';
+import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
 import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
-import { isReadAlike } from '../../server/apis/core/requests/segments.ts';
+import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
 import { errorIn } from '../../server/apis/core/upstream-error.ts';
@@ -26,8 +26,8 @@ import { readableBytes } from '../../server/apis/openai/usage/readable-bytes.ts'
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/apis/openai/wire/read-error.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
-import { jobWatcher } from '../../server/exchange/jobs/job-watcher.ts';
-import { objectWatcher } from '../../server/exchange/jobs/object-watcher.ts';
+import { createJobObserver } from '../../server/exchange/jobs/job-observer.ts';
+import { createObjectObserver } from '../../server/exchange/jobs/passthrough-object-observer.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing/outgoing-request.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
@@ -296,7 +296,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'an answer that may tell of a new object': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['objectWatcher'],
+    readers: ['createObjectObserver'],
     inputs: {
       ...documents,
       braces: ['{"a":"', '}', ''],
@@ -306,7 +306,7 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
       const jobs = { rememberNew() {} };
-      const watch = objectWatcher(jobs as never, {
+      const watch = createObjectObserver(jobs as never, {
         method: 'POST',
         requestIds: [],
         onlyId: null,
@@ -330,7 +330,7 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
         readJson(bytes, wire, false);
-        mayGoOn(bytes, wire);
+        isPlausibleBeginning(bytes, wire);
       }
     },
   },
@@ -383,7 +383,7 @@ export const worstCases: Record<string, WorstCase> = {
       'EventsReader',
       'EventShape',
       'DroppedEvents',
-      'takeAll',
+      'takeEvents',
       'ChatText',
       'TextBytes',
       'SseGate',
@@ -428,7 +428,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the id of a new job': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['jobWatcher'],
+    readers: ['createJobObserver'],
     inputs: {
       'a response again and again': ['', '"response":{', ''],
       'an id without value': ['"response":{', '"id"', ''],
@@ -439,7 +439,7 @@ export const worstCases: Record<string, WorstCase> = {
         const match = findRoute('POST', '/responses');
         const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
         const jobs = { remember() {}, forget() {}, find: () => null, list: () => ({ jobs: [], hasMore: false }) };
-        const watch = jobWatcher(jobs as never, {
+        const watch = createJobObserver(jobs as never, {
           match,
           store: true,
           stored: null,
@@ -544,7 +544,7 @@ export const worstCases: Record<string, WorstCase> = {
       redactHeaders({ a: header }, secrets);
       outgoingQuery(`?a=${header}`, secrets);
       isPathSegment(header);
-      isReadAlike(header);
+      isUnambiguousSegment(header);
     },
   },
   'the memory that a body will take': {
@@ -584,7 +584,7 @@ export const lookAtNone = [
   'failureOf',
   'AttemptNotes',
   'AttemptTimers',
-  'AnswerTap',
+  'CacheRecorder',
   'ExchangeCapture',
   'BodyStart',
   'ResponseCapture',
@@ -609,7 +609,7 @@ export const lookAtNone = [
   'closeFrameOf',
   'UpstreamSearch',
   'openUpstream',
-  'ResponseObserver',
+  'UpstreamResponseObserver',
   'joinTaps',
   'sendStored',
   'StreamDecoder',
@@ -626,7 +626,7 @@ export const lookAtNone = [
   'WebSocketUpgrades',
   'createSessionUpgrades',
   'UpgradedConnection',
-  'createModelCache',
+  'openModelCache',
   'probeProvider',
   'anyKeyOf',
   'compileKeys',

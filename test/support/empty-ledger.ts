@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 
 let bytes: Buffer | undefined;
 
@@ -13,7 +13,7 @@ export function putEmptyLedger(folder: string): void {
   if (bytes) {
     writeFileSync(file, bytes, { mode: 0o600 });
   } else {
-    openDatabase(file).close();
+    openSqliteDatabase(file).close();
     bytes = readFileSync(file);
   }
 }

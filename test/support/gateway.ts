@@ -11,7 +11,7 @@ import type { RequestView } from '../../server/contract/request-views.ts';
 import { createGateway, type Gateway } from '../../server/engine/gateway.ts';
 import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { optionalParts } from '../../server/optional-parts.ts';
-import { openDatabase } from '../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedgerQueries } from '../../server/store/sqlite/queries.ts';
 import { putEmptyLedger } from './empty-ledger.ts';
 import { eventually } from './eventually.ts';
@@ -78,7 +78,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     loadTeam: optionalParts.team,
     ...options.ports,
   });
-  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedgerQueries(database);
   const { port } = await gateway.start();
   const origin = `http://127.0.0.1:${port}`;

@@ -34,7 +34,7 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
       find: async (id, groupId) => later(keptResponses.find(id, groupId)),
     }),
     reasoning: withMethods(reasoning, {
-      async bringNear(keyId, callIds) {
+      async prefetch(keyId, callIds) {
         await setImmediate();
         for (const id of callIds) near.add(`${keyId} ${id}`);
       },

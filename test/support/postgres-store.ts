@@ -1,7 +1,7 @@
 import { openPostgresConfig } from '../../server/store/postgres/config-store.ts';
-import { migrate } from '../../server/store/postgres/migrate.ts';
+import { migratePostgres } from '../../server/store/postgres/migrate.ts';
 import { Notices } from '../../server/store/postgres/notices.ts';
-import { openDatabase } from '../../server/store/postgres/open-database.ts';
+import { openPostgresDatabase } from '../../server/store/postgres/open-database.ts';
 import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
@@ -9,7 +9,7 @@ import { silent } from '../server/store/sqlite/records.ts';
 
 /** The store of one replica with its own connections, which are closed with it. */
 export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {
-  const database = await openDatabase({ url, ...options });
+  const database = await openPostgresDatabase({ url, ...options });
   const store = await openPostgresStore({ database, ...options });
   return {
     ...store,
@@ -26,7 +26,7 @@ export async function openTables(
   options: Omit<PostgresOptions, 'url' | 'failed'> = {},
 ): Promise<Postgres> {
   const postgres = new Postgres({ url, ...options, failed() {} });
-  await migrate(postgres);
+  await migratePostgres(postgres);
   return postgres;
 }
 

@@ -1,7 +1,7 @@
-import { openai } from '../../server/apis/openai/api.ts';
+import { openaiApi } from '../../server/apis/openai/api.ts';
 import { Registry, type RouteMatch } from '../../server/apis/registry.ts';
 
-const registry = new Registry([openai]);
+const registry = new Registry([openaiApi]);
 
 /** OpenAI's route for a path below `/v1`. */
 export function findRoute(method: string, path: string): RouteMatch {

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type CassetteChoice, cassetteModes, isAbsoluteFolder } from '../../../server/contract/cassette.ts';
-import { say } from '../../../server/contract/coded.ts';
+import { formatMessage } from '../../../server/contract/coded.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useQuery } from '../../state/control/use-query.ts';
@@ -78,7 +78,7 @@ function Contents({ cassette }: { cassette: CassetteChoice }) {
         {(recordings === null ? [names.unopened] : facts).join(' · ')}
       </p>
       {problem !== null && (
-        <Problem text={say(messages.controlProblems, { code: 'cassette-unusable', reason: problem })} />
+        <Problem text={formatMessage(messages.controlProblems, { code: 'cassette-unusable', reason: problem })} />
       )}
       {command.problem && <CommandProblem problem={command.problem} />}
       {recordings !== null && (

@@ -1,5 +1,5 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { say } from '../../../server/contract/coded.ts';
+import { formatMessage } from '../../../server/contract/coded.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
@@ -9,7 +9,9 @@ import classes from './CommandProblem.module.css';
 export function CommandProblem({ problem }: { problem: ControlError }) {
   const { commandFailed, controlProblems } = useMessages();
   return (
-    <Problem text={problem.problem ? say(controlProblems, problem.problem) : generalText(problem, commandFailed)} />
+    <Problem
+      text={problem.problem ? formatMessage(controlProblems, problem.problem) : generalText(problem, commandFailed)}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ConfigChange, ImportRefusal } from '../../../server/contract/change-views.ts';
-import { say } from '../../../server/contract/coded.ts';
+import { formatMessage } from '../../../server/contract/coded.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
@@ -93,7 +93,7 @@ function Refusals({ refusals }: { refusals: readonly ImportRefusal[] }) {
       <ul>
         {refusals.map(({ provider, problem, message }) => (
           <li key={provider}>
-            <code>{provider}</code>: {problem ? say(controlProblems, problem) : message}
+            <code>{provider}</code>: {problem ? formatMessage(controlProblems, problem) : message}
           </li>
         ))}
       </ul>

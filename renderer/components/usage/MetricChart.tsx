@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import type { FirstByteStep } from '../../../server/contract/request-views.ts';
+import { dayMs, hourMs } from '../../../server/contract/units.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { ChartSeries } from './chart/chart-series.ts';
 import { TimeChart } from './chart/TimeChart.tsx';
@@ -126,7 +127,6 @@ function timesOf(steps: readonly FirstByteStep[], field: 'medianMs' | 'p95Ms'): 
 }
 
 type Formats = Localization['formats'];
-const dayMs = 86_400_000;
 
 function formatOf(metric: UsageAnswers['metric'], formats: Formats): (value: number) => string {
   if (metric === 'errors') return formats.percent;
@@ -135,7 +135,7 @@ function formatOf(metric: UsageAnswers['metric'], formats: Formats): (value: num
 }
 
 function tickOf({ sinceMs, untilMs, stepMs }: TimeGrid, formats: Formats): (moment: number) => string {
-  if (untilMs - sinceMs <= dayMs + 3_600_000) return formats.clock;
+  if (untilMs - sinceMs <= dayMs + hourMs) return formats.clock;
   return stepMs < dayMs ? formats.dayAndClock : formats.shortDay;
 }
 

@@ -1,5 +1,7 @@
 /** All figures of the overview for a range, queried together so that they agree. */
+
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
+import { dayMs } from '../../../server/contract/units.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
 import { type CountedMetric, leadersOf, type Metric, type NamedCounted } from './usage-figures.ts';
 import { defaultRange, gridOf, type RangeName, type TimeGrid } from './usage-range.ts';
@@ -29,7 +31,6 @@ export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
 type Query = ControlStore['query'];
 
 const maxSeries = 5;
-const dayMs = 86_400_000;
 
 export function countedOf(metric: Metric): CountedMetric {
   return metric === 'firstByte' ? 'requests' : metric;

@@ -1,4 +1,5 @@
 /** The time range of the overview and its steps. Times are Unix milliseconds. */
+import { minuteMs } from '../../../server/contract/units.ts';
 import type { Messages } from '../../messages/en/en.ts';
 
 export type RangeName = keyof Messages['overview']['ranges'];
@@ -10,7 +11,6 @@ export interface TimeGrid {
   utcOffsetMinutes: number;
 }
 
-const minuteMs = 60_000;
 const quarterMs = 15 * minuteMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;

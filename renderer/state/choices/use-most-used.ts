@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
+import { dayMs, hourMs } from '../../../server/contract/units.ts';
 import { useQuery } from '../control/use-query.ts';
 import { useNow } from '../window/use-now.ts';
 
-const spanMs = 7 * 24 * 3_600_000;
-const stepMs = 3_600_000;
+const spanMs = 7 * dayMs;
+const stepMs = hourMs;
 
 /** The names of the models used in the last week, the most used first; null until known. */
 export function useMostUsed(): readonly string[] | null {

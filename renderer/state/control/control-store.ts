@@ -56,7 +56,7 @@ export function createControlStore(
   });
 
   const query = <T extends QueryType>(question: QueryInputMap[T] & { type: T }) =>
-    api.query<T>(question).catch(throwAsQuestion);
+    api.query<T>(question).catch(throwQueryError);
 
   return {
     state: () => state,
@@ -77,7 +77,7 @@ export function createControlStore(
 }
 
 /** Replaces `unreachable`, whose text says that nothing was changed. A query changes nothing anyway. */
-function throwAsQuestion(error: unknown): never {
+function throwQueryError(error: unknown): never {
   if (error instanceof ControlError && error.code === 'unreachable')
     throw new ControlError('unanswered', error.message);
   throw error;

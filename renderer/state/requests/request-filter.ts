@@ -9,8 +9,10 @@
  * - `range`: the latest `1h`, `24h`, `7d` or `30d`; or `since` and `until` (exclusive) in Unix milliseconds.
  * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
  */
+
 import { operations } from '../../../server/contract/capability.ts';
 import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
+import { dayMs, hourMs } from '../../../server/contract/units.ts';
 import type { LiveRequest } from './live-request.ts';
 
 export const outcomes = ['ok', 'failed', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running'] as const;
@@ -102,10 +104,10 @@ export function sortTextOf({ by, isAscending }: Sort): string {
 }
 
 export const rangeMs: Record<TimeRange, number> = {
-  '1h': 3_600_000,
-  '24h': 24 * 3_600_000,
-  '7d': 7 * 24 * 3_600_000,
-  '30d': 30 * 24 * 3_600_000,
+  '1h': hourMs,
+  '24h': dayMs,
+  '7d': 7 * dayMs,
+  '30d': 30 * dayMs,
 };
 
 /** The filter in the form that the engine expects. A range ends at `nowMs`. */

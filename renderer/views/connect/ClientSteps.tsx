@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ClientGuide, Connection, GuideStep } from '../../../server/contract/clients/client-guide.ts';
 import { stepsOf } from '../../../server/contract/clients/client-guides.ts';
-import { say } from '../../../server/contract/coded.ts';
+import { formatMessage } from '../../../server/contract/coded.ts';
 import { CopyButton } from '../../components/copying/CopyButton.tsx';
 import { CopyLine } from '../../components/copying/CopyLine.tsx';
 import { Section } from '../../components/layout/Section.tsx';
@@ -21,7 +21,7 @@ export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps)
     <Section title={messages.stepsOf(guide.name)}>
       <ol className={classes.steps}>
         {stepsOf(guide, connection).map((step) => (
-          <li key={say(messages.steps, step.say)}>
+          <li key={formatMessage(messages.steps, step.say)}>
             <Step step={step} client={guide.name} />
           </li>
         ))}
@@ -33,7 +33,7 @@ export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps)
 
 function Step({ step, client }: { step: GuideStep; client: string }) {
   const { connect: messages } = useMessages();
-  const text = say(messages.steps, step.say);
+  const text = formatMessage(messages.steps, step.say);
   if ('snippet' in step) {
     return (
       <>

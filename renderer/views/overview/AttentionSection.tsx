@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconInfoCircle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { minuteMs } from '../../../server/contract/units.ts';
 import { amountOf, describeLimit } from '../../components/access/LimitMeters.tsx';
 import { describeCooldown } from '../../components/feedback/CooldownNote.tsx';
 import { Section } from '../../components/layout/Section.tsx';
@@ -15,7 +16,6 @@ import { useNow } from '../../state/window/use-now.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
 
-const minuteMs = 60_000;
 /** The worst, so that the usage below stays in sight. */
 const mostAtFirst = 8;
 /** Of keys, and of groups. */

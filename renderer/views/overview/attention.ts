@@ -8,6 +8,7 @@ import type { CredentialView, DiscoveryView, ProviderView } from '../../../serve
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { SetAsideView, StandstillView } from '../../../server/contract/status-views.ts';
+import { dayMs } from '../../../server/contract/units.ts';
 
 export type Concern = {
   isBad: boolean;
@@ -128,7 +129,7 @@ function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] 
 }
 
 /** How long it is reported. */
-const standstillShownMs = 86_400_000;
+const standstillShownMs = dayMs;
 
 function concernsOfStandstill(standstill: StandstillView | null, nowMs: number): Concern[] {
   if (!standstill || nowMs - standstill.at > standstillShownMs) return [];

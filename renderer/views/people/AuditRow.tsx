@@ -18,7 +18,7 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
   const { at, personId, personName, address, tokenId, changes } = entry;
   const author = personId === null ? names.machine : (personName ?? personId);
   // A single change without fields is already described by the line itself.
-  const saysMore = changes.length > 1 || changes.some(({ fields }) => fields.length > 0);
+  const hasDetails = changes.length > 1 || changes.some(({ fields }) => fields.length > 0);
   const from = [
     ...(address === null ? [] : [names.from(address)]),
     ...(tokenId === null ? [] : [`${names.byToken} ${tokenId}`]),
@@ -32,7 +32,7 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
       <time className={classes.time} dateTime={new Date(at).toISOString()} title={formats.fullMoment(at)}>
         {formats.dayAndClock(at)}
       </time>
-      {saysMore && (
+      {hasDetails && (
         <details className={classes.details}>
           <summary>{names.details(changes.length, formats.number(changes.length))}</summary>
           <div className={classes.changes}>

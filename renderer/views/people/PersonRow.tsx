@@ -14,14 +14,14 @@ interface PersonRowProps {
 
 export function PersonRow({ person, onSignOut }: PersonRowProps) {
   const { people: names, account } = useMessages();
-  const isMe = usePerson()?.id === person.id;
+  const isSelf = usePerson()?.id === person.id;
   const { name, email, signedInAt } = person;
   return (
     <li className={list.plain}>
       <div>
         <div className={list.head}>
           <span className={list.name}>{name}</span>
-          {isMe && <span className={list.tag}>{names.you}</span>}
+          {isSelf && <span className={list.tag}>{names.you}</span>}
           {email !== null && email !== name && <span className={list.detail}>{email}</span>}
         </div>
         <div className={list.detail}>

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
+import { hourMs } from '../../../server/contract/units.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import type { LiveRequest } from '../../state/requests/live-request.ts';
 import { useNow } from '../../state/window/use-now.ts';
 
-const hourMs = 3_600_000;
 const hours = 24;
 const refreshMs = 5_000;
 /** The request that ended last is assumed to be among this many of the live list. */

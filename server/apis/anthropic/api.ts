@@ -8,7 +8,7 @@ import { anthropicRoutes } from './routes.ts';
 import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
 
 /** Anthropic's API. Its clients use a base URL without `/v1`. */
-export const anthropic: Api = {
+export const anthropicApi: Api = {
   name: 'anthropic',
   base: '/v1',
   routes: anthropicRoutes,

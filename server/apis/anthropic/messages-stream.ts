@@ -63,7 +63,7 @@ class MessagesWatch implements StreamWatch {
     return this.isComplete || this.#hasReason;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return this.#ending === null;
   }
 

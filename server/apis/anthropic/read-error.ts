@@ -1,7 +1,7 @@
 /** Classifies errors of Anthropic's API. Source: Anthropic, "Errors". */
 
 import type { FailureClass } from '../../contract/ledger.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { readRetryAfter } from '../core/errors/retry-after.ts';
 import type { Failure } from '../core/failure.ts';
@@ -41,17 +41,17 @@ const classOfStatus: Record<string, FailureClass> = {
  * credit balance is too low to access the Anthropic API", "You have reached your specified API usage limits"
  * (anthropics/claude-code#5300); an enforced limit is reported with 429 and this code.
  */
-const accountWords = pattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
+const accountWords = boundedPattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
 /**
  * "Invalid `signature` in `thinking` block", "Expected `thinking` or `redacted_thinking`, but found `tool_use`", "`thinking` or
  * `redacted_thinking` blocks in the latest assistant message cannot be modified", "thinking.signature: Field required"
  * (tombii/better-ccflare#52, BerriAI/litellm#15601, anomalyco/opencode#25005).
  */
-const reasoningWords = pattern(
+const reasoningWords = boundedPattern(
   /Invalid `signature` in `thinking`|Expected `(?:redacted_)?thinking`|`thinking` or `redacted_thinking` blocks|thinking\.signature: Field required/,
 );
 /** `model: claude-opus-6` */
-const modelWord = pattern(/\bmodels?\b/i);
+const modelWord = boundedPattern(/\bmodels?\b/i);
 const spendLimitCode = 'enforced_spend_limit_reached';
 
 /** Errors may echo the request after their first words. */
@@ -86,7 +86,7 @@ export function statusOfError(error: UpstreamError): number {
   return anthropicErrorStatus({ ...error, code: null }, 502);
 }
 
-const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+const shortText = boundedPattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
 /** An error's `type` serves as its code. */
 function codeIn(end: string): string | null {
@@ -97,6 +97,6 @@ function codeIn(end: string): string | null {
 export const anthropicErrors: ErrorFormat = {
   classify,
   statusOf: statusOfError,
-  isRequestsOwn: (code) => code === 'invalid_request_error',
+  isRequestError: (code) => code === 'invalid_request_error',
   codeIn,
 };

@@ -1,6 +1,6 @@
 /** The routes of Anthropic's API. */
 import { plainRoute, type Route } from '../core/route.ts';
-import { countTokens } from './count-tokens.ts';
+import { messagesTokenCount } from './count-tokens.ts';
 import { messages } from './messages.ts';
 
 const post = { ...plainRoute, method: 'POST', wire: messages, model: 'required' } as const;
@@ -10,7 +10,7 @@ export const anthropicRoutes: readonly Route[] = [
   {
     ...post,
     path: '/messages/count_tokens',
-    wire: countTokens,
+    wire: messagesTokenCount,
     isFree: true,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),
   },

@@ -56,7 +56,7 @@ class ConverseWatch implements StreamWatch {
     return this.isComplete || this.#hasStopped;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return !this.isComplete;
   }
 

@@ -4,7 +4,7 @@
  */
 
 import type { FailureClass } from '../../contract/ledger.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { readRetryAfter } from '../core/errors/retry-after.ts';
 import type { Failure } from '../core/failure.ts';
@@ -47,13 +47,13 @@ const classOfStatus: Record<string, FailureClass> = {
 };
 
 /** "This model doesn't support the image content block that you provided." Another model may. */
-const modelWords = pattern(/^This model doesn['’]t support/);
+const modelWords = boundedPattern(/^This model doesn['’]t support/);
 /** "You don't have access to the model with the specified model ID." The credential may use others. */
-const accessWords = pattern(/\bmodel\b/i);
+const accessWords = boundedPattern(/\bmodel\b/i);
 /** Of models that refuse even their own (langchain-ai/langchain-aws#401, zed-industries/zed#32341). */
-const reasoningWords = pattern(/^User messages cannot contain reasoning content/);
+const reasoningWords = boundedPattern(/^User messages cannot contain reasoning content/);
 /** "Input is too long for requested model." has no numbers. */
-const lengthWords = pattern(/^(?:Input is too long|Too many input tokens|prompt is too long)/i);
+const lengthWords = boundedPattern(/^(?:Input is too long|Too many input tokens|prompt is too long)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const failureClass = classOf(status, error);
@@ -75,7 +75,7 @@ function classOf(status: number, error: UpstreamError | null): FailureClass {
   return meaning ?? entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
 }
 
-const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+const shortText = boundedPattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
 /** An exception's name serves as its code. */
 function codeIn(end: string): string | null {
@@ -86,6 +86,6 @@ function codeIn(end: string): string | null {
 export const bedrockErrors: ErrorFormat = {
   classify,
   statusOf: ({ type }) => entryOf(meanings, type)?.status ?? 502,
-  isRequestsOwn: (code) => code === 'ValidationException',
+  isRequestError: (code) => code === 'ValidationException',
   codeIn,
 };

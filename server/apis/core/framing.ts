@@ -54,9 +54,9 @@ export interface Framing {
   /** Of an event that `readEvent` could not read: whether it may be a damaged piece of the answer, and not just odd. */
   mayBeContent(event: Buffer): boolean;
   /** What the beginning reveals about an event that is too large to be held. */
-  readBeginning(bytes: Buffer): StreamEvent;
+  readPartialEvent(bytes: Buffer): StreamEvent;
   /** Whether the event only keeps the connection alive. */
-  saysNothing(event: Buffer): boolean;
+  isKeepAlive(event: Buffer): boolean;
   kindOfRest(rest: Buffer, event: StreamEvent | null): RestKind;
   /** Whether bytes of an expected stream begin like an event; false if a whole answer may begin the same way. */
   beginsLikeAnEvent(bytes: Buffer): boolean;

@@ -23,7 +23,7 @@ const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputToken
 interface Plausible {
   usage: Usage;
   /** A reported value was dropped or rounded up. */
-  isMended: boolean;
+  isCorrected: boolean;
 }
 
 export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
@@ -32,12 +32,12 @@ export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
   keepOneHour(usage, reported);
   keepTokens(usage, reported, { total: 'outputTokens', parts: partsOfOutput, most: most.outputTokens });
   if (reported.seconds !== undefined && isWithin(reported.seconds, most.seconds)) usage.seconds = reported.seconds;
-  let isMended = false;
+  let isCorrected = false;
   for (const name in reported) {
     const field = name as keyof Usage;
-    if (reported[field] !== usage[field]) isMended = true;
+    if (reported[field] !== usage[field]) isCorrected = true;
   }
-  return { usage, isMended };
+  return { usage, isCorrected };
 }
 
 interface Side {

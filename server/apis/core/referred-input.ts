@@ -2,7 +2,7 @@
  * Finds what a request only refers to, on any API: files, documents by URL, stored prompts, caches and containers. Their
  * tokens are nowhere in the request. Pure; searches for marks instead of parsing, since bodies may be long.
  */
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 interface ReferredInput {
   /** It refers to something whose size nobody can look up. */
@@ -60,7 +60,9 @@ const idNames = ['previous_response_id', 'file_id'].map(keyOf);
 /** Gemini, in both spellings. */
 const uriNames = ['fileUri', 'file_uri'].map(keyOf);
 /** Gemini also fetches files elsewhere, whose names mean nothing. */
-const geminiFile = pattern(/^(?:https:\/\/generativelanguage\.googleapis\.com\/v1beta\/)?files\/([\w-]{1,200})$/);
+const geminiFile = boundedPattern(
+  /^(?:https:\/\/generativelanguage\.googleapis\.com\/v1beta\/)?files\/([\w-]{1,200})$/,
+);
 /** Each is looked up. */
 const maxIds = 32;
 const maxIdBytes = 300;
@@ -80,9 +82,9 @@ const imageMarks = ['"input_image"', '"image"', '"image/'].map((mark) => Buffer.
 const documentType = Buffer.from('"document"');
 const escapeMark = Buffer.from('\\u00');
 
-const containerId = pattern(/^"(?:cntr|container)_/);
+const containerId = boundedPattern(/^"(?:cntr|container)_/);
 /** A text, or an object with a URL, other than of data. */
-const address = pattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/);
+const address = boundedPattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/);
 
 const quote = 0x22;
 const colon = 0x3a;

@@ -1,4 +1,4 @@
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 /** One event of a stream, parsed once for all its consumers. */
 export interface StreamEvent {
@@ -11,9 +11,9 @@ export interface StreamEvent {
 }
 
 // `message` is the default name.
-const nameLine = pattern(/^event: ?(?!message\s*$)([a-z_.]+)/);
-const leadingType = pattern(/^data: ?\{\s*"type"\s*:\s*"([a-z_.]+)"/m);
-const leadingId = pattern(/"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/);
+const nameLine = boundedPattern(/^event: ?(?!message\s*$)([a-z_.]+)/);
+const leadingType = boundedPattern(/^data: ?\{\s*"type"\s*:\s*"([a-z_.]+)"/m);
+const leadingId = boundedPattern(/"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/);
 const headBytes = 400;
 
 /**
@@ -32,7 +32,7 @@ export function readEvent(text: string): StreamEvent | null {
 }
 
 /** What the beginning reveals about an event that is too large to be held. */
-export function readBeginning(bytes: Buffer): StreamEvent {
+export function readPartialEvent(bytes: Buffer): StreamEvent {
   const head = bytes.toString('latin1', 0, headBytes);
   const [type, id] = [leadingType, leadingId].map((pattern) => pattern.exec(head)?.[1]);
   return { name: nameIn(linesOf(head)), data: '', value: { type, response: { id } } };
@@ -52,7 +52,7 @@ const colon = 0x3a;
  * Whether the event has only comments and empty lines, which keep a connection alive. Allocates no string, since such
  * events may be frequent.
  */
-export function saysNothing(event: Buffer): boolean {
+export function isKeepAlive(event: Buffer): boolean {
   for (let at = 0; at < event.length; at++) {
     const byte = event[at];
     if (byte === lineFeed || byte === carriageReturn) continue;

@@ -27,7 +27,7 @@ export interface StreamWatch {
    */
   readonly hasFinished: boolean;
   /** The answer seems complete, but the terminal event is missing: usage or even text may follow. */
-  readonly mayGoOn: boolean;
+  readonly mayContinue: boolean;
   /**
    * The upstream has said why the answer ended: it is whole, whatever becomes of the rest of the stream. False for
    * upstreams that say so with each piece.

@@ -3,7 +3,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { readEvent, type StreamEvent } from './sse-event.ts';
 
 /** What a client has of a broken stream. */
-export interface TextSoFar {
+export interface PartialText {
   text: string;
   /** Only the end of the stream is missing. */
   isFinished: boolean;
@@ -20,7 +20,7 @@ export interface StreamText {
   /** Called with the sequence number of such an event. */
   counted(sequenceNumber: number): void;
   /** Null if the stream cannot be continued. */
-  read(): TextSoFar | null;
+  read(): PartialText | null;
   /** The final bytes of a stream whose text is finished; null if more than these is missing. */
   readonly lastEvent: Buffer | null;
   /** The event that reports the error to the client. */
@@ -54,8 +54,8 @@ export interface Prefix {
   request: Record<string, unknown>;
 }
 
-/** Declared as methods, so that a wire may use a subtype of `TextSoFar`. */
-export interface RescueFormat<SoFar extends TextSoFar = TextSoFar> {
+/** Declared as methods, so that a wire may use a subtype of `PartialText`. */
+export interface RescueFormat<SoFar extends PartialText = PartialText> {
   openText(): StreamText;
   openSplice(soFar: SoFar, options: SpliceOptions): Splice;
   /** A request for the rest of an answer that begins with `text`; null if there can be none. */
@@ -63,6 +63,6 @@ export interface RescueFormat<SoFar extends TextSoFar = TextSoFar> {
 }
 
 /** Adds whole server-sent events written by Sluice itself. */
-export function takeAll(text: StreamText, bytes: Buffer): void {
+export function takeEvents(text: StreamText, bytes: Buffer): void {
   for (const event of bytes.toString('utf8').split('\n\n')) text.take(readEvent(event));
 }

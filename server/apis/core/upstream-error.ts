@@ -3,7 +3,8 @@
  */
 
 import { isObject } from '../../contract/is-object.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { hourMs } from '../../contract/units.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 export interface UpstreamError {
   message: string;
@@ -42,10 +43,10 @@ function detailedCode(details: unknown): unknown {
 
 const nothing: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
-const delayInSeconds = pattern(/^(\d+(?:\.\d+)?)s$/);
+const delayInSeconds = boundedPattern(/^(\d+(?:\.\d+)?)s$/);
 
 /** Wait for a daily quota, for which no `RetryInfo` can be trusted. Waits are limited to an hour in any case. */
-const untilTomorrowMs = 3_600_000;
+const untilTomorrowMs = hourMs;
 
 /** Google's QuotaFailure: `{"@type":"…/google.rpc.QuotaFailure","violations":[{"quotaId":"…PerDayPerProject…"}]}`. */
 function isByDay(detail: unknown): boolean {

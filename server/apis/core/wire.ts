@@ -116,7 +116,7 @@ export interface ErrorFormat {
   /** The status that an error should have had if it arrived with status 200 or in a stream. */
   statusOf(error: UpstreamError): number;
   /** Whether the error code blames the request itself. */
-  isRequestsOwn(code: string): boolean;
+  isRequestError(code: string): boolean;
   /** The code of the error at the end of a stream; null if it names none. */
   codeIn(end: string): string | null;
 }

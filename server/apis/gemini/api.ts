@@ -8,7 +8,7 @@ import { geminiRoutes } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
 /** Google's Gemini API. Its clients are configured with Sluice's address without a version. */
-export const gemini: Api = {
+export const geminiApi: Api = {
   name: 'gemini',
   base: '/v1beta',
   routes: geminiRoutes,

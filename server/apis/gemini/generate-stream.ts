@@ -108,7 +108,7 @@ class GenerateWatch implements StreamWatch {
   #hasBegun = false;
   #hasReason = false;
   /** More has followed a finish reason. */
-  #wentOn = false;
+  #hasMoreAfterFinish = false;
   #hasFailed = false;
   #onlyThought: boolean | null = null;
   #hasCounted = false;
@@ -126,7 +126,7 @@ class GenerateWatch implements StreamWatch {
     }
     this.#hasReason ||= blockedIn(value);
     for (const candidate of candidatesOf(value)) {
-      this.#wentOn ||= this.#hasReason && hasParts(candidate);
+      this.#hasMoreAfterFinish ||= this.#hasReason && hasParts(candidate);
       this.#hasReason ||= Boolean(candidate.finishReason);
       for (const part of partsOf(candidate)) {
         this.#onlyThought = isObject(part) && part.thought === true && this.#onlyThought !== false;
@@ -146,12 +146,12 @@ class GenerateWatch implements StreamWatch {
     return this.isComplete;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return !this.#hasFailed;
   }
 
   get isWhole(): boolean {
-    return this.#hasReason && !this.#wentOn && !this.#hasFailed;
+    return this.#hasReason && !this.#hasMoreAfterFinish && !this.#hasFailed;
   }
 
   ending(close: StreamClose): StreamEnd | null {

@@ -1,6 +1,6 @@
 /** Recognises URLs of Gemini's API. Source: Google, "Gemini API reference"; `@google/genai`, which does not encode models. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ApiLocation } from '../core/api.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 
@@ -15,7 +15,7 @@ const verbs = new Set([
 ]);
 
 /** A model's name may contain slashes and colons; the verb begins after the last colon. */
-const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40})$/);
+const modelPath = boundedPattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40})$/);
 
 /**
  * Accepts `/v1beta`, `/v1alpha`, and `/v1` if the path cannot be OpenAI's. The query parameter `alt` becomes part of the

@@ -1,5 +1,5 @@
 /** The part of Gemini's API that Sluice only passes through: files. Source: Google, "Files API". */
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 import { type Method, plainRoute } from '../core/route.ts';
@@ -16,9 +16,9 @@ const passthrough: Wire = {
 };
 
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
-const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/]{1,600}))?$/);
+const filePath = boundedPattern(/^(?:\/upload)?\/files(?:\/([^/]{1,600}))?$/);
 /** Read in the decoded path, because an upstream may do so. */
-const fileName = pattern(/^([^:]{1,200})(:download)?$/);
+const fileName = boundedPattern(/^([^:]{1,200})(:download)?$/);
 
 /** @param path below `/v1beta`, percent-encoded; `/upload/files` for `/upload/v1beta/files`. Null if it is none of these. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {

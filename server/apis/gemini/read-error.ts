@@ -1,7 +1,7 @@
 /** Classifies errors of Gemini's API. Source: Google, "Troubleshooting guide" and `google.rpc.Code`. */
 
 import type { FailureClass } from '../../contract/ledger.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { readRetryAfter } from '../core/errors/retry-after.ts';
 import type { Failure } from '../core/failure.ts';
@@ -38,9 +38,9 @@ const classOfStatus: Record<string, FailureClass> = {
 };
 
 /** An invalid key is reported as INVALID_ARGUMENT. */
-const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
+const keyWords = boundedPattern(/^API key (?:not valid|expired|not found)/);
 /** Distinguishes a free tier that needs billing from "User location is not supported for the API use.". */
-const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
+const billingWords = boundedPattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const failureClass = classOf(status, error);
@@ -81,7 +81,7 @@ function statusOf({ code, type }: UpstreamError): number {
   return Number.isInteger(number) && number >= 400 && number <= 599 ? number : (entryOf(statusOfType, type) ?? 502);
 }
 
-const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+const shortText = boundedPattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
 /** Reads the error's `status`, which is its name. */
 function codeIn(end: string): string | null {
@@ -92,6 +92,6 @@ function codeIn(end: string): string | null {
 export const geminiErrors: ErrorFormat = {
   classify,
   statusOf,
-  isRequestsOwn: (code) => code === 'INVALID_ARGUMENT',
+  isRequestError: (code) => code === 'INVALID_ARGUMENT',
   codeIn,
 };

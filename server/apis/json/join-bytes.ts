@@ -1,4 +1,4 @@
-import { nextTurn } from '../../ground/loop-turns.ts';
+import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 
 /** Copying this much takes at most a few milliseconds. */
 const atOnceBytes = 4 * 1024 * 1024;
@@ -15,7 +15,7 @@ export async function joinBytes(pieces: readonly Buffer[]): Promise<Buffer> {
       at += count;
       from += count;
       restBytes -= count;
-      if (restBytes === 0) await nextTurn();
+      if (restBytes === 0) await yieldToEventLoop();
       restBytes ||= atOnceBytes;
     }
   }

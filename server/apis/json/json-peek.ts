@@ -3,7 +3,7 @@
  * and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
  */
 
-import { nextTurn } from '../../ground/loop-turns.ts';
+import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
@@ -57,7 +57,7 @@ async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
   for (;;) {
     const peek = scan.advance(sliceBytes);
     if (peek) return peek;
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 

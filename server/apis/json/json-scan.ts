@@ -49,9 +49,9 @@ const probeBytes = 16;
 const quotedBytes = 40;
 
 /** What the scanner expects next; numbers, since they are compared for each token. */
-const aValue = 0;
-const aKey = 1;
-const aDelimiter = 2;
+const expectsValue = 0;
+const expectsKey = 1;
+const expectsDelimiter = 2;
 const restOfValue = 3;
 const restOfKey = 4;
 
@@ -82,7 +82,7 @@ export class JsonScan {
     if (body[open] !== openObject) throw new JsonFault(open, 'expected an object');
     this.#at = skipSpace(body, open + 1);
     this.isEmpty = body[this.#at] === closeObject;
-    this.#expected = this.isEmpty ? aDelimiter : aKey;
+    this.#expected = this.isEmpty ? expectsDelimiter : expectsKey;
   }
 
   /** Scans about `bytes` more. True at the end of the document; throws a JsonFault if it is malformed. */
@@ -91,9 +91,9 @@ export class JsonScan {
     let at = this.#at;
     let expected = this.#expected;
     while (at < until && this.end === -1) {
-      if (expected === aDelimiter) at = this.#passDelimiter(at);
-      else if (expected === aValue) at = this.#passValue(at, until);
-      else if (expected === aKey) at = this.#passKey(at, until);
+      if (expected === expectsDelimiter) at = this.#passDelimiter(at);
+      else if (expected === expectsValue) at = this.#passValue(at, until);
+      else if (expected === expectsKey) at = this.#passKey(at, until);
       else at = this.#passString(at, until, expected);
       expected = this.#expected;
     }
@@ -119,11 +119,11 @@ export class JsonScan {
     closers.push(byte + openToClose);
     const next = skipSpace(this.#body, at + 1);
     if (this.#body[next] === byte + openToClose) {
-      this.#expected = aDelimiter;
+      this.#expected = expectsDelimiter;
       return next;
     }
     if (closers.length === 2) this.#items = 1;
-    this.#expected = byte === openObject ? aKey : aValue;
+    this.#expected = byte === openObject ? expectsKey : expectsValue;
     return next;
   }
 
@@ -134,7 +134,7 @@ export class JsonScan {
     const byte = this.#body[at];
     if (byte === comma) {
       if (closers.length === 2) this.#items++;
-      this.#expected = closer === closeObject ? aKey : aValue;
+      this.#expected = closer === closeObject ? expectsKey : expectsValue;
       return skipSpace(this.#body, at + 1);
     }
     if (byte !== closer) {
@@ -182,7 +182,7 @@ export class JsonScan {
     const at = skipSpace(this.#body, end);
     if (this.#body[at] !== colon) throw new JsonFault(at, 'expected a colon');
     const valueStart = skipSpace(this.#body, at + 1);
-    this.#expected = aValue;
+    this.#expected = expectsValue;
     if (this.#closers.length === 1) {
       this.#key = { start: this.#stringStart, end };
       this.#valueStart = valueStart;
@@ -193,7 +193,7 @@ export class JsonScan {
 
   #endValue(end: number): number {
     if (this.#closers.length === 1) this.#listener.member(this.#key, { start: this.#valueStart, end }, this.#items);
-    this.#expected = aDelimiter;
+    this.#expected = expectsDelimiter;
     return skipSpace(this.#body, end);
   }
 }

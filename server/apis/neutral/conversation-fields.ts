@@ -1,13 +1,13 @@
 /** Recognises unknown fields of a request that probably hold or name a part of the conversation. */
 
 import { isObject } from '../../contract/is-object.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 /**
  * A conversation stored elsewhere, an answer that the request continues, or messages besides the known list. Not ids of sessions
  * or users, which many clients send so that requests can be told apart.
  */
-const names = pattern(
+const names = boundedPattern(
   /^(?:(?:message_?)?thread(?:_?id)?|conversation(?:_?id)?|(?:previous|prior|parent|continue[ds]?|resume[ds]?)_?(?:\w{1,40}_?)?(?:id|messages?|turns?|response|interaction|from)|(?:chat_?|message_?|conversation_?)?history|cached_?contents?|assistant_?id)$/i,
 );
 

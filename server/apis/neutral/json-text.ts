@@ -68,7 +68,7 @@ function tooDeep(levels: number): GatewayError {
 }
 
 /** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
+export function parseLosslessJson(text: string): unknown {
   try {
     const value: unknown = hasLongNumber(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
     return value;

@@ -1,5 +1,5 @@
 /** Media of a conversation: data URLs, and the kind of each media type. */
-import type { MediaPart, MediaSource } from './neutral.ts';
+import type { MediaPart, MediaSource } from './conversation.ts';
 
 /** Splits a base64 data URL into its parts; any other URL is kept. */
 export function sourceOfUrl(url: string): MediaSource {

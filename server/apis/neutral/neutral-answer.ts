@@ -1,5 +1,5 @@
 /** An answer in a form that is independent of any API, as a whole and as the events of a stream. */
-import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './neutral.ts';
+import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './conversation.ts';
 
 export interface Answer {
   /** The upstream's id; may be empty. */

@@ -1,7 +1,7 @@
 /** Converts errors of any upstream API to OpenAI's terms. The errors of all other APIs are derived from these. */
 
 import type { ErrorBody } from '../../contract/errors.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { entryOf } from '../core/table-entry.ts';
 import type { UpstreamError } from '../core/upstream-error.ts';
@@ -55,10 +55,10 @@ const words: Record<string, Words> = {
 };
 
 /** Google has no separate status for a rejected key. */
-const wrongKey = pattern(/^API key (?:not valid|expired)/);
+const wrongKey = boundedPattern(/^API key (?:not valid|expired)/);
 
 /** "Input is too long for requested model.": Bedrock gives no numbers. */
-const tooLong = pattern(/^(?:Input is too long|Too many input tokens)/);
+const tooLong = boundedPattern(/^(?:Input is too long|Too many input tokens)/);
 
 /** For errors that have only a status. */
 const wordsOfStatus: Record<number, Words> = {

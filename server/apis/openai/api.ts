@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../contract/errors.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { Api, ApiLocation, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
@@ -8,7 +8,7 @@ import { openaiRoutes } from './routes.ts';
 import { writeError } from './wire/write-error.ts';
 
 /** OpenAI's API, under `/v1` and under the paths of Azure's clients. */
-export const openai: Api = {
+export const openaiApi: Api = {
   name: 'openai',
   base: '/v1',
   routes: openaiRoutes,
@@ -59,7 +59,7 @@ function withoutSlash(path: string): string {
 }
 
 /** A deployment's name may contain slashes: SDKs put it into the path unencoded. */
-const deployment = pattern(
+const deployment = boundedPattern(
   /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses|images\/[a-z]+|audio\/[a-z]+))\/?$/,
 );
 

@@ -1,5 +1,5 @@
 /** Wires for images, audio and videos. */
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './wire/formats.ts';
@@ -31,7 +31,7 @@ export const imageEdits: Wire = {
   usage: openaiUsage('images', imagesRequest, true),
 };
 
-const jsonFormat = pattern(/json/i);
+const jsonFormat = boundedPattern(/json/i);
 
 /** Whether the format is text or subtitles, of which servers have many kinds, rather than JSON. */
 function isTextAsked(body: RequestView): boolean {

@@ -2,7 +2,7 @@
  * The part of OpenAI's API that Sluice does not serve itself: files, batches, vector stores, assistants, and future
  * additions. Knows only how its paths are built: https://platform.openai.com/docs/api-reference.
  */
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 import { type Method, plainRoute, type Route } from '../core/route.ts';
@@ -25,19 +25,19 @@ const passthrough: Wire = {
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** OpenAI's name for a resource or action; an id contains digits, capitals or hyphens instead. */
-const plainName = pattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
+const plainName = boundedPattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
 const maxSegments = 16;
 
 /** Resources of an organisation rather than a project, which require an admin key. */
 const adminRoots = new Set(['organization', 'projects']);
 
 /** Routes, by label, that only store, change or stop something and run no model. */
-const storing = pattern(
+const storing = boundedPattern(
   /^\/(?:(?:files|assistants|videos\/characters)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
 /** Routes, by label, on which a POST makes nothing: it changes the object that it names, stops it, or searches. */
-const making = pattern(/^(?!.{1,500}\/(?:\{id\}|cancel|search)$)/);
+const making = boundedPattern(/^(?!.{1,500}\/(?:\{id\}|cancel|search)$)/);
 
 /** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {

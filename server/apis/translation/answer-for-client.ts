@@ -8,7 +8,7 @@ import {
   sealedBy,
   settledStop,
 } from '../neutral/answers/answer-context.ts';
-import type { CallPart, Seal } from '../neutral/neutral.ts';
+import type { CallPart, Seal } from '../neutral/conversation.ts';
 import type { Answer, AnswerError, AnswerPart } from '../neutral/neutral-answer.ts';
 import { customInput, isCutInput } from '../neutral/requests/custom-input.ts';
 
@@ -38,7 +38,7 @@ export function answerForClient(answer: Answer, context: AnswerContext): AnswerR
 }
 
 function callForClient(call: CallPart, id: string, { names, origin }: AnswerContext): CallPart {
-  const { name, namespace, kind } = names.inward(call.name);
+  const { name, namespace, kind } = names.decode(call.name);
   const callArguments = call.arguments.trim() === '' && kind === 'function' ? '{}' : call.arguments;
   const isLowered = kind === 'custom' && call.kind === 'function';
   return {

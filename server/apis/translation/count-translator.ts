@@ -1,12 +1,12 @@
 /** Translates token counting, so that a provider of another API, or a cloud, can do it. Pure, like `translator.ts`. */
 import { isObject } from '../../contract/is-object.ts';
-import { parseJson, writeJson } from '../neutral/json-text.ts';
+import type { WireName } from '../neutral/conversation.ts';
+import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
-import type { WireName } from '../neutral/neutral.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
-import { countedRequest } from './count-tokens.ts';
+import { countedRequest } from './estimate-request-tokens.ts';
 import type { WholeAnswer } from './translated-request.ts';
-import { type NamedInUrl, type TranslatedError, type Translator, translatorBetween } from './translator.ts';
+import { createTranslatorBetween, type NamedInUrl, type TranslatedError, type Translator } from './translator.ts';
 
 /** The wires whose APIs can count tokens. */
 export type CountingWire = 'anthropic-messages' | 'gemini-generate' | 'openai-responses';
@@ -25,7 +25,7 @@ export class CountTranslator {
 
   /** @param write writes the client's answer */
   constructor(client: WireName, upstream: CountingWire, write: WriteCount) {
-    this.#translator = translatorBetween(client, upstream);
+    this.#translator = createTranslatorBetween(client, upstream);
     this.#bodyFor = client === upstream ? null : bodies[upstream];
     this.#write = write;
   }
@@ -37,7 +37,7 @@ export class CountTranslator {
     const parsed = this.#translator.read(Buffer.from(writeJson(countedRequest(body))), fromUrl);
     return (target) => {
       const { body: request } = this.#translator.request(parsed, target);
-      const rendered: unknown = parseJson(request.toString());
+      const rendered: unknown = parseLosslessJson(request.toString());
       const countBody = bodyFor(isObject(rendered) ? rendered : {}, target.model);
       return new TranslatedCount(Buffer.from(writeJson(countBody)), this.#write);
     };
@@ -84,7 +84,7 @@ export class TranslatedCount {
 
   /** Null if the body has no count. */
   whole(body: Buffer): WholeAnswer | null {
-    const answer = parseJson(body.toString());
+    const answer = parseLosslessJson(body.toString());
     const count = isObject(answer)
       ? counts.map((name) => answer[name]).find((value) => value !== undefined)
       : undefined;

@@ -7,13 +7,13 @@ import { errorIn } from '../core/upstream-error.ts';
 import { geminiEmbeddings } from '../gemini/translation/gemini-embeddings.ts';
 import { embeddedContent, predictedEmbeddings } from '../gemini/translation/vertex-embeddings.ts';
 import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
-import { parseJson, writeJson } from '../neutral/json-text.ts';
+import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
 import { neutralError } from '../neutral/neutral-error.ts';
 import { openaiEmbeddings } from '../openai/embeddings-translation.ts';
 import type { WholeAnswer } from './translated-request.ts';
+import { wireTranslations } from './translation-registry.ts';
 import type { NamedInUrl, TranslatedError } from './translator.ts';
-import { wireTranslations } from './wire-translations.ts';
 
 const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
 const upstreamWires = {
@@ -43,7 +43,7 @@ export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
 }
 
 /** Null if both wires are the same and the model keeps its name, so that bytes are forwarded unchanged. */
-export function embeddingsTranslatorFor(
+export function createEmbeddingsTranslator(
   client: EmbeddingsWireName,
   upstream: EmbeddingsUpstreamName,
   isRenamed: boolean,
@@ -68,7 +68,7 @@ export class EmbeddingsTranslator {
    * @throws GatewayError `malformed_json`, or `invalid_value` naming the field
    */
   open(body: Buffer, fromUrl?: NamedInUrl): (target: { model: string }) => TranslatedEmbeddings {
-    const value = parseJson(body.toString());
+    const value = parseLosslessJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
     const losses = new Losses();
     const withModel = fromUrl && isObject(value) ? { ...value, model: fromUrl.model } : value;
@@ -116,7 +116,7 @@ export class TranslatedEmbeddings {
 
   /** Null if the body is not an answer of the upstream's API, or does not have a vector for each text. */
   whole(body: Buffer): WholeAnswer | null {
-    const answer = this.#upstream.parseAnswer(parseJson(body.toString()));
+    const answer = this.#upstream.parseAnswer(parseLosslessJson(body.toString()));
     if (answer === null || answer.vectors.length !== this.#request.texts.length) return null;
     const rendered = this.#client.renderAnswer(answer, this.#request);
     // Plain `JSON.stringify`, because the vectors are long and contain only numbers.

@@ -2,8 +2,9 @@
  * Estimates the number of tokens of a conversation, too high rather than too low: for an answer's first event, which
  * reports them before the upstream does, and for `count_tokens` with an upstream that cannot count.
  */
+
+import type { Conversation, Part } from '../neutral/conversation.ts';
 import { writeJson } from '../neutral/json-text.ts';
-import type { Conversation, Part } from '../neutral/neutral.ts';
 
 /** Code has about 3 bytes per token, other text 4; tokenizers differ by a third. */
 const bytesPerToken = 3;

@@ -70,7 +70,7 @@ export class EventsForClient {
     else if (this.#open !== null && !this.#isOfOpenCall(event)) this.#keep(event);
     else {
       this.#takeContent(event);
-      this.#goOn();
+      this.#releaseWaiting();
     }
   }
 
@@ -100,7 +100,7 @@ export class EventsForClient {
   #begin(event: CallEvent): void {
     const { names, answerTool, origin } = this.#context;
     this.#openIndex = event.index;
-    const { name, namespace, kind } = names.inward(event.name);
+    const { name, namespace, kind } = names.decode(event.name);
     const seal = event.seal && sealedBy(origin, event.seal);
     const isAnswer = event.name === answerTool;
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
@@ -127,7 +127,7 @@ export class EventsForClient {
   }
 
   /** Passes on delayed events, up to a call whose end has not arrived. */
-  #goOn(): void {
+  #releaseWaiting(): void {
     while (this.#open === null && !this.#isOver) {
       const block = this.#waiting[this.#next];
       if (block === undefined) return;
@@ -161,7 +161,7 @@ export class EventsForClient {
   #stop(stop: Stop): void {
     while (this.#open !== null && !this.#isOver) {
       this.#close();
-      this.#goOn();
+      this.#releaseWaiting();
     }
     if (stop.reason === 'malformed') this.#fail(malformedCall);
     else if (!this.#isOver) this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });

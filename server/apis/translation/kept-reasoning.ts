@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
-import type { CallPart, Conversation, Part, Seal, Turn } from '../neutral/neutral.ts';
+import type { CallPart, Conversation, Part, Seal, Turn } from '../neutral/conversation.ts';
 import type { AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
 
 /** One seal of an answer, with its position among the calls. */

@@ -1,10 +1,10 @@
 /** Predicts what a translation between two APIs would lose, without a request. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
-import type { UpstreamWireName, WireName } from '../neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import { noteLosses } from './report-losses.ts';
-import { translatorFor } from './translator.ts';
-import { wireTranslations } from './wire-translations.ts';
+import { wireTranslations } from './translation-registry.ts';
+import { createTranslator } from './translator.ts';
 
 interface PossibleLosses {
   dropped: LossNote[];
@@ -13,7 +13,7 @@ interface PossibleLosses {
 
 /** Losses of request fields, for a model given by its upstream name. Losses of messages depend on their content. */
 export function possibleLosses(client: WireName, upstream: UpstreamWireName, model: string): PossibleLosses {
-  const translator = translatorFor(client, upstream);
+  const translator = createTranslator(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };
   try {
     const parsed = translator.read(Buffer.from(JSON.stringify(wireTranslations[client].client.specimen)), {

@@ -6,9 +6,9 @@ import type { EventParser, EventRenderer } from '../neutral/answers/wire-transla
 import { isTooDeep } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
-import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
+import { AnswerRemainder, PartialAnswer } from './partial-answer.ts';
 
 export class TranslatedEvents {
   readonly #parser: EventParser;
@@ -16,9 +16,9 @@ export class TranslatedEvents {
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
   readonly #reasoning = new ReasoningCollector();
-  readonly #soFar = new AnswerSoFar();
+  readonly #soFar = new PartialAnswer();
   /** Set if the client has received the beginning of the answer from another attempt. */
-  #rest: RestOfAnswer | null = null;
+  #rest: AnswerRemainder | null = null;
   /** The text added by the latest event, if it did nothing else. */
   #delta: DeltaEvent | null = null;
   #renderedCount = 0;
@@ -42,7 +42,7 @@ export class TranslatedEvents {
     const text = earlier.textSoFar ?? '';
     this.#renderer = earlier.#renderer;
     this.#soFar.take({ type: 'text', text });
-    this.#rest = new RestOfAnswer(text);
+    this.#rest = new AnswerRemainder(text);
   }
 
   /** Whether the answer contradicts what the client has received from another attempt. */
@@ -76,7 +76,7 @@ export class TranslatedEvents {
   /** Renders more of `onlyDelta`, given as the inside of a JSON string. Null if `write` must be used instead. */
   writeMore(escaped: string): string | null {
     const delta = this.#delta;
-    const rendered = delta && this.#renderer.sayMore(delta, escaped);
+    const rendered = delta && this.#renderer.renderDelta(delta, escaped);
     if (delta === null || rendered === null) return null;
     if (delta.type === 'text') this.#soFar.append(escaped);
     else this.#reasoning.takeMore(delta, escaped);

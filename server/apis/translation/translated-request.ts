@@ -2,9 +2,9 @@
 import type { AnswerContext, ResponseIdentity } from '../neutral/answers/answer-context.ts';
 import { answerEvents } from '../neutral/answers/answer-events.ts';
 import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
-import { isTooDeep, parseJson, writeJson } from '../neutral/json-text.ts';
+import type { Conversation } from '../neutral/conversation.ts';
+import { isTooDeep, parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import type { Conversation } from '../neutral/neutral.ts';
 import type { Answer, AnswerError } from '../neutral/neutral-answer.ts';
 import type { RenderedRequest, Target } from '../neutral/requests/rendering.ts';
 import { answerForClient } from './answer-for-client.ts';
@@ -83,7 +83,7 @@ export class TranslatedRequest {
   }
 
   #parse(body: Buffer): Answer | null {
-    const answer = parseJson(body.toString());
+    const answer = parseLosslessJson(body.toString());
     return isTooDeep(answer) ? null : this.#upstream.parseAnswer(answer, this.#request.conversation.turns.length);
   }
 

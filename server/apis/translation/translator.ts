@@ -2,7 +2,7 @@
  * Translates between two wires through the neutral conversation. Pure: depends on no clock, random numbers or
  * configuration. Does not run if client and upstream speak the same wire.
  *
- *     const translator = translatorFor('anthropic-messages', 'openai-chat');
+ *     const translator = createTranslator('anthropic-messages', 'openai-chat');
  *     const asked = translator.read(body);                 // once per request
  *     const request = translator.request(asked, target);   // once per attempt: body and losses
  *     request.whole(upstreamBody, moment)                  // or
@@ -13,14 +13,14 @@ import { isObject } from '../../contract/is-object.ts';
 import { readErrorBody } from '../core/errors/error-body.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
-import { parseJson, refuseTooDeep } from '../neutral/json-text.ts';
+import type { Conversation, UpstreamWireName, WireName } from '../neutral/conversation.ts';
+import { parseLosslessJson, refuseTooDeep } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import type { Conversation, UpstreamWireName, WireName } from '../neutral/neutral.ts';
 import type { AnswerError } from '../neutral/neutral-answer.ts';
 import { neutralError } from '../neutral/neutral-error.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
 import { TranslatedRequest } from './translated-request.ts';
-import { upstreamTranslations, wireTranslations } from './wire-translations.ts';
+import { upstreamTranslations, wireTranslations } from './translation-registry.ts';
 
 /** A client's request, parsed. */
 interface ParsedConversation {
@@ -37,12 +37,12 @@ export interface NamedInUrl {
 type Completion = (conversation: Conversation) => Conversation;
 
 /** Null if both wires are the same, so that bytes are forwarded unchanged. */
-export function translatorFor(client: WireName, upstream: UpstreamWireName): Translator | null {
-  return client === upstream ? null : translatorBetween(client, upstream);
+export function createTranslator(client: WireName, upstream: UpstreamWireName): Translator | null {
+  return client === upstream ? null : createTranslatorBetween(client, upstream);
 }
 
-/** Like `translatorFor`, but also for two equal wires: a misplaced body does not have its wire's format. */
-export function translatorBetween(client: WireName, upstream: UpstreamWireName): Translator {
+/** Like `createTranslator`, but also for two equal wires: a misplaced body does not have its wire's format. */
+export function createTranslatorBetween(client: WireName, upstream: UpstreamWireName): Translator {
   return new Translator(wireTranslations[client], upstreamTranslations[upstream]);
 }
 
@@ -60,7 +60,7 @@ export class Translator {
    * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
    */
   read(body: Buffer, fromUrl?: NamedInUrl): ParsedConversation {
-    const value = parseJson(body.toString());
+    const value = parseLosslessJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
     refuseTooDeep(value);
     const losses = new Losses();

@@ -5,7 +5,7 @@ import { converseFacts } from '../bedrock/translation/model-facts.ts';
 import type { MeasuredRequest } from '../core/wire.ts';
 import { JsonNames } from '../json/json-names.ts';
 import { fieldValue, peekJson } from '../json/json-peek.ts';
-import { isUpstreamWireName } from './wire-translations.ts';
+import { isUpstreamWireName } from './translation-registry.ts';
 
 /** The properties of a target that determine its wire. */
 interface AskedTarget {

@@ -4,13 +4,13 @@
  * `aider/extra_params` of the file named last the third. Source: aider/main.py and models.py; tried with 0.86.
  */
 import { dirname, join, resolve } from 'node:path';
-import type { Settings } from '../../connect/config-format.ts';
-import { withAdded } from '../../connect/merge-settings.ts';
+import type { ClientSettings } from '../../connect/config-format.ts';
+import { mergeSettings } from '../../connect/merge-settings.ts';
 import { yamlListFormat } from '../../connect/yaml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, refuseOptions, withoutOption } from './program-options.ts';
-import { readSettings } from './settings-files.ts';
+import { readProgramSettings } from './settings-files.ts';
 
 const program = 'Aider';
 const modelOptions = ['--model', '--weak-model', '--editor-model'];
@@ -47,12 +47,12 @@ async function modelSettings(context: ProgramContext, own: string | undefined): 
   const { access, home, folder } = context;
   const folders = [home, ...foldersAbove(folder).toReversed()];
   const paths = [...folders.map((each) => join(each, fileName)), ...(own === undefined ? [] : [resolve(folder, own)])];
-  const lists = await Promise.all(paths.map((path) => readSettings(context, path, yamlListFormat)));
-  const entriesOf = ({ entries }: Settings) => (Array.isArray(entries) ? entries.filter(isObject) : []);
+  const lists = await Promise.all(paths.map((path) => readProgramSettings(context, path, yamlListFormat)));
+  const entriesOf = ({ entries }: ClientSettings) => (Array.isArray(entries) ? entries.filter(isObject) : []);
   const present = lists.flatMap(entriesOf).findLast(({ name }) => name === forAll);
   const forced = { name: forAll, extra_params: { api_base: `${access.origin}/v1`, api_key: access.key } };
   const others = own === undefined ? [] : entriesOf(lists.at(-1) ?? {}).filter(({ name }) => name !== forAll);
-  return [...others, withAdded(present ?? {}, forced)];
+  return [...others, mergeSettings(present ?? {}, forced)];
 }
 
 /** Aider reads the files of the working directory and of the repository around it. */

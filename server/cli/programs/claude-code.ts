@@ -5,13 +5,13 @@
  * Source: code.claude.com/docs/en/settings and /env-vars; tried with 2.1.197.
  */
 import { join, resolve } from 'node:path';
-import type { Settings } from '../../connect/config-format.ts';
+import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { withAdded } from '../../connect/merge-settings.ts';
+import { mergeSettings } from '../../connect/merge-settings.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, withoutOption } from './program-options.ts';
-import { outranked, readManaged, readSettings, sectionOf } from './settings-files.ts';
+import { outranked, readManaged, readProgramSettings, sectionOf } from './settings-files.ts';
 import { claudeModelVariables, claudeSwitches, withoutProxy } from './tool-environment.ts';
 
 const program = 'Claude Code';
@@ -21,7 +21,7 @@ export async function prepareClaudeCode(context: ProgramContext): Promise<Prepar
   const { settings: own, parameters } = await ownSettings(context);
   await refuseSocket(context, sectionOf(own, 'env'));
   const kept = await keptVariables(context, sectionOf(own, 'env'));
-  const settings = withAdded(own, { env: { ...kept, ...forcedVariables(context, kept) }, apiKeyHelper: '' });
+  const settings = mergeSettings(own, { env: { ...kept, ...forcedVariables(context, kept) }, apiKeyHelper: '' });
   return {
     parameters: ['--settings', JSON.stringify(settings), ...parameters],
     env: { ...kept, no_proxy: kept.NO_PROXY ?? '' },
@@ -69,11 +69,11 @@ function settingsPaths({ present, home, folder }: ProgramContext) {
 }
 
 /** Once a settings file names a socket, no later one can take it back: all requests go there, with the key. */
-async function refuseSocket(context: ProgramContext, own: Settings): Promise<void> {
+async function refuseSocket(context: ProgramContext, own: ClientSettings): Promise<void> {
   const setting = 'env.ANTHROPIC_UNIX_SOCKET';
   if (own.ANTHROPIC_UNIX_SOCKET) throw contrary(program, `--settings with ${setting}`);
   for (const path of Object.values(settingsPaths(context))) {
-    const env = sectionOf(await readSettings(context, path, jsonFormat), 'env');
+    const env = sectionOf(await readProgramSettings(context, path, jsonFormat), 'env');
     if (env.ANTHROPIC_UNIX_SOCKET) throw outranked({ program, path, setting });
   }
 }
@@ -85,10 +85,10 @@ const harmless = ['HTTP_PROXY', 'HTTPS_PROXY', 'DISABLE_GROWTHBOOK', 'CLAUDE_COD
  * Variables of the settings files that must stay in force: how the person reaches the internet, and, if no model is
  * named, theirs. A project cannot set how the internet is reached, because it may not be trusted.
  */
-async function keptVariables(context: ProgramContext, own: Settings): Promise<Record<string, string>> {
+async function keptVariables(context: ProgramContext, own: ClientSettings): Promise<Record<string, string>> {
   const { access, present } = context;
   const paths = settingsPaths(context);
-  const envOf = async (path: string) => sectionOf(await readSettings(context, path, jsonFormat), 'env');
+  const envOf = async (path: string) => sectionOf(await readProgramSettings(context, path, jsonFormat), 'env');
   const [user, project, local] = [await envOf(paths.user), await envOf(paths.project), await envOf(paths.local)];
   const named = access.model ? [] : claudeModelVariables;
   const noProxy = own.NO_PROXY ?? user.NO_PROXY ?? present.NO_PROXY ?? present.no_proxy;
@@ -99,7 +99,7 @@ async function keptVariables(context: ProgramContext, own: Settings): Promise<Re
   };
 }
 
-function picked(settings: Settings, names: readonly string[]): Record<string, string> {
+function picked(settings: ClientSettings, names: readonly string[]): Record<string, string> {
   const entries = names.map((name) => [name, settings[name]] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
@@ -122,7 +122,7 @@ async function refuseManaged(context: ProgramContext): Promise<void> {
   }
 }
 
-function contrarySetting(settings: Settings, origin: string, model: string | undefined): string | null {
+function contrarySetting(settings: ClientSettings, origin: string, model: string | undefined): string | null {
   const env = sectionOf(settings, 'env');
   const isElsewhere = (name: string) => {
     const value = env[name];

@@ -7,7 +7,7 @@ import { tomlFormat } from '../../connect/toml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, refuseOptions } from './program-options.ts';
-import { outranked, readManaged, readSettings, sectionOf } from './settings-files.ts';
+import { outranked, readManaged, readProgramSettings, sectionOf } from './settings-files.ts';
 
 const program = 'Codex';
 
@@ -33,7 +33,7 @@ export async function prepareCodex(context: ProgramContext): Promise<PreparedPro
 async function profileSettings(context: ProgramContext, model: string | undefined): Promise<string[]> {
   const { present, home } = context;
   const path = join(present.CODEX_HOME || join(home, '.codex'), 'config.toml');
-  const profiles = sectionOf(await readSettings(context, path, tomlFormat), 'profiles');
+  const profiles = sectionOf(await readProgramSettings(context, path, tomlFormat), 'profiles');
   return Object.entries(profiles).flatMap(([name, profile]) => {
     if (!isObject(profile)) return [];
     const place = `profiles.${JSON.stringify(name)}`;

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { yamlFormat } from '../../connect/yaml-format.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { refuseOptions } from './program-options.ts';
-import { readSettings } from './settings-files.ts';
+import { readProgramSettings } from './settings-files.ts';
 
 export async function prepareContinue(context: ProgramContext): Promise<PreparedProgram> {
   const { access, models, parameters, present, home } = context;
   refuseOptions('Continue', parameters, ['--config', '--model', '--agent']);
   const path = join(present.CONTINUE_GLOBAL_DIR || join(home, '.continue'), 'config.yaml');
   // Its request options may name a proxy.
-  const { models: _models, requestOptions: _options, ...rest } = await readSettings(context, path, yamlFormat);
+  const { models: _models, requestOptions: _options, ...rest } = await readProgramSettings(context, path, yamlFormat);
   const first = access.model ?? (await context.usualModel());
   const entries = [first, ...models.filter((name) => name !== first)].map((name) => ({
     name,

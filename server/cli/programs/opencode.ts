@@ -4,9 +4,9 @@
  * opencode.ai/docs/config; tried with 1.18.
  */
 import { join } from 'node:path';
-import type { Settings } from '../../connect/config-format.ts';
+import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { withAdded } from '../../connect/merge-settings.ts';
+import { mergeSettings } from '../../connect/merge-settings.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, refuseOptions } from './program-options.ts';
 import { outranked, readManaged, sectionOf } from './settings-files.ts';
@@ -24,10 +24,10 @@ export async function prepareOpencode(context: ProgramContext): Promise<Prepared
   if (other) throw contrary(program, `${other.name} ${other.value} (Sluice's models begin with "sluice/")`);
   await refuseManaged(context);
   const own = await readManaged({ readFile: async () => present[variable] ?? '' }, variable, jsonFormat);
-  return { parameters, env: { [variable]: JSON.stringify(withAdded(own, settingsFor(context))) } };
+  return { parameters, env: { [variable]: JSON.stringify(mergeSettings(own, settingsFor(context))) } };
 }
 
-function settingsFor({ access: { origin, model }, models }: ProgramContext): Settings {
+function settingsFor({ access: { origin, model }, models }: ProgramContext): ClientSettings {
   const names = model ? [model, ...models] : models;
   const sluice = {
     npm: '@ai-sdk/openai-compatible',
@@ -55,7 +55,7 @@ async function refuseManaged(context: ProgramContext): Promise<void> {
   }
 }
 
-function contrarySetting(settings: Settings, model: string | undefined): string | null {
+function contrarySetting(settings: ClientSettings, model: string | undefined): string | null {
   const { enabled_providers: enabled, disabled_providers: disabled } = settings;
   if (Array.isArray(enabled) && enabled.join() !== 'sluice') return 'enabled_providers';
   if (Array.isArray(disabled) && disabled.includes('sluice')) return 'disabled_providers';

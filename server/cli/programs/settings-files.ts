@@ -1,5 +1,5 @@
 /** Reads settings files of programs, and refuses those that outrank a run. */
-import type { ConfigFormat, Settings } from '../../connect/config-format.ts';
+import type { ClientSettings, ConfigFormat } from '../../connect/config-format.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { CliError } from './exit-codes.ts';
 import type { ProgramContext } from './program-context.ts';
@@ -7,7 +7,11 @@ import type { ProgramContext } from './program-context.ts';
 type Reader = Pick<ProgramContext, 'readFile'>;
 
 /** Empty if there is no such file, or if it is none that the program could read. */
-export async function readSettings({ readFile }: Reader, path: string, format: ConfigFormat): Promise<Settings> {
+export async function readProgramSettings(
+  { readFile }: Reader,
+  path: string,
+  format: ConfigFormat,
+): Promise<ClientSettings> {
   const text = await readFile(path).catch(() => null);
   try {
     return text === null ? {} : format.parse(text);
@@ -17,7 +21,7 @@ export async function readSettings({ readFile }: Reader, path: string, format: C
 }
 
 /** Rejects with a CliError if the file exists and cannot be read, because it may hold rules of an administrator. */
-export async function readManaged({ readFile }: Reader, path: string, format: ConfigFormat): Promise<Settings> {
+export async function readManaged({ readFile }: Reader, path: string, format: ConfigFormat): Promise<ClientSettings> {
   try {
     const text = await readFile(path);
     return text === null ? {} : format.parse(text);
@@ -27,8 +31,8 @@ export async function readManaged({ readFile }: Reader, path: string, format: Co
 }
 
 /** The section of this name; empty if there is none. */
-export function sectionOf(settings: Settings, ...path: readonly string[]): Settings {
-  return path.reduce<Settings>((section, name) => {
+export function sectionOf(settings: ClientSettings, ...path: readonly string[]): ClientSettings {
+  return path.reduce<ClientSettings>((section, name) => {
     const value = section[name];
     return isObject(value) ? value : {};
   }, settings);

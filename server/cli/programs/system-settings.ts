@@ -3,9 +3,9 @@
  * variable can name. A run gets a copy of the machine's own with its provider in it.
  */
 
-import type { Settings } from '../../connect/config-format.ts';
+import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { withAdded } from '../../connect/merge-settings.ts';
+import { mergeSettings } from '../../connect/merge-settings.ts';
 import type { ProgramContext, RunFile } from './program-context.ts';
 import { outranked, readManaged, sectionOf } from './settings-files.ts';
 
@@ -22,7 +22,7 @@ interface SystemSettings {
 export async function systemSettings(
   context: ProgramContext,
   { program, variable, usual, signIn, name }: SystemSettings,
-  added: (system: Settings) => Settings,
+  added: (system: ClientSettings) => ClientSettings,
 ): Promise<RunFile> {
   const path = context.present[variable] || (usual[context.platform] ?? usual.linux);
   const system = await readManaged(context, path, jsonFormat);
@@ -30,6 +30,6 @@ export async function systemSettings(
   if (enforcedType !== signIn) throw outranked({ program, path, setting: 'security.auth.enforcedType' });
   const auth = { selectedType: signIn, enforcedType: signIn, useExternal: false };
   const model = context.access.model ? { model: { name: context.access.model } } : {};
-  const settings = added(withAdded(system, { security: { auth }, ...model }));
+  const settings = added(mergeSettings(system, { security: { auth }, ...model }));
   return { name, text: JSON.stringify(settings), by: { variable } };
 }

@@ -2,13 +2,12 @@ import type { CommandMap, CommandResults } from '../../contract/commands.ts';
 import { type Config, type KeyConfig, keySchema } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { Person } from '../../contract/people.ts';
+import { hourMs } from '../../contract/units.ts';
 import { keySecretName } from '../../secrets/secret-store.ts';
 import { applyChanges, findById, putById, withoutId } from '../entries/change-list.ts';
 import { chooseId } from '../entries/choose-id.ts';
 import { hashKeySecret } from '../entries/hash-key-secret.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
-
-const hourMs = 3_600_000;
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
   const { name, group, enabled, expiresAt, models, limits, capture, faults, cassette, keepSecret } = command;

@@ -3,7 +3,7 @@ import { controlError } from '../../contract/control-error.ts';
 import type { ControlProblem } from '../../contract/control-problem.ts';
 import { isSecretHeader } from '../../contract/secret-header.ts';
 import { hasUserInfo } from '../../contract/secret-shape.ts';
-import { leadsBack } from '../../routing/compile.ts';
+import { isOwnAddress } from '../../routing/compile.ts';
 
 /**
  * Throws `invalid_command` for errors that the schema cannot detect: loops, and secrets outside of credentials, where
@@ -15,7 +15,7 @@ export function checkProvider(provider: ProviderConfig, ownAddresses: ReadonlySe
   };
   if (provider.id === demoProviderId) refuse('id', { code: 'id-of-demo', id: demoProviderId });
   const url = new URL(provider.baseUrl);
-  if (leadsBack(url, ownAddresses)) refuse('baseUrl', { code: 'leads-back', host: url.host });
+  if (isOwnAddress(url, ownAddresses)) refuse('baseUrl', { code: 'leads-back', host: url.host });
   if (hasUserInfo(provider.baseUrl)) refuse('baseUrl', { code: 'password-in-base-url' });
   if (url.search || url.hash) refuse('baseUrl', { code: 'query-in-base-url' });
   if (hasUserInfo(provider.proxy)) refuse('proxy', { code: 'password-in-proxy' });

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { errorIn } from '../../apis/core/upstream-error.ts';
 import type { TrialCall } from '../../apis/neutral/answers/wire-translation.ts';
+import { upstreamTranslations } from '../../apis/translation/translation-registry.ts';
 import { upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
-import { upstreamTranslations } from '../../apis/translation/wire-translations.ts';
 import type { UpstreamWire } from '../../contract/conversation-wires.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';

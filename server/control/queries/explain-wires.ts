@@ -2,8 +2,8 @@
 
 import { servedApis } from '../../apis/registry.ts';
 import { possibleLosses } from '../../apis/translation/possible-losses.ts';
+import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
-import { isWireName } from '../../apis/translation/wire-translations.ts';
 import type { WireWay } from '../../contract/access-views.ts';
 import type { Target } from '../../routing/snapshot.ts';
 

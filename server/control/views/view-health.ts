@@ -12,7 +12,7 @@ export interface HealthViews {
 }
 
 /** With a smaller number of recent calls (a call's weight halves every 15 s), no figures are shown. */
-const hardlyAsked = 0.05;
+const minSampleWeight = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
 const maxModels = 20;
@@ -27,7 +27,7 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
       const judged = models.map((model) => ({ model, judgement: judgeTarget(book, provider, model) }));
       const bad = judged.filter(({ judgement }) => judgement.state !== 'ok');
       const figures = measure(health, book.nowMs());
-      const { state, judgement } = sumUp(book, provider, judged, figures);
+      const { state, judgement } = summarizeHealth(book, provider, judged, figures);
       return {
         ...view(judgement),
         state,
@@ -43,7 +43,7 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
 function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
   const targets = [...health.targets].filter(
     ([, { circuit, calls, atCredential }]) =>
-      !circuit.isClosed || atCredential.size > 0 || calls.calls(nowMs) > hardlyAsked,
+      !circuit.isClosed || atCredential.size > 0 || calls.calls(nowMs) > minSampleWeight,
   );
   return targets.map(([model]) => model);
 }
@@ -67,15 +67,15 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
     sum += count * firstByteMs.value;
     if (firstByteMs.atMs > latestMs) [latestMs, latest] = [firstByteMs.atMs, firstByteMs.value];
   }
-  const isAsked = calls > hardlyAsked;
+  const isAsked = calls > minSampleWeight;
   return {
-    firstByteMs: weight > hardlyAsked ? Math.round(sum / weight) : latest === null ? null : Math.round(latest),
+    firstByteMs: weight > minSampleWeight ? Math.round(sum / weight) : latest === null ? null : Math.round(latest),
     errorRate: isAsked ? Math.round((failures / calls) * 1_000) / 1_000 : null,
     isFailing: calls >= enoughCalls && failures / calls >= badErrorRate,
   };
 }
 
-function sumUp(
+function summarizeHealth(
   book: HealthTracker,
   provider: CompiledProvider,
   judged: readonly { judgement: Judgement }[],

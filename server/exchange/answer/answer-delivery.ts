@@ -7,7 +7,7 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { FailureReason, RequestFacts, ResponseReader, Step } from '../readers/response-reader.ts';
 import type { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
-import type { ResponseObserver } from '../record/response-observer.ts';
+import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 import type { Hosting } from '../translation/request-translation.ts';
 import { failureInStream } from './attempt-failures.ts';
@@ -28,7 +28,7 @@ export interface DeliveryOptions {
   /** Number of attempts so far, including this one. */
   number: number;
   /** Observer of the response, called from the first byte sent to the client; null: none. */
-  observer(): ResponseObserver | null;
+  observer(): UpstreamResponseObserver | null;
 }
 
 /** Sends one attempt's answer to the client, translated if the client speaks another API. */
@@ -37,7 +37,7 @@ export class AnswerDelivery {
   readonly #notes: AttemptNotes;
   /** Paused while the client does not read. */
   readonly #source: IncomingResponse;
-  #observer: ResponseObserver | null = null;
+  #observer: UpstreamResponseObserver | null = null;
 
   constructor(options: DeliveryOptions, notes: AttemptNotes, source: IncomingResponse) {
     this.#options = options;
@@ -100,17 +100,17 @@ export class AnswerDelivery {
     return failure;
   }
 
-  breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {
+  abort({ error, event }: Extract<Step, { kind: 'break' }>): void {
     const { client, translation } = this.#options;
     this.#notes.failed('stream-broken', error.message);
-    client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
+    client.abort(error, translation ? translation.errorEvent(error.toBody().error) : event);
   }
 
   /** Ends the response for a reason of Sluice's own. */
   cutOff(error: GatewayError, reader: ResponseReader | undefined): void {
     const { client, translation } = this.#options;
     const event = translation ? translation.errorEvent(error.toBody().error) : (reader?.errorEvent?.(error) ?? null);
-    client.breakOff(error, event);
+    client.abort(error, event);
   }
 
   /**
@@ -120,7 +120,7 @@ export class AnswerDelivery {
   abandon(problem: string): void {
     const error = damageOf(this.#options.target, problem);
     this.#notes.failed('stream-broken', error.message);
-    this.#options.client.breakOff(error, this.#lastEvent(error));
+    this.#options.client.abort(error, this.#lastEvent(error));
   }
 
   #lastEvent(error: GatewayError): string | null {

@@ -6,7 +6,7 @@ import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import type { ErrorFormat } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { FailedAttempt, FailureResponse } from '../../routing/attempt-result.ts';
 import {
   afterContent,
@@ -29,7 +29,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { OnceOnly } from '../request/once-only.ts';
+import type { NonRepeatable } from '../request/non-repeatable.ts';
 
 export interface AttemptFailure {
   failure: Failure;
@@ -47,7 +47,7 @@ interface FailedCall {
   /** The target can be asked to continue from the text that the client already has. */
   mayContinue: boolean;
   /** What the request must not do twice, and how far the attempt came. Absent or null: it may be repeated. */
-  once?: { kind: OnceOnly; record: Progress } | null;
+  once?: { kind: NonRepeatable; record: Progress } | null;
   /** Redacts secrets from upstream text, which may echo the request. */
   redacted(text: string): string;
 }
@@ -83,7 +83,7 @@ function lostPurchase<Part extends Pick<AttemptFailure, 'failure' | 'failureResp
 }
 
 interface CutRequest {
-  once: OnceOnly | null;
+  once: NonRepeatable | null;
   trace: Pick<RequestTrace, 'attempts'>;
   plan: Pick<CallPlan, 'targets'>;
 }
@@ -134,7 +134,7 @@ function refusal(
 }
 
 const maxCodeLength = 100;
-const isStatus = pattern(/^\d+$/);
+const isStatus = boundedPattern(/^\d+$/);
 
 /** The upstream's error code; null if it is empty or merely repeats the status. */
 function namedCode(error: UpstreamError | null): string | null {
@@ -164,7 +164,7 @@ export function breakAfterContent(error: GatewayError): AttemptFailure {
 
 /** Classifies an error that the client received as the last event of its stream. */
 export function failureInStream(errorCode: string | null, errors: ErrorFormat): FailureClass {
-  return errorCode !== null && errors.isRequestsOwn(errorCode) ? 'rejected' : 'stream-broken';
+  return errorCode !== null && errors.isRequestError(errorCode) ? 'rejected' : 'stream-broken';
 }
 
 /** `continues`: the target can be asked to continue from the text that the client already has. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Framing } from '../../apis/core/framing.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
 /** Upstream response headers that the client gets. All others (cookies, hop-by-hop headers, server details) are dropped. */
@@ -37,7 +37,7 @@ function asCalled({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeader
 }
 
 /** Rate-limit headers, as named by OpenAI, Anthropic, Mistral and others. */
-const forwardedPrefix = pattern(
+const forwardedPrefix = boundedPattern(
   /^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-|x-goog-upload-)/,
 );
 
@@ -47,13 +47,13 @@ export function isEventStream(headers: ResponseHeaders, framing: Framing): boole
 }
 
 /** The upstream's rate limits would contradict those that Sluice enforces for the key. */
-const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
+const rateLimitPrefix = boundedPattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
  * The location of a created object, such as a realtime call. Only a path is forwarded, which the client calls at Sluice; an
  * absolute URL would lead the client, with its key, to the provider.
  */
-const relativePath = pattern(/^\/(?:[^/\\]|$)/);
+const relativePath = boundedPattern(/^\/(?:[^/\\]|$)/);
 
 /**
  * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.

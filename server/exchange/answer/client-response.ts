@@ -8,13 +8,13 @@ import type { Framing } from '../../apis/core/framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { HeldAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../../transport/transport.ts';
 import type { FaultInjector } from '../faults/fault-injector.ts';
 import { hasLimitHeaders } from '../plan/enforce-limits.ts';
+import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
-import type { ResponseTap } from '../record/response-tap.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
 import { DelayedOutput } from './delayed-output.ts';
@@ -31,7 +31,7 @@ interface ClientResponseOptions {
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
   /** Null if nothing observes the response. */
-  tap: ResponseTap | null;
+  tap: ClientResponseTap | null;
   /** Sends the response with a fault on purpose; null if there is none. */
   faultInjector: FaultInjector | null;
 }
@@ -89,7 +89,7 @@ export class ClientResponse {
   get summary(): ResponseSummary {
     const { response, faultInjector } = this.#options;
     return {
-      outcome: faultInjector?.breaksOff ? 'stream-broken' : this.#outcome,
+      outcome: faultInjector?.abortsResponse ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
@@ -214,14 +214,14 @@ export class ClientResponse {
     this.end('error', errorCode, body);
   }
 
-  /** Breaks off the response: with this event, or by closing the connection if none can be inserted (null). */
-  breakOff(error: GatewayError, event: string | null): void {
+  /** Aborts the response: with this event, or by closing the connection if none can be inserted (null). */
+  abort(error: GatewayError, event: string | null): void {
     this.#note('stream-broken', error.kind.code ?? error.code);
     if (event === null) this.#options.response.destroy();
     else this.end('stream-broken', null, Buffer.from(event));
   }
 
-  /** Breaks off the response where the recorded one did. */
+  /** Ends the response where the recorded one did. */
   cut(): void {
     this.#note('stream-broken', null);
     // Data that was already written is still sent.
@@ -285,4 +285,4 @@ export class ClientResponse {
   }
 }
 
-const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);
+const exhausted = boundedPattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);

@@ -1,4 +1,4 @@
-import type { Labelled, LoopWatch } from '../../ground/loop-watch.ts';
+import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
 import type {
   OutgoingRequest,
   ResponseHandler,
@@ -17,7 +17,7 @@ import { UnpackedStream } from './unpacked-stream.ts';
 export interface IncomingOptions {
   /** The request to which the loop watch attributes the work. */
   request: Labelled;
-  loopWatch: LoopWatch;
+  eventLoopMonitor: EventLoopMonitor;
   facts: RequestFacts;
   trace: AttemptTrace;
   /** Null unless a cloud answers in an envelope of its own. */
@@ -111,21 +111,21 @@ export class IncomingResponse implements ResponseHandler {
 
   onData(chunk: Buffer): void {
     if (this.#isOver) return;
-    const { loopWatch, request } = this.#options;
+    const { eventLoopMonitor, request } = this.#options;
     this.#notes.pieceCame();
-    loopWatch.begin(request);
+    eventLoopMonitor.begin(request);
     if (this.#decoder) this.#decoder.push(chunk);
     else this.#take(chunk);
-    loopWatch.end();
+    eventLoopMonitor.end();
   }
 
   onEnd(): void {
     if (this.#isOver) return;
-    const { loopWatch, request } = this.#options;
-    loopWatch.begin(request);
+    const { eventLoopMonitor, request } = this.#options;
+    eventLoopMonitor.begin(request);
     if (this.#decoder) this.#decoder.end();
     else this.#finished();
-    loopWatch.end();
+    eventLoopMonitor.end();
   }
 
   onError(error: TransportError): void {

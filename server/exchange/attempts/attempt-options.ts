@@ -3,7 +3,7 @@ import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import type { DeliveryOptions } from '../answer/answer-delivery.ts';
 import type { IncomingOptions } from '../answer/incoming-response.ts';
 import type { MemoryAccount } from '../request/memory-account.ts';
-import type { OnceOnly } from '../request/once-only.ts';
+import type { NonRepeatable } from '../request/non-repeatable.ts';
 import type { StreamNeeds } from './choose-reader.ts';
 
 export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
@@ -12,7 +12,7 @@ export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** The memory account of the request and its response. */
   memory: MemoryAccount;
   /** What the request must not do twice: buy something (`isPurchase`), or delete something. Null: it may be repeated. */
-  once: OnceOnly | null;
+  once: NonRepeatable | null;
   needs: StreamNeeds;
   /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;

@@ -126,7 +126,7 @@ const patientMs = 5_000;
 
 function lingering(reader: ResponseReader): number {
   if (!reader.isComplete?.()) return 0;
-  return reader.mayGoOn?.() ? patientMs : lingerMs;
+  return reader.mayContinue?.() ? patientMs : lingerMs;
 }
 
 const isComment = (chunk: Buffer) => chunk[0] === 0x3a;

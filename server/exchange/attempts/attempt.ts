@@ -58,7 +58,7 @@ export class Attempt {
     const { trace, client } = this.#options;
     if (trace.hasBegun && this.#reader?.hasFinished) {
       client.leftWithAnswer();
-      if (this.#reader.mayGoOn?.()) this.#timers.awaitUsage();
+      if (this.#reader.mayContinue?.()) this.#timers.awaitUsage();
       else this.#complete({ kind: 'complete' });
     } else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
@@ -128,7 +128,7 @@ export class Attempt {
     this.#act(reader.read(chunk));
     const isShort = reader.heldBytes !== undefined && !this.#isOver && this.#memory.hold(reader.heldBytes);
     // If memory is short, a long response passes unexamined instead of being held.
-    if (isShort && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
+    if (isShort && reader.releaseHeld && !this.#options.translation) this.#act(reader.releaseHeld());
     // Another reader may have taken over.
     if (!this.#options.trace.hasBegun || this.#isOver || this.#reader !== reader) return;
     this.#options.client.insideEvent = reader.isInsideEvent ?? false;
@@ -176,7 +176,7 @@ export class Attempt {
         this.#endFailed(breakAfterContent(step.error));
         break;
       case 'break':
-        this.#delivery.breakOff(step);
+        this.#delivery.abort(step);
         this.#end({ kind: 'answered', failure: 'stream-broken' });
         break;
     }

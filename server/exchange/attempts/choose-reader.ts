@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { isProse } from '../../apis/core/errors/read-whole.ts';
+import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { Route } from '../../apis/core/route.ts';
-import type { StreamText, TextSoFar } from '../../apis/core/stream-text.ts';
+import type { PartialText, StreamText } from '../../apis/core/stream-text.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { Wire } from '../../apis/core/wire.ts';
 import { differingFailure } from '../../routing/classify-failure.ts';
@@ -41,7 +41,7 @@ export interface StreamNeeds {
 }
 
 export interface MissingRest {
-  soFar: TextSoFar;
+  soFar: PartialText;
   /** The target is asked to continue from what the client has rather than for the whole answer. */
   isContinuation: boolean;
   /** Called with the target's id of the answer before any of it is sent on. */
@@ -100,7 +100,7 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
   const isDeleted = facts.method === 'DELETE' && head.status < 300;
   if (facts.route.body === 'passed' || isDeleted) return { kind: 'other', reader: new PassReader() };
   if (isBare(facts, head)) return uselessAnswer(`answered with status ${head.status} alone`);
-  if (isProse({ ...facts, wire: facts.route.wire, headers: head.headers }))
+  if (isUnexpectedText({ ...facts, wire: facts.route.wire, headers: head.headers }))
     return uselessAnswer('answered with a page of text');
   if (download?.isUnderWay && !download.continues(head)) return otherFile;
   if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {

@@ -27,7 +27,7 @@ export function reportFailure(
   const upstreamEvent = isBroken && failureResponse.kind === 'answer' ? failureResponse.answer.event : undefined;
   if (upstreamEvent) client.end('error', errorCodeOf(failureResponse), upstreamEvent);
   else if (isBroken && failureResponse.kind === 'error') {
-    client.breakOff(failureResponse.error, text?.errorEvent(failureResponse.error.toBody().error) ?? null);
+    client.abort(failureResponse.error, text?.errorEvent(failureResponse.error.toBody().error) ?? null);
   } else if (client.hasBegun && stream) {
     const error = errorBodyOf(failureResponse);
     const event = (isBroken ? text?.errorEvent(error) : undefined) ?? stream.watch(1).errorEvent(error);

@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../contract/settings.ts';
-import type { LoopWatch } from '../../ground/loop-watch.ts';
+import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
 import type { Picker } from '../../routing/picker.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { ExchangeCapture } from '../capture/exchange-capture.ts';
 import type { FaultInjector } from '../faults/fault-injector.ts';
 import type { PreparationPorts } from '../outgoing/prepare-request.ts';
+import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { ResponseTap } from '../record/response-tap.ts';
 
 /** The engine's services that a request's attempts need. */
 export interface UpstreamAttemptsPorts extends PreparationPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
-  loopWatch: LoopWatch;
+  eventLoopMonitor: EventLoopMonitor;
   /** Called for internal errors. */
   reportError(error: unknown): void;
 }
@@ -30,7 +30,7 @@ export interface UpstreamAttemptsOptions {
   /** Null if the request is not captured. */
   capture: ExchangeCapture | null;
   /** Observes the client's response; null if nothing does. */
-  tap: ResponseTap | null;
+  tap: ClientResponseTap | null;
   /** Null if the response meets no fault on purpose. */
   faultInjector: FaultInjector | null;
 }

@@ -16,27 +16,27 @@ import type { Target } from '../../routing/snapshot.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs } from '../answer/client-response.ts';
-import { openClient } from '../answer/open-client.ts';
-import { createdObjectWatcher, rememberCompleted } from '../jobs/created-objects.ts';
+import { createClientResponse } from '../answer/create-client-response.ts';
+import { createOwnershipObserver, rememberCompleted } from '../jobs/object-ownership.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { RequestPreparation } from '../outgoing/prepare-request.ts';
-import { openPlan } from '../plan/open-plan.ts';
+import { createAttemptPlan } from '../plan/create-attempt-plan.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import { Download } from '../readers/download.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
-import type { ResponseObserver } from '../record/response-observer.ts';
+import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { IdempotencyKeys } from '../request/idempotency-keys.ts';
-import { type OnceOnly, onceOf } from '../request/once-only.ts';
+import { type NonRepeatable, nonRepeatableKindOf } from '../request/non-repeatable.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 import type { PreparedRequest } from '../translation/request-translation.ts';
 import { Attempt } from './attempt.ts';
 import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
-import { estimateInstead } from './count-tokens.ts';
 import { reportFailure } from './report-failure.ts';
 import { CorrectedClocks, signRequest } from './sign-request.ts';
+import { estimateOnFailure } from './token-count.ts';
 import { TranslatedText, translatedText } from './translated-text.ts';
 import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
 
@@ -64,7 +64,7 @@ export class UpstreamAttempts {
   #hasLeft = false;
   /** Why Sluice itself has ended the response. */
   #cutOff: GatewayError | null = null;
-  readonly #once: OnceOnly | null;
+  readonly #once: NonRepeatable | null;
   /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
   readonly #idempotencyKeys: IdempotencyKeys | null;
 
@@ -73,8 +73,8 @@ export class UpstreamAttempts {
     this.#callPlan = callPlan;
     this.#call = call;
     this.#preparation = new RequestPreparation(options, callPlan, call);
-    this.client = openClient(options, call);
-    this.#once = onceOf(options.request, call);
+    this.client = createClientResponse(options, call);
+    this.#once = nonRepeatableKindOf(options.request, call);
     const mayBeRepeated = this.#once === 'purchase' && call.match.passthrough === null;
     this.#idempotencyKeys = mayBeRepeated ? new IdempotencyKeys() : null;
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
@@ -90,10 +90,10 @@ export class UpstreamAttempts {
     const { stream } = match.route;
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     try {
-      const nearing = this.#preparation.bringNear();
+      const nearing = this.#preparation.prefetchReasoning();
       if (nearing) await nearing;
       const ports = { picker: this.#picker, request: this.#preparation.pickRequest };
-      const plan = openPlan(this.#callPlan, this.#call, { isPurchase: this.#once === 'purchase', ...ports });
+      const plan = createAttemptPlan(this.#callPlan, this.#call, { isPurchase: this.#once === 'purchase', ...ports });
       const outcome = await runAttempts({
         plan,
         picker: this.#picker,
@@ -113,7 +113,7 @@ export class UpstreamAttempts {
   /** No target has answered completely. */
   #reportFailure(failureResponse: FailureResponse): void {
     const { response, trace } = this.#options;
-    const count = estimateInstead(failureResponse, response, this.#call);
+    const count = estimateOnFailure(failureResponse, response, this.#call);
     if (count) this.client.sendJson(count);
     else
       reportFailure(failureResponse, {
@@ -241,7 +241,7 @@ export class UpstreamAttempts {
       client: this.client,
       trace,
       request: this.#options.trace,
-      loopWatch: this.#options.ports.loopWatch,
+      eventLoopMonitor: this.#options.ports.eventLoopMonitor,
       target: next.target,
       secrets: secretsOf(this.#options.trace.presentedKeys, next.credential),
       memory,
@@ -297,11 +297,11 @@ export class UpstreamAttempts {
   }
 
   /** Observes the response for the id of a new job. */
-  #observer(next: NextAttempt, isTranslated: boolean): ResponseObserver | null {
+  #observer(next: NextAttempt, isTranslated: boolean): UpstreamResponseObserver | null {
     const { ports, request, trace } = this.#options;
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
     if (this.#isBroken || isTranslated) return null;
-    return createdObjectWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
+    return createOwnershipObserver(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
   }
 }

@@ -9,7 +9,7 @@ import { isEventStream } from '../answer/client-headers.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
-import { AnswerTap } from './answer-tap.ts';
+import { CacheRecorder } from './cache-recorder.ts';
 import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
 import { requestKey } from './request-key.ts';
 
@@ -43,7 +43,7 @@ export class CacheLookup {
   readonly gone = new AbortController();
   readonly #options: LookupOptions;
   readonly #generation: number;
-  #tap: AnswerTap | null = null;
+  #tap: CacheRecorder | null = null;
   #flight: Flight | null = null;
 
   constructor(options: LookupOptions) {
@@ -74,11 +74,11 @@ export class CacheLookup {
   }
 
   /** The tap that copies a provider's answer, so that it can be stored. */
-  miss(call: OutgoingCall): { tap: AnswerTap; note: CacheNote } {
+  miss(call: OutgoingCall): { tap: CacheRecorder; note: CacheNote } {
     const { settings, cache, response } = this.#options;
     cache.count('misses', null);
     const { keepAlive: comment, contentType } = framingOf(call.match.route);
-    this.#tap = new AnswerTap(response, { maxBytes: settings.maxBytes, comment });
+    this.#tap = new CacheRecorder(response, { maxBytes: settings.maxBytes, comment });
     if (response.headersSent) this.#tap.begin(200, { 'content-type': contentType });
     else response.setHeader(cacheHeader, 'miss');
     return { tap: this.#tap, note: { result: 'miss', savedUsd: null, savedUsage: null } };

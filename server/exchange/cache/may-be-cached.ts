@@ -36,7 +36,7 @@ export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { 
 function mayBeKept({ match, body }: CacheableCall): boolean {
   const { route } = match;
   if (route.method !== 'POST' || match.passthrough !== null || route.session !== null) return false;
-  if (body.captured === null || body.isOnce || body.size > maxRequestBytes) return false;
+  if (body.captured === null || body.isSingleUse || body.size > maxRequestBytes) return false;
   if (body.fields.previousResponseId !== null) return false;
   return route.job === null || isUnstoredResponse({ match, body });
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { CachedAnswer } from '../../cache/group-cache.ts';
 import type { ClientResponse } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
-import { lossHeaderNames } from './answer-tap.ts';
+import { lossHeaderNames } from './cache-recorder.ts';
 import { cacheHeader } from './may-be-cached.ts';
 
 /** Sends a cached answer at once, with the bytes of the original. */

@@ -42,11 +42,11 @@ export class AttemptCapture {
   }
 
   captured(record: AttemptRecord, client: ClientSide, rules: CaptureRules): CapturedAttempt<Buffer> {
-    const wentWell = record.failure === null && record.error === null;
+    const isSuccess = record.failure === null && record.error === null;
     const isAsClient = this.response.equals(client.response);
     return {
       request: this.#capturedRequest(client.body, rules),
-      response: isAsClient ? this.response.unkept('as-client', rules) : this.response.captured(rules, wentWell),
+      response: isAsClient ? this.response.unkept('as-client', rules) : this.response.captured(rules, isSuccess),
     };
   }
 

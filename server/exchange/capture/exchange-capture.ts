@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { CapturedExchange, CapturedRequest, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
+import type { Headers } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { Headers } from '../record/response-tap.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import type { RequestBody } from '../request/request-body.ts';
@@ -95,7 +95,7 @@ export class ExchangeCapture {
     if (this.#unusableBody) return this.#unusableBody;
     const body = this.#receivedBody;
     if (body?.captured) return { start: body.captured, totalBytes: null };
-    if (body && body.size > 0) return body.isOnce ? 'relayed' : 'upload';
+    if (body && body.size > 0) return body.isSingleUse ? 'relayed' : 'upload';
     return body || !mayHaveBody(this.#options.request) ? { start: Buffer.alloc(0), totalBytes: 0 } : 'unread';
   }
 }

@@ -1,5 +1,5 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
-import type { Headers } from '../record/response-tap.ts';
+import type { Headers } from '../record/client-response-tap.ts';
 import { overlapBytes, redactBytes } from '../redact/redact-credential.ts';
 import { redactHeaders } from '../redact/redact-headers.ts';
 

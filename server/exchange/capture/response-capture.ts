@@ -1,5 +1,5 @@
 import type { CapturedMessage, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
-import type { Headers } from '../record/response-tap.ts';
+import type { Headers } from '../record/client-response-tap.ts';
 import { BodyStart, type CaptureRules, capturedMessage, isPlain, withoutBody } from './message-capture.ts';
 
 /** The head of a response and the first bytes of its body, as they pass. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CassetteChoice } from '../../contract/cassette.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import type { Pace, StoredAnswer } from '../answer/stored-answer.ts';
-import type { ResponseTap } from '../record/response-tap.ts';
+import type { ClientResponseTap } from '../record/client-response-tap.ts';
 
 /** A client's request whose body has been read. */
 export interface CassetteRequest {
@@ -26,7 +26,7 @@ export interface CassetteRequest {
 }
 
 /** Records the answer of one request. */
-export interface Recording extends ResponseTap {
+export interface Recording extends ClientResponseTap {
   /**
    * `usage` is null if it is unknown. Returns whether there is something to record, which is written in the background. Never
    * throws.
@@ -49,7 +49,7 @@ export interface CassetteDeck {
 }
 
 /** The cassettes of a gateway. */
-export interface CassetteDecks {
+export interface CassetteSource {
   /** Used for all requests, whatever the configuration says about their keys; null: the configuration decides. */
   readonly ofRun: CassetteDeck | null;
   /**
@@ -60,8 +60,8 @@ export interface CassetteDecks {
 }
 
 /** Null if requests of the key are neither recorded nor replayed; then no promise is created. */
-export function deckFor(
-  { ofRun, open }: CassetteDecks,
+export function findDeck(
+  { ofRun, open }: CassetteSource,
   { cassette }: { cassette: CassetteChoice | null },
 ): CassetteDeck | Promise<CassetteDeck | null> | null {
   return ofRun ?? (cassette === null ? null : open(cassette));

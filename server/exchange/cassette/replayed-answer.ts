@@ -4,12 +4,12 @@ import type { GatewayError } from '../../contract/errors.ts';
 import { ClientResponse, unreadMs } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
 import type { FaultInjector } from '../faults/fault-injector.ts';
+import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
-import type { ResponseTap } from '../record/response-tap.ts';
 import type { TakeResult } from './cassette-deck.ts';
 
 interface Observed {
-  tap: ResponseTap | null;
+  tap: ClientResponseTap | null;
   faultInjector: FaultInjector | null;
 }
 
@@ -34,7 +34,7 @@ export class ReplayedAnswer {
 
   /** Breaks the connection if the client has part of the answer: recorded pieces may end within an event. */
   cutOff(error: GatewayError): void {
-    if (this.#client.hasBegun) this.#client.breakOff(error, null);
+    if (this.#client.hasBegun) this.#client.abort(error, null);
     this.#clientGone.abort();
   }
 

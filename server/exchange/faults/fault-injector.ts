@@ -27,7 +27,7 @@ const maxWaitingSteps = 256;
 
 export class FaultInjector {
   /** The response is cut off on purpose, now or after the steps that are waiting. */
-  breaksOff = false;
+  abortsResponse = false;
   /** The whole answer has been written to this object, although the client may get less of it, or get it later. */
   hasAll = false;
   readonly #options: FaultInjectorOptions;
@@ -105,7 +105,7 @@ export class FaultInjector {
 
   #perform(steps: readonly Step[]): void {
     this.#steps.push(...steps);
-    this.breaksOff ||= steps.some(({ kind }) => kind === 'cut' || kind === 'stall');
+    this.abortsResponse ||= steps.some(({ kind }) => kind === 'cut' || kind === 'stall');
     this.#pump();
   }
 

@@ -7,6 +7,7 @@
 
 import type { UsageFormat } from '../../apis/core/wire.ts';
 import type { RequestRecord, Reserved } from '../../contract/ledger.ts';
+import { dayMs } from '../../contract/units.ts';
 import type { JobOwner, Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
@@ -14,13 +15,13 @@ import type { Job } from '../../store/rules/job.ts';
 import type { BookedJob } from '../../store/rules/rows.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { amountsOf } from '../plan/enforce-limits.ts';
-import { isOngoing } from '../record/accounting.ts';
+import { isRunningStatus } from '../record/accounting.ts';
 import { createRequestId } from '../record/exchange-trace.ts';
 import type { ResponseExcerpt } from '../record/response-excerpt.ts';
-import { noteSize } from './created-objects.ts';
+import { noteSize } from './object-ownership.ts';
 
 /** How long a job keeps its reservation and is polled. */
-export const jobLifeMs = 24 * 3_600_000;
+export const jobLifeMs = dayMs;
 
 interface JobBillingPorts {
   jobs: JobStore;
@@ -110,7 +111,7 @@ export class JobBilling {
     const answer = tail.kept(contentType);
     const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
-    if (isOngoing(status) || (usage === null && !endedStatuses.has(status))) return null;
+    if (isRunningStatus(status) || (usage === null && !endedStatuses.has(status))) return null;
     const costOfUsage = (countedUsage: Accounting['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, countedUsage);
     if (usage !== null) return { usage, usageCertainty: certainty, costUsd: costOfUsage(usage) };

@@ -5,7 +5,7 @@ import { withSegment } from '../../apis/core/requests/segments.ts';
 import type { Route } from '../../apis/core/route.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Timeouts } from '../../contract/policy.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { AttemptPlan } from '../../routing/attempt-plan.ts';
 import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../../routing/compile-timeouts.ts';
@@ -54,7 +54,7 @@ function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
   return isSegment && model !== null ? withSegment(path, match.openSegment, model) : path;
 }
 
-const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);
+const jsonType = boundedPattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);
 
 /**
  * JSON that was sent under another content type (`curl -d` sends a form's) is forwarded as JSON; so is one with a charset

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
-import type { TextSoFar } from '../../apis/core/stream-text.ts';
+import type { PartialText } from '../../apis/core/stream-text.ts';
 import { countValues } from '../../apis/json/count-values.ts';
-import type { Origin } from '../../apis/neutral/neutral.ts';
+import type { Origin } from '../../apis/neutral/conversation.ts';
 import { carriedOrigin, newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
-import { isWireName } from '../../apis/translation/wire-translations.ts';
+import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -67,12 +67,12 @@ export class RequestPreparation {
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
-    const passage = this.#passageTo(next.target);
+    const translationRoute = this.#translationRouteTo(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
-    const isParsed = passage !== null || hosted || this.#refusedReasoning?.isBy(next.target);
+    const isParsed = translationRoute !== null || hosted || this.#refusedReasoning?.isBy(next.target);
     const refusal = isParsed ? this.#holdHeap() : null;
     if (refusal) return refusal;
-    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
+    const prepared = translationRoute ? this.#translated(translationRoute, next) : this.#unchanged(next.target);
     return hosted ? this.#enveloped(prepared, hosted) : prepared;
   }
 
@@ -100,16 +100,16 @@ export class RequestPreparation {
   }
 
   /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
-  bringNear(): Promise<void> | null {
+  prefetchReasoning(): Promise<void> | null {
     const { reasoning } = this.#options.ports;
-    if (!reasoning.bringNear) return null;
+    if (!reasoning.prefetch) return null;
     const { body, match } = this.#call;
     const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
     const ids = isChat && body.captured !== null ? newestResultIds(body.captured, maxToolResults) : [];
-    return ids.length === 0 ? null : reasoning.bringNear(this.#options.trace.key?.id ?? '', ids);
+    return ids.length === 0 ? null : reasoning.prefetch(this.#options.trace.key?.id ?? '', ids);
   }
 
-  readonly #isTranslated = (target: Target): boolean => this.#passageTo(target) !== null;
+  readonly #isTranslated = (target: Target): boolean => this.#translationRouteTo(target) !== null;
 
   get #clientReasoning(): ClientReasoning {
     const { ports, trace } = this.#options;
@@ -160,14 +160,14 @@ export class RequestPreparation {
     }
   }
 
-  #passageTo(target: Target): TranslationRoute | null {
+  #translationRouteTo(target: Target): TranslationRoute | null {
     const { body, match } = this.#call;
     const facts = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
     return chooseTranslation(target, facts, this.#options.ports.registry);
   }
 
   /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
-  async continued(prepared: PreparedRequest, target: Target, soFar: TextSoFar | null): Promise<PreparedRequest> {
+  async continued(prepared: PreparedRequest, target: Target, soFar: PartialText | null): Promise<PreparedRequest> {
     const { prefill } = target.provider;
     const { rescue } = this.#call.match.route.wire;
     const { sendable } = prepared;
@@ -196,12 +196,12 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translated(passage: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
+  #translated(translationRoute: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     try {
-      if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
+      if (this.#translation?.route === translationRoute.route) return this.#forTarget(this.#translation, next);
       const body = this.#bodyToTranslate();
-      if (!(body instanceof Promise)) return this.#forTarget(this.#open(passage, body), next);
-      return body.then((bytes) => this.#forTarget(this.#open(passage, bytes), next)).catch(refusalIn);
+      if (!(body instanceof Promise)) return this.#forTarget(this.#open(translationRoute, body), next);
+      return body.then((bytes) => this.#forTarget(this.#open(translationRoute, bytes), next)).catch(refusalIn);
     } catch (thrown) {
       return refusalIn(thrown);
     }
@@ -222,9 +222,9 @@ export class RequestPreparation {
     return body;
   }
 
-  #open(passage: TranslationRoute, body: Buffer): RequestTranslation {
+  #open(translationRoute: TranslationRoute, body: Buffer): RequestTranslation {
     const { ports, trace } = this.#options;
-    this.#translation = new RequestTranslation(this.#call, passage, {
+    this.#translation = new RequestTranslation(this.#call, translationRoute, {
       requestId: trace.id,
       refusesLosses: this.#refusesLosses,
       body,

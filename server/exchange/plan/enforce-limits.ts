@@ -4,7 +4,7 @@ import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { Reserved, Usage } from '../../contract/ledger.ts';
 import type { Limited } from '../../contract/limits.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { free } from '../../limits/account.ts';
+import { noCharge } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
@@ -43,7 +43,7 @@ export function enforceLimits(
   const subjects = subjectsOf(call);
   if (subjects.length === 0) return null;
   if (!isPaid(call.route)) {
-    return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, subjects, free), {
+    return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, subjects, noCharge), {
       usage: {},
       costUsd: 0,
     });

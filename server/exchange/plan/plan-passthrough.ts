@@ -55,8 +55,8 @@ export function planPassthrough(input: PassthroughInput): CallPlan {
 
 /** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
 export function policyOf({ group, match, body }: OutgoingCall): Policy {
-  const isOnce = match.passthrough !== null && (!match.route.content || body.isOnce === true);
-  return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
+  const isSingleUse = match.passthrough !== null && (!match.route.content || body.isSingleUse === true);
+  return isSingleUse ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
 }
 
 function providerOf(

@@ -2,7 +2,7 @@
  * A long file on its way to the client: how to request the rest if it breaks off, and how to verify that a response is
  * the rest of the same file (RFC 9110, sections 13.1.5 and 14). Spans all attempts of the request.
  */
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
 interface FileResponse {
@@ -85,7 +85,7 @@ function partOf({ status, headers }: FileResponse): FilePart | null {
   return last - first + 1 === bytes ? { first, last, totalBytes } : null;
 }
 
-const contentRange = pattern(/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/);
+const contentRange = boundedPattern(/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/);
 
 /** The ETag if it is strong; otherwise Last-Modified if it is at least a second older than the response. */
 function strongValidator({ etag, date, 'last-modified': modified }: ResponseHeaders): string | null {

@@ -158,9 +158,9 @@ function cutOf({ bytes, passing }: SeenEvent): { start: number; end: number } | 
 /** False if the place of the text is ambiguous: another place has the same text, or the text is empty. */
 function findText(places: readonly Place[], { bytes, text }: SeenEvent): boolean {
   if (text === null) return true;
-  const saysIt = ({ start, end, kind }: Place) =>
+  const containsText = ({ start, end, kind }: Place) =>
     kind === 'string' && JSON.parse(`"${bytes.toString('utf8', start, end)}"`) === text;
-  const [first, ...others] = places.filter(saysIt);
+  const [first, ...others] = places.filter(containsText);
   if (text === '') return first === undefined;
   if (first) first.kind = 'text';
   return first !== undefined && others.length === 0;

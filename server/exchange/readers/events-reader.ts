@@ -98,7 +98,7 @@ export class EventsReader implements ResponseReader {
     return this.#beginning.isLong ? this.#beginning.bytes : 0;
   }
 
-  letPass(): Steps {
+  releaseHeld(): Steps {
     if (!this.#isOver && !this.#isPassing && this.#beginning.bytes > spareBytes) {
       this.#release();
     }
@@ -118,8 +118,8 @@ export class EventsReader implements ResponseReader {
     return this.#watch.hasFinished;
   }
 
-  mayGoOn(): boolean {
-    return this.#watch.mayGoOn;
+  mayContinue(): boolean {
+    return this.#watch.mayContinue;
   }
 
   errorEvent(error: GatewayError): string | null {
@@ -149,7 +149,7 @@ export class EventsReader implements ResponseReader {
 
   #passEvent(bytes: Buffer): Buffer | null {
     if (this.#error || this.#dropped.breakStream) return null;
-    if (this.#framing.saysNothing(bytes)) return bytes;
+    if (this.#framing.isKeepAlive(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) this.#drop(bytes);
     // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
@@ -179,7 +179,7 @@ export class EventsReader implements ResponseReader {
       return bytes;
     }
     this.#saysContent();
-    this.#watch.note(this.#framing.readBeginning(bytes));
+    this.#watch.note(this.#framing.readPartialEvent(bytes));
     this.#keep(null);
     return bytes;
   }

@@ -91,11 +91,11 @@ export interface ResponseReader {
   /** The model has finished; only the usage and the end of the response may be missing. */
   readonly hasFinished?: boolean;
   /** The response seems complete, but more may follow. */
-  mayGoOn?(): boolean;
+  mayContinue?(): boolean;
   /** Bytes held in memory; 0 for short responses. */
   readonly heldBytes?: number;
   /** Memory is short: passes on what is held, if it is long. */
-  letPass?(): Steps;
+  releaseHeld?(): Steps;
   /** The client has part of an event, so nothing can be inserted. */
   readonly isInsideEvent?: boolean;
   /** The event that tells the client why its stream ends here; null where none can stand. Absent: there are no events. */

@@ -7,7 +7,7 @@
 
 import type { EventGate } from '../../apis/core/framing.ts';
 import type { StreamEvent } from '../../apis/core/sse-event.ts';
-import { type Splice, type StreamText, takeAll } from '../../apis/core/stream-text.ts';
+import { type Splice, type StreamText, takeEvents } from '../../apis/core/stream-text.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy, endedEarly, maxTextEventBytes } from './broken-stream.ts';
@@ -73,7 +73,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   /** What follows the end of the text is not distinguished. */
-  mayGoOn(): boolean {
+  mayContinue(): boolean {
     return true;
   }
 
@@ -105,7 +105,7 @@ export class SplicedEventsReader implements ResponseReader {
   #send(bytes: Buffer): void {
     if (this.#error || this.#isDifferent) return;
     this.#isPassing = true;
-    takeAll(this.#options.text, bytes);
+    takeEvents(this.#options.text, bytes);
     this.#steps.push({ kind: 'pass', bytes });
   }
 
@@ -116,7 +116,7 @@ export class SplicedEventsReader implements ResponseReader {
       return null;
     }
     const { framing } = this.#options.format;
-    if (framing.saysNothing(bytes)) return null;
+    if (framing.isKeepAlive(bytes)) return null;
     const event = framing.readEvent(bytes);
     if (!event) {
       this.#dropped.add(bytes);

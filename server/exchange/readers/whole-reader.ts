@@ -5,20 +5,20 @@
 
 import {
   formatOf,
+  hasJsonContentType,
   isJsonString,
-  mayGoOn,
+  isPlausibleBeginning,
   type ResponseFormat,
   readJson,
   readMedia,
   readText,
-  saysJson,
 } from '../../apis/core/errors/read-whole.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import type { Verdict } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
@@ -86,13 +86,13 @@ export class WholeReader implements ResponseReader {
       return this.#progressFrom > 0 ? [pass, alive] : [pass];
     }
     const steps: Step[] = [];
-    if (!this.#hasContent && !this.#beginsWell(chunk, steps)) return steps;
+    if (!this.#hasContent && !this.#acceptsBeginning(chunk, steps)) return steps;
     if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed(steps);
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
-    if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
-    if (!isRubbish && this.#mayPassOn) this.#passOn(steps);
+    const isImplausible = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
+    if (!isImplausible && this.#bytes <= this.#maxBytes) return steps;
+    if (!isImplausible && this.#mayPassOn) this.#passOn(steps);
     else steps.push(damagedBy('sent an answer without end', endlessFailure));
     return steps;
   }
@@ -101,7 +101,7 @@ export class WholeReader implements ResponseReader {
     return this.#bytes < countedFromBytes ? 0 : this.#bytes;
   }
 
-  letPass(): Steps {
+  releaseHeld(): Steps {
     const steps: Step[] = [];
     if (!this.#isPassing && this.#bytes > plausibleBytes) this.#passOn(steps);
     return steps;
@@ -123,7 +123,7 @@ export class WholeReader implements ResponseReader {
    * Called until there is content. DeepSeek sends blank lines while a request is queued
    * (api-docs.deepseek.com/quick_start/rate_limit). False: stop reading.
    */
-  #beginsWell(chunk: Buffer, steps: Step[]): boolean {
+  #acceptsBeginning(chunk: Buffer, steps: Step[]): boolean {
     const start = this.#format === 'media' ? 0 : chunk.findIndex(isNoBlank);
     this.#hasContent = start !== -1;
     if (!this.#hasContent && this.#bytes === 0) steps.push({ kind: 'wait' });
@@ -164,7 +164,7 @@ export class WholeReader implements ResponseReader {
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
     const isReadable = this.#format === 'json' && this.#encoding === null && !this.#facts.isTextAsked;
-    return !isReadable || mayGoOn(Buffer.concat(this.#chunks, plausibleBytes), this.#facts.route.wire);
+    return !isReadable || isPlausibleBeginning(Buffer.concat(this.#chunks, plausibleBytes), this.#facts.route.wire);
   }
 
   #passOn(steps: Step[]): void {
@@ -176,7 +176,7 @@ export class WholeReader implements ResponseReader {
 
   /** SDKs would treat JSON under another content type as plain text. */
   #callJson(steps: Step[]): void {
-    if (saysJson(this.#headers)) return;
+    if (hasJsonContentType(this.#headers)) return;
     const headers = { 'content-type': 'application/json' };
     this.#headers = { ...this.#headers, ...headers };
     steps.push({ kind: 'headers', headers });
@@ -248,7 +248,7 @@ const isNoBlank = (byte: number) => byte > 0x20;
 const quote = 0x22;
 /** First byte of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
-const errorOnTop = pattern(/^\s*\{\s*"error"\s*:/);
+const errorOnTop = boundedPattern(/^\s*\{\s*"error"\s*:/);
 
 function maxBytesOfMedia({ headers }: ResponseHead): number {
   const length = headers['content-length'];

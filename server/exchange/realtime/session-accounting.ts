@@ -112,7 +112,7 @@ export class SessionAccounting implements MessageWatch {
     if (this.#requested) this.#finish(this.#requested, 'client-gone', nothingUsed);
     this.#requested = null;
     const failure = outcome === 'stream-broken' ? 'stream-broken' : 'client-gone';
-    for (const row of this.#running.values()) this.#finish(row, failure, this.#standIn(row));
+    for (const row of this.#running.values()) this.#finish(row, failure, this.#fallbackAccounting(row));
     this.#running.clear();
   }
 
@@ -147,7 +147,7 @@ export class SessionAccounting implements MessageWatch {
     if (!oldest) return;
     const [id, row] = oldest;
     this.#running.delete(id);
-    this.#finish(row, 'client-gone', this.#standIn(row));
+    this.#finish(row, 'client-gone', this.#fallbackAccounting(row));
   }
 
   #responseDone({ id, hasFailed, errorCode, used }: ResponseDone): void {
@@ -155,7 +155,7 @@ export class SessionAccounting implements MessageWatch {
     if (!row) return;
     this.#running.delete(id);
     const accounting = used ? this.#accountingOf(used, this.#owner.target.model ?? this.#owner.model) : null;
-    const unknown = hasFailed ? nothingUsed : this.#standIn(row);
+    const unknown = hasFailed ? nothingUsed : this.#fallbackAccounting(row);
     const failure = hasFailed ? 'transient' : null;
     this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
   }
@@ -181,7 +181,7 @@ export class SessionAccounting implements MessageWatch {
     return model === null ? null : this.#ports.prices.cost(this.#owner.target.provider.id, model, usage);
   }
 
-  #standIn({ fallback }: ResponseRow): Accounting {
+  #fallbackAccounting({ fallback }: ResponseRow): Accounting {
     return fallback ? { ...fallback, usageCertainty: 'reserved' } : unknownUse;
   }
 

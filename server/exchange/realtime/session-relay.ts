@@ -49,7 +49,7 @@ interface RelayOptions {
   /** Renders an `error` event for the client. `causedBy`: id of the client's event that caused it, or null. */
   writeError(error: GatewayError, causedBy: string | null): string;
   /** The error for a client whose upstream disconnected without a close frame. */
-  brokenOff(): GatewayError;
+  upstreamDisconnected(): GatewayError;
   /** Removes secrets from an upstream's close reason. */
   redacted(text: string): string;
   reportError(error: unknown): void;
@@ -92,8 +92,8 @@ export class SessionRelay {
 
   /** Closes both sides with 1001 (going away). */
   shutDown(): void {
-    const farewell = { code: goingAway, reason: 'Sluice is shutting down' };
-    this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: farewell, toUpstream: goingAwayFrame });
+    const closeFrame = { code: goingAway, reason: 'Sluice is shutting down' };
+    this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: closeFrame, toUpstream: goingAwayFrame });
     this.#cutOff ??= after(() => {
       for (const { socket } of [this.#client, this.#upstream]) socket.terminate();
     }, cutOffMs);
@@ -175,7 +175,7 @@ export class SessionRelay {
   #upstreamClosed(code: number, reason: Buffer): void {
     if (this.#end) return;
     if (code === closedAbnormally) {
-      const error = this.#options.brokenOff();
+      const error = this.#options.upstreamDisconnected();
       this.#sendError(error, null);
       const errorCode = error.kind.code ?? error.code;
       const toClient = { code: failedInside, reason: shortened(error.message) };

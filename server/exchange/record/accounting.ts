@@ -6,7 +6,7 @@
 import { referredIn } from '../../apis/core/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../../apis/core/wire.ts';
 import type { AttemptRecord, Usage } from '../../contract/ledger.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { isUnpricedAttempt } from '../../store/sqlite/usage-cells.ts';
 import { type Accounting, addUp } from '../../usage/add-up.ts';
@@ -38,8 +38,8 @@ export function accountFor(
   for (const attempt of attempts) {
     const { record } = attempt;
     note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
-    if (goesOn(trace, attempt, body)) note(record, free);
-    else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
+    if (runsInBackground(trace, attempt, body)) note(record, free);
+    else if (call && unfetchable && isOrphaned(trace, attempt, body)) {
       note(record, asReserved(record, unfetchable, { prices, model }));
     } else if (call && reserved && isUncounted(attempt)) {
       note(record, asReserved(record, call.mostOf(attempt, reserved), { prices, model }));
@@ -72,18 +72,18 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
 
 const ongoing = new Set<string | null>(['queued', 'in_progress']);
 
-export const isOngoing = (status: string | null) => ongoing.has(status);
+export const isRunningStatus = (status: string | null) => ongoing.has(status);
 
 /** Whether the response created a background job, which reports its usage only at its end. */
-export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
+export function runsInBackground(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
   if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
-  if (isOngoing(responseStatus)) return true;
+  if (isRunningStatus(responseStatus)) return true;
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
 /** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
-function goesOnUnfetchable(
+function isOrphaned(
   { route, createdJob }: RequestTrace,
   { record }: AttemptTrace,
   body: RequestBody | undefined,
@@ -133,7 +133,7 @@ function isUncounted({ record, hasEnded, hasFinished, responseType }: AttemptTra
 
 /** Gemini's first events tell the input alone, and the last one may not have come. */
 const saysOutput = (usage: Usage | null) => (usage?.outputTokens ?? 0) > 0;
-const answerType = pattern(/json|event-stream/i);
+const answerType = boundedPattern(/json|event-stream/i);
 const isSent = ({ connectMs }: AttemptRecord) => connectMs !== null;
 
 /** How an attempt ended, as far as it affects cost. */
@@ -228,8 +228,8 @@ class CallAccounting {
     const told = format.read(answer, { most: this.#format.hints(this.#body, answer.bytes).most });
     const { outputTokens = 0, ...input } = told.certainty === 'reported' ? (told.usage ?? {}) : {};
     // What the request only refers to is in no estimate, but in the reservation.
-    const isWithMore = mostInput > this.#body.size || referredIn(this.#body.captured).ids.length > 0;
-    const guess = isWithMore ? mostInput : this.#guessedPrompt(mostInput);
+    const hasReferredInput = mostInput > this.#body.size || referredIn(this.#body.captured).ids.length > 0;
+    const guess = hasReferredInput ? mostInput : this.#guessedPrompt(mostInput);
     return {
       ...reserved,
       ...input,

@@ -22,7 +22,7 @@ import type {
 } from '../../contract/ledger.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
 import { awakeMs } from '../../ground/awake-clock.ts';
-import type { Labelled } from '../../ground/loop-watch.ts';
+import type { Labelled } from '../../ground/event-loop-monitor.ts';
 import type { RequestTracing, TraceHeaders } from '../../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
 import type { Job } from '../../store/rules/job.ts';
@@ -30,8 +30,8 @@ import type { OutgoingRequest } from '../../transport/transport.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';
+import type { Headers } from './client-response-tap.ts';
 import { ResponseExcerpt } from './response-excerpt.ts';
-import type { Headers } from './response-tap.ts';
 
 /** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';

@@ -41,7 +41,7 @@ export interface RequestBody extends MeasuredRequest {
   /** More of it may arrive. */
   readonly mayGrow?: boolean;
   /** It can be sent only once. */
-  readonly isOnce?: true;
+  readonly isSingleUse?: true;
   /** Why the rest of a streamed body will not arrive. */
   readonly fault?: GatewayError | null;
   /**

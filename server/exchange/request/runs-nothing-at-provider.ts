@@ -1,5 +1,5 @@
 import { isObject } from '../../contract/is-object.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 /** Whether a conversation's request starts no search, program or tool that the provider itself runs. */
 export function runsNothingAtProvider(request: Record<string, unknown>): boolean {
@@ -22,4 +22,4 @@ function isRunByClient(tool: unknown): boolean {
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'local_shell', 'apply_patch']);
 /** Names end in a version date: Anthropic, "Bash tool", "Text editor tool", "Computer use tool", "Memory tool". */
-const anthropicClientTool = pattern(/^(?:bash|text_editor|computer|memory)_\d{8}$/);
+const anthropicClientTool = boundedPattern(/^(?:bash|text_editor|computer|memory)_\d{8}$/);

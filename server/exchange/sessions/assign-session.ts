@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Route } from '../../apis/core/route.ts';
-import { isWireName } from '../../apis/translation/wire-translations.ts';
+import { isWireName } from '../../apis/translation/translation-registry.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { RequestBody } from '../request/request-body.ts';

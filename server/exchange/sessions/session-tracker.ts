@@ -27,7 +27,7 @@ import { notedText } from '../redact/redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request whose session is to be found. */
-interface SessionQuestion {
+interface SessionLookup {
   requestId: string;
   /** Unix milliseconds. */
   startedAt: number;
@@ -84,7 +84,7 @@ export class SessionTracker {
   }
 
   /** The mark of the request; its session is null until the request belongs to one. */
-  markFor(question: SessionQuestion): SessionMark {
+  markFor(question: SessionLookup): SessionMark {
     const mark: SessionMark = {
       requestId: question.requestId,
       startedAt: question.startedAt,
@@ -125,7 +125,7 @@ export class SessionTracker {
     this.#spending.forget(id);
   };
 
-  #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): ClientSession | null {
+  #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionLookup): ClientSession | null {
     const sessionName = format?.sessionOf?.(body) ?? conversationIn(body);
     if (sessionName !== null) return { name: sessionName, isForPeople: false, thread: null };
     if (previousResponseId !== null && this.#responses.has(`${keyId}\n${previousResponseId}`)) return null;
@@ -134,7 +134,7 @@ export class SessionTracker {
   }
 
   /** By the response that the request continues, or by how the conversation begins. */
-  #bySequence(question: SessionQuestion, mark: SessionMark): void {
+  #bySequence(question: SessionLookup, mark: SessionMark): void {
     const { body, keyId, previousResponseId, isByConversation } = question;
     if (previousResponseId !== null) {
       const previous = this.#responses.get(`${keyId}\n${previousResponseId}`);
@@ -153,7 +153,7 @@ export class SessionTracker {
     if (digest !== null) this.#byOpening(question, mark, digest);
   }
 
-  #byOpening(question: SessionQuestion, mark: SessionMark, digest: string): void {
+  #byOpening(question: SessionLookup, mark: SessionMark, digest: string): void {
     const { body, keyId } = question;
     const key = `${keyId}\n${digest}`;
     const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
@@ -185,10 +185,7 @@ function stoppedRefusal(id: string): GatewayError {
   );
 }
 
-function sessionFor(
-  question: SessionQuestion,
-  { name: clientName, isForPeople, thread }: ClientSession,
-): RequestSession {
+function sessionFor(question: SessionLookup, { name: clientName, isForPeople, thread }: ClientSession): RequestSession {
   const { keyId, body, format, presentedKeys } = question;
   const id = idOf(keyId, clientName);
   const name = isForPeople ? notedText(clientName, presentedKeys, maxNameLength) : null;
@@ -197,7 +194,7 @@ function sessionFor(
   return { id, name, thread: threadDigest?.slice(0, threadLength) ?? null, ...turnOf(question) };
 }
 
-function turnOf({ body, presentedKeys }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {
+function turnOf({ body, presentedKeys }: SessionLookup): Pick<RequestSession, 'step' | 'tools'> {
   const step = turnStepOf(body);
   if (step !== 'tools') return { step, tools: noTools };
   const tools = toolResultsOf(body).map((result) => ({

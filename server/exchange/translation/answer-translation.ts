@@ -230,7 +230,7 @@ export class AnswerTranslation {
       this.#translated += fastPath.takeTranslated() + events.fail(tooLargeEvent).toString();
       return null;
     }
-    const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
+    const event = this.#framing.isKeepAlive(bytes) ? null : this.#framing.readEvent(bytes);
     if (event) {
       this.#takeUsage();
       this.#translated += fastPath.takeTranslated() + events.write(event);

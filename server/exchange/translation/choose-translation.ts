@@ -5,17 +5,17 @@ import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { type CountingWire, CountTranslator, isCountingWire } from '../../apis/translation/count-translator.ts';
 import {
+  createEmbeddingsTranslator,
   type EmbeddingsTranslator,
   type EmbeddingsWireName,
-  embeddingsTranslatorFor,
   isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
 } from '../../apis/translation/embeddings-translator.ts';
-import { type Translator, translatorBetween } from '../../apis/translation/translator.ts';
+import { isWireName } from '../../apis/translation/translation-registry.ts';
+import { createTranslatorBetween, type Translator } from '../../apis/translation/translator.ts';
 import { isAskedWhole, upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
-import { isWireName } from '../../apis/translation/wire-translations.ts';
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
-import { dialects } from '../../providers/registry.ts';
+import { dialects } from '../../providers/dialects.ts';
 import type { Target } from '../../routing/snapshot.ts';
 
 const allDialects = Object.values(dialects);
@@ -48,7 +48,7 @@ export function chooseTranslation(target: Target, facts: RequestFacts, registry:
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
   const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
   const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
-  return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
+  return upstreamRoute && { route: upstreamRoute, translator: createTranslatorBetween(client, upstream) };
 }
 
 /** Null if the target counts the client's own requests, or none. */
@@ -96,7 +96,7 @@ function embeddingsTranslation(
   const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== facts.model;
   if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
-  const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
+  const translator = createEmbeddingsTranslator(client, embeddingsWire, isRenamed);
   return route && translator && { route, translator };
 }
 

@@ -1,6 +1,6 @@
 /** Restores stored reasoning that the client's API cannot carry, and stores the reasoning of new answers. */
 
-import type { Conversation, Origin } from '../../apis/neutral/neutral.ts';
+import type { Conversation, Origin } from '../../apis/neutral/conversation.ts';
 import { bindingOrigin } from '../../apis/neutral/requests/reasoning-origin.ts';
 import {
   callsWithoutReasoning,

@@ -1,7 +1,7 @@
 /** The request for a model that a cloud hosts: in the API of the model's maker, within the cloud's envelope. */
 
 import type { Envelope, HostedModel } from '../../apis/core/dialects/dialect.ts';
-import { parseJson, writeJson } from '../../apis/neutral/json-text.ts';
+import { parseLosslessJson, writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { PreparedRequest } from './request-translation.ts';
@@ -35,7 +35,7 @@ interface Enveloped {
 /** Preserves the digits of numbers and the order of members. */
 function rewriteBody(body: Buffer, { omitted, added, unavailable, rewrite }: Envelope): Enveloped {
   const isSame = !rewrite && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
-  const request = isSame ? null : parseJson(body.toString());
+  const request = isSame ? null : parseLosslessJson(body.toString());
   if (!isObject(request)) return { body, droppedFields: [] };
   const droppedFields = unavailable.fields.filter((name) => name in request);
   const members = Object.entries(request).filter(([name]) => !omitted.includes(name) && !droppedFields.includes(name));

@@ -1,6 +1,6 @@
 /** Answers requests for a response stored by Sluice in the format of OpenAI's API. */
 
-import { parseJson } from '../../apis/neutral/json-text.ts';
+import { parseLosslessJson } from '../../apis/neutral/json-text.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -54,7 +54,7 @@ function answerAbout(
       param: 'stream',
     });
   }
-  return parseJson(keptResponse.response) as object;
+  return parseLosslessJson(keptResponse.response) as object;
 }
 
 const defaultPage = 20;
@@ -62,7 +62,7 @@ const longestPage = 100;
 
 /** Lists newest items first by default, as documented in OpenAI's API reference, "List input items". */
 function inputItems(keptResponse: KeptResponse, parameters: URLSearchParams): object {
-  const items = itemsOf(parseJson(keptResponse.input)).map((item, index) =>
+  const items = itemsOf(parseLosslessJson(keptResponse.input)).map((item, index) =>
     withId(item, `msg_${keptResponse.id}_in_${index}`),
   );
   if (parameters.get('order') !== 'asc') items.reverse();

@@ -1,6 +1,6 @@
 /** Expands references to stored responses: inserts the stored conversation into the request's `input`. */
 
-import { parseJson, RawJson, writeJson } from '../../apis/neutral/json-text.ts';
+import { parseLosslessJson, RawJson, writeJson } from '../../apis/neutral/json-text.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -19,10 +19,10 @@ interface WithHistory {
 
 /** Prepends the stored conversation to the request's `input`; null if the body is not a JSON object. */
 export function withHistory(body: Buffer, keptResponse: KeptResponse): WithHistory | null {
-  const request = parseJson(body.toString());
+  const request = parseLosslessJson(body.toString());
   if (!isObject(request)) return null;
-  const { output } = parseJson(keptResponse.response) as Json;
-  const history = [...itemsOf(parseJson(keptResponse.input)), ...itemsOf(output)];
+  const { output } = parseLosslessJson(keptResponse.response) as Json;
+  const history = [...itemsOf(parseLosslessJson(keptResponse.input)), ...itemsOf(output)];
   const { previous_response_id: _, ...rest } = request;
   const serialize = (items: readonly Json[]) =>
     Buffer.from(writeJson({ ...rest, input: [...items, ...itemsOf(request.input)] }));
@@ -42,7 +42,7 @@ const maxReferredCharacters = 16 * 1024 * 1024;
  */
 export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): MaybePromise<Buffer> {
   if (!body.includes(referenceName)) return body;
-  const request = parseJson(body.toString());
+  const request = parseLosslessJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.input)) return body;
   const input: readonly unknown[] = request.input;
   const keptItems = new KeptItems();
@@ -76,7 +76,7 @@ class KeptItems {
 
   add(keptResponse: KeptResponse | undefined): void {
     if (!keptResponse) return;
-    const { output } = parseJson(keptResponse.response) as Json;
+    const { output } = parseLosslessJson(keptResponse.response) as Json;
     for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
   }
 

@@ -3,7 +3,7 @@
  * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
  */
 
-import { withoutReasoning } from '../../apis/translation/wire-translations.ts';
+import { withoutReasoning } from '../../apis/translation/translation-registry.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { Sendable } from '../request/request-body.ts';

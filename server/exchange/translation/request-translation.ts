@@ -8,11 +8,11 @@ import type { Route } from '../../apis/core/route.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
-import { headerLosses } from '../../apis/translation/wire-translations.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { headerLosses } from '../../apis/translation/translation-registry.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
-import { newKeptId } from '../../store/rules/kept-response.ts';
+import { createKeptId } from '../../store/rules/kept-response.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
@@ -150,7 +150,7 @@ export class RequestTranslation {
     const { body, group } = this.#call;
     const input = body.raw('input')?.bytes.toString() ?? '[]';
     const isKept = body.fields.store && keptResponses.mayKeep({ response: '', input });
-    const identity = { id: newKeptId(), isKept, previousId: body.continuesId ?? null };
+    const identity = { id: createKeptId(), isKept, previousId: body.continuesId ?? null };
     const keep = (response: string) => keptResponses.keep({ id: identity.id, groupId: group.id, response, input });
     return isKept ? { identity, keep } : { identity };
   }
@@ -160,7 +160,7 @@ export class RequestTranslation {
  * Headers of a client's API, such as its version, and telemetry that SDKs, Codex and Claude Code send to their own
  * makers.
  */
-const foreignHeader = pattern(
+const foreignHeader = boundedPattern(
   /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-|x-stainless-)/,
 );
 

@@ -58,7 +58,7 @@ export function openLogFile(folder: string): LogFile {
   const timer = every(() => {
     requests.flush();
     destination?.flush();
-    if (destination && putAsideIfFull(path)) {
+    if (destination && rotateIfFull(path)) {
       // The buffered lines go to the renamed file.
       destination.end();
       destination = null;
@@ -89,7 +89,7 @@ export function openLogFile(folder: string): LogFile {
 function openDestination(path: string): AppendedFile | null {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    putAsideIfFull(path);
+    rotateIfFull(path);
     return new AppendedFile(path);
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
@@ -202,19 +202,25 @@ function isPlain(value: unknown): value is object {
 
 /** Message, code and stack only, because undici attaches response headers to `ResponseError`. */
 function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return typeof error === 'string' ? redactText(error) : 'unknown error';
+  if (!(error instanceof Error)) return typeof error === 'string' ? redactLogText(error) : 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const cause = error.cause === undefined ? undefined : serializeError(error.cause);
-  return { name: error.name, message: redactText(error.message), code, stack: redactText(error.stack ?? ''), cause };
+  return {
+    name: error.name,
+    message: redactLogText(error.message),
+    code,
+    stack: redactLogText(error.stack ?? ''),
+    cause,
+  };
 }
 
 /** For texts from other sources, such as error messages. */
-export function redactText(text: string): string {
+export function redactLogText(text: string): string {
   return text.replace(secretTexts, '[redacted]');
 }
 
 /** Renames the file if it is full. Returns false if it is not, or if the folder's permissions do not allow it. */
-function putAsideIfFull(path: string): boolean {
+function rotateIfFull(path: string): boolean {
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return false;
     for (let number = keptFiles - 1; number > 0; number--) {

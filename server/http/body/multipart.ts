@@ -2,16 +2,18 @@
  * Receives a multipart upload. The client's bytes go to a spool unchanged, and from there upstream; multer parses them in
  * passing, to list fields and files and to refuse malformed forms. The only importer of multer.
  */
+
 import type { Readable, Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
+import { mebibyte } from '../../contract/units.ts';
 import { checkContentType, checkFormCharset } from './check-content-type.ts';
 import { ambiguousForm, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
 import { ClientGone, sendContinue } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
-import { tooLarge, UploadIntake } from './upload-intake.ts';
+import { UploadIntake, uploadTooLarge } from './upload-intake.ts';
 
 interface MultipartOptions extends SpoolOptions {
   /** Limit of the whole body. */
@@ -41,10 +43,9 @@ export interface MultipartBody {
   size: number;
 }
 
-const megabyte = 1024 * 1024;
-const maxFieldBytes = 8 * megabyte;
+const maxFieldBytes = 8 * mebibyte;
 /** Limit of all text fields together, which are held in memory. */
-const maxTextLength = 32 * megabyte;
+const maxTextLength = 32 * mebibyte;
 const maxParts = 1000;
 
 /** An option of multer 2.5 that its types lack. */
@@ -109,7 +110,7 @@ function requireBoundary(contentType: string): string {
 const plainBoundary = /^[!#-[\]-~ ]{0,69}[!#-[\]-~]$/;
 
 function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
-  if (Number(headers['content-length']) > maxBytes) throw tooLarge('The request body', maxBytes);
+  if (Number(headers['content-length']) > maxBytes) throw uploadTooLarge('The request body', maxBytes);
   if (destroyed || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)) {
     throw new GatewayError('malformed_multipart', 'The request has no body.');
   }
@@ -151,7 +152,7 @@ function watchParser(parser: Writable, { fields, guard, fail, onTextKept }: Watc
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
-    if (textLength > maxTextLength) return fail(tooLarge('All text together', maxTextLength));
+    if (textLength > maxTextLength) return fail(uploadTooLarge('All text together', maxTextLength));
     onTextKept?.(value.length);
     const earlier = fields[name];
     fields[name] = earlier === undefined ? value : [earlier, value].flat();
@@ -160,7 +161,7 @@ function watchParser(parser: Writable, { fields, guard, fail, onTextKept }: Watc
   parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${maxParts} parts are taken.`)));
   parser.on('field', (name: string | undefined, value: string, { valueTruncated }: { valueTruncated: boolean }) => {
     if (!guard.agrees(name, false)) fail(otherParts());
-    else if (valueTruncated) fail(tooLarge(`The field "${name}"`, maxFieldBytes));
+    else if (valueTruncated) fail(uploadTooLarge(`The field "${name}"`, maxFieldBytes));
     else addText(name, value);
   });
   parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
@@ -175,7 +176,7 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
   let size = 0;
   part.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxFieldBytes) return fail(tooLarge('A part without a file name', maxFieldBytes));
+    if (size > maxFieldBytes) return fail(uploadTooLarge('A part without a file name', maxFieldBytes));
     chunks.push(chunk);
   });
   part.once('end', () => done(Buffer.concat(chunks).toString()));

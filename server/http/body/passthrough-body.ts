@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { emptyBody } from './incoming-body.ts';
-import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
+import { type BodyAccount, bodyTooLarge, readBody } from './read-body.ts';
 import { referencedIds } from './referenced-ids.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
@@ -21,7 +21,7 @@ interface PassthroughOptions {
   isHeld: boolean;
 }
 
-const jsonType = pattern(/^application\/json\b/i);
+const jsonType = boundedPattern(/^application\/json\b/i);
 /** JSON up to this size is held and searched. */
 const searchedBytes = 64 * 1024;
 
@@ -35,7 +35,7 @@ export async function receivePassthroughBody(
   const length = isLengthKnown ? Number(headers['content-length'] ?? 0) : null;
   if (length === 0) return emptyBody;
   const maxBytes = limits.multipartBodyBytes;
-  if (length !== null && length > maxBytes) throw tooLarge(maxBytes, length);
+  if (length !== null && length > maxBytes) throw bodyTooLarge(maxBytes, length);
   const contentType = headers['content-type'] ?? '';
   if (length !== null && length <= searchedBytes && jsonType.test(contentType)) {
     return shortBody(await readBody(request, response, { maxBytes: searchedBytes, account }), contentType);

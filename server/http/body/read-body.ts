@@ -40,7 +40,7 @@ export function readBody(
   { maxBytes, account, onBroken }: ReadOptions,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes, announced);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes, announced);
   const turn = announced > 0 ? account.reserve(announced, false) : undefined;
   const gather = () => {
     sendContinue(request, response);
@@ -83,7 +83,7 @@ function readInto(
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) return giveUp(tooLarge(maxBytes, size));
+      if (size > maxBytes) return giveUp(bodyTooLarge(maxBytes, size));
       const room = body.take(chunk);
       if (!room && size < nextPause) return;
       nextPause = size + bytesPerTurn;
@@ -218,6 +218,6 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-export function tooLarge(maxBytes: number, bytes: number): GatewayError {
+export function bodyTooLarge(maxBytes: number, bytes: number): GatewayError {
   return new GatewayError('too_large', `Maximum content size limit (${maxBytes}) exceeded (${bytes} bytes read).`);
 }

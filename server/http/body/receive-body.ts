@@ -4,8 +4,8 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
-import { pattern } from '../../ground/bounded-pattern.ts';
-import type { Labelled, LoopWatch } from '../../ground/loop-watch.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
 import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
@@ -15,7 +15,7 @@ import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
-const formType = pattern(/^multipart\/form-data/i);
+const formType = boundedPattern(/^multipart\/form-data/i);
 
 interface ReceiveOptions {
   match: RouteMatch;
@@ -24,7 +24,7 @@ interface ReceiveOptions {
   folder: string;
   account: BodyAccount;
   /** Called with the request before its whole body is parsed. */
-  loopWatch: LoopWatch;
+  eventLoopMonitor: EventLoopMonitor;
   trace: Labelled;
   exchange: BodyUser;
   /** Keeps a body that cannot be used; null if the request is not captured. */
@@ -74,12 +74,12 @@ async function receiveForm(
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { match, limits, account, loopWatch, trace, capture }: ReceiveOptions,
+  { match, limits, account, eventLoopMonitor, trace, capture }: ReceiveOptions,
 ): Promise<RequestBody> {
   const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
   const bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
-  loopWatch.begin(trace);
+  eventLoopMonitor.begin(trace);
   try {
     const { streamIn, stream } = match.route;
     const body = readJsonBody(bytes, streamIn === 'path' ? stream !== null : null);

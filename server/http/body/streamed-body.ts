@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, Sendable } from '../../exchange/request/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
-import { sendContinue, tooLarge } from './read-body.ts';
+import { bodyTooLarge, sendContinue } from './read-body.ts';
 
 /** How much of a streamed body is buffered until the upstream takes it. */
 export const streamedBytes = 64 * 1024;
@@ -20,7 +20,7 @@ interface StreamedOptions {
 export class StreamedBody implements RequestBody {
   readonly fields = emptyBody.fields;
   readonly captured = null;
-  readonly isOnce = true;
+  readonly isSingleUse = true;
   readonly contentType: string;
   /** Why the rest will not arrive; null if it may still arrive, or the client has left. */
   fault: GatewayError | null = null;
@@ -114,7 +114,7 @@ class ClientStream extends Readable {
     this.size += chunk.length;
     if (this.size > this.#ports.maxBytes) {
       this.#request.off('data', this.#take);
-      this.#ports.failed(tooLarge(this.#ports.maxBytes, this.size));
+      this.#ports.failed(bodyTooLarge(this.#ports.maxBytes, this.size));
     } else if (!this.push(chunk)) this.#request.pause();
   };
 

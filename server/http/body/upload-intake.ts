@@ -57,7 +57,7 @@ export class UploadIntake {
 
   readonly #onData = (chunk: Buffer) => {
     const { guard, spool, maxBytes, fail } = this.#options;
-    if (spool.size + chunk.length > maxBytes) return fail(tooLarge('The request body', maxBytes));
+    if (spool.size + chunk.length > maxBytes) return fail(uploadTooLarge('The request body', maxBytes));
     let parserChunks: readonly Buffer[];
     try {
       parserChunks = guard.take(chunk);
@@ -105,6 +105,6 @@ export class UploadIntake {
   };
 }
 
-export function tooLarge(subject: string, maxBytes: number): GatewayError {
+export function uploadTooLarge(subject: string, maxBytes: number): GatewayError {
   return new GatewayError('too_large', `${subject} is larger than the limit of ${maxBytes} bytes.`);
 }

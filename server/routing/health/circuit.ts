@@ -16,19 +16,19 @@ export interface CircuitFailure {
 /** A trial without an answer for this long no longer blocks the next one. */
 const trialMs = longestGuessMs;
 /** Successes needed after a cooldown; until then a single failure begins the next one. */
-const provenAfter = 3;
+const requiredSuccesses = 3;
 /** A cooldown that begins this long after the last one starts at the first duration again. */
-const calmMs = 60_000;
+const resetLevelAfterMs = 60_000;
 
 export class Circuit {
   /** End of the cooldown; 0 while closed. */
   #untilMs = 0;
   #trialUntilMs = 0;
-  #inARow = 0;
+  #consecutiveFailures = 0;
   #level = 0;
   #closedAtMs = 0;
   /** Successes since the last cooldown. */
-  #goodInARow = provenAfter;
+  #consecutiveSuccesses = requiredSuccesses;
   #failure: FailureClass | null = null;
   #isRemote = false;
   #sinceMs = 0;
@@ -39,7 +39,7 @@ export class Circuit {
 
   /** Closed, without recent failures. */
   get isTrusted(): boolean {
-    return this.#untilMs === 0 && this.#inARow === 0 && this.#goodInARow >= provenAfter;
+    return this.#untilMs === 0 && this.#consecutiveFailures === 0 && this.#consecutiveSuccesses >= requiredSuccesses;
   }
 
   /** End of the cooldown; 0 while closed, infinite if a person has to act. */
@@ -62,7 +62,7 @@ export class Circuit {
     return this.#failure;
   }
 
-  mayBeAsked(nowMs: number): boolean {
+  isAvailable(nowMs: number): boolean {
     return this.#untilMs === 0 || (this.#untilMs <= nowMs && this.#trialUntilMs <= nowMs);
   }
 
@@ -77,15 +77,16 @@ export class Circuit {
 
   /** A success closes the circuit only if it was a trial: other attempts began before the cooldown. */
   succeeded(nowMs: number): void {
-    this.#inARow = 0;
+    this.#consecutiveFailures = 0;
     if (this.#untilMs === 0) {
-      if (this.#goodInARow < provenAfter && ++this.#goodInARow === provenAfter) this.#failure = null;
+      if (this.#consecutiveSuccesses < requiredSuccesses && ++this.#consecutiveSuccesses === requiredSuccesses)
+        this.#failure = null;
     } else if (this.#trialUntilMs !== 0) {
       this.#untilMs = 0;
       this.#trialUntilMs = 0;
       this.#closedAtMs = nowMs;
       if (this.#isRemote) this.#failure = null;
-      else this.#goodInARow = 0;
+      else this.#consecutiveSuccesses = 0;
       this.#isRemote = false;
     }
   }
@@ -116,7 +117,7 @@ export class Circuit {
   }
 
   failed(circuitFailure: CircuitFailure, nowMs: number): void {
-    this.#inARow++;
+    this.#consecutiveFailures++;
     if (this.#isRemote) this.#sinceMs = nowMs;
     this.#isRemote = false;
     const wasTried = this.#trialUntilMs !== 0;
@@ -127,20 +128,20 @@ export class Circuit {
       if (statedMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + statedMs);
       return;
     }
-    const isOnTrial = this.#untilMs !== 0 || this.#goodInARow < provenAfter;
-    if (isOnTrial || statedMs !== null || this.#inARow >= circuitFailure.rule.afterInARow)
+    const isOnTrial = this.#untilMs !== 0 || this.#consecutiveSuccesses < requiredSuccesses;
+    if (isOnTrial || statedMs !== null || this.#consecutiveFailures >= circuitFailure.rule.consecutiveFailures)
       this.coolDown(circuitFailure, nowMs);
   }
 
   coolDown(circuitFailure: CircuitFailure, nowMs: number): void {
     const { rule, failure } = circuitFailure;
     if (this.#untilMs === 0) this.#sinceMs = nowMs;
-    if (this.#untilMs === 0 && nowMs - this.#closedAtMs > calmMs) this.#level = 0;
+    if (this.#untilMs === 0 && nowMs - this.#closedAtMs > resetLevelAfterMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
     if (guessMs < rule.longestMs) this.#level++;
     this.#untilMs = nowMs + (cooldownMsOf(circuitFailure) ?? guessMs);
     this.#failure = failure;
-    this.#goodInARow = 0;
+    this.#consecutiveSuccesses = 0;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FailureClass } from '../../contract/ledger.ts';
+import { hourMs } from '../../contract/units.ts';
 
 /** What a cooldown applies to: a target, a credential, or a credential with one model. */
 export type Subject = 'target' | 'credential' | 'credential-at-target';
@@ -6,7 +7,7 @@ export type Subject = 'target' | 'credential' | 'credential-at-target';
 export interface CooldownRule {
   subject: Subject;
   /** The number of consecutive failures that begin a cooldown. */
-  afterInARow: number;
+  consecutiveFailures: number;
   /** The first cooldown; each following one is twice as long. Infinite: until a person acts. */
   firstMs: number;
   longestMs: number;
@@ -17,36 +18,40 @@ export interface CooldownRule {
 /** Short enough that a recovered target is used again within 30 s. */
 export const longestGuessMs = 20_000;
 
-const hourMs = 3_600_000;
-
 const brokenTarget: CooldownRule = {
   subject: 'target',
-  afterInARow: 3,
+  consecutiveFailures: 3,
   firstMs: 1_000,
   longestMs: longestGuessMs,
   longestRetryAfterMs: longestGuessMs,
 };
 
-const missingModel: CooldownRule = { ...brokenTarget, afterInARow: 1, firstMs: 5_000 };
+const missingModel: CooldownRule = { ...brokenTarget, consecutiveFailures: 1, firstMs: 5_000 };
 
 /** Absent classes say nothing about health: the request was at fault, or its client disconnected. */
 export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
   transient: brokenTarget,
   'stream-broken': brokenTarget,
   // Each silence costs a client the whole timeout.
-  silent: { ...brokenTarget, afterInARow: 2 },
+  silent: { ...brokenTarget, consecutiveFailures: 2 },
   'model-unavailable': missingModel,
   'rate-limit': {
     subject: 'credential-at-target',
-    afterInARow: 1,
+    consecutiveFailures: 1,
     firstMs: 1_000,
     longestMs: longestGuessMs,
     longestRetryAfterMs: hourMs,
   },
-  quota: { subject: 'credential', afterInARow: 1, firstMs: hourMs / 6, longestMs: hourMs, longestRetryAfterMs: null },
+  quota: {
+    subject: 'credential',
+    consecutiveFailures: 1,
+    firstMs: hourMs / 6,
+    longestMs: hourMs,
+    longestRetryAfterMs: null,
+  },
   credential: {
     subject: 'credential',
-    afterInARow: 1,
+    consecutiveFailures: 1,
     firstMs: Number.POSITIVE_INFINITY,
     longestMs: Number.POSITIVE_INFINITY,
     longestRetryAfterMs: null,

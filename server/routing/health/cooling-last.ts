@@ -4,7 +4,7 @@ import type { HealthTracker } from './health-tracker.ts';
 
 /** Moves targets in a cooldown last, ordered by the cooldown's end. */
 export function coolingLast(targets: readonly Target[], health: HealthTracker, nowMs: number): readonly Target[] {
-  const mayBeAsked = (target: Target) => health.mayBeAsked(target, nowMs);
-  if (targets.every(mayBeAsked)) return targets;
-  return sortBy(targets, (target) => (mayBeAsked(target) ? 0 : health.untilMs(target)));
+  const isAvailable = (target: Target) => health.isAvailable(target, nowMs);
+  if (targets.every(isAvailable)) return targets;
+  return sortBy(targets, (target) => (isAvailable(target) ? 0 : health.untilMs(target)));
 }

@@ -50,7 +50,7 @@ export class HealthPicker implements Picker {
     const health = this.#health.provider(provider.id);
     if (provider.credentials.length === 0) return health?.isRefused(noCredential) ? [] : without;
     const ordered = this.#ordered(provider, request);
-    return health?.hasTroubledCredential(model) ? this.#thatMayBeAsked(ordered, model, health) : ordered;
+    return health?.hasTroubledCredential(model) ? this.#availableCredentials(ordered, model, health) : ordered;
   }
 
   began(target: Target, credentialId: string | null): void {
@@ -59,8 +59,8 @@ export class HealthPicker implements Picker {
     this.#health.began(target, credentialId);
   }
 
-  mayBeAsked(target: Target): boolean {
-    return this.#health.mayBeAsked(target, this.#health.nowMs());
+  isAvailable(target: Target): boolean {
+    return this.#health.isAvailable(target, this.#health.nowMs());
   }
 
   trialPatienceMs(target: Target): number {
@@ -131,13 +131,13 @@ export class HealthPicker implements Picker {
   }
 
   /** Empty only if all were refused; if all are in a cooldown, the one that ends first. */
-  #thatMayBeAsked(
+  #availableCredentials(
     credentials: readonly UpstreamCredential[],
     model: string | null,
     health: ProviderHealth,
   ): readonly UpstreamCredential[] {
     const nowMs = this.#health.nowMs();
-    const askable = credentials.filter(({ id }) => health.mayBeAsked(model, id, nowMs));
+    const askable = credentials.filter(({ id }) => health.isAvailable(model, id, nowMs));
     if (askable.length > 0) return askable;
     const untilMs = ({ id }: UpstreamCredential) => health.credentialUntilMs(model, id);
     return credentials

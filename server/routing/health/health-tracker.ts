@@ -63,12 +63,12 @@ export class HealthTracker {
     return this.#of(provider.id).target(model);
   }
 
-  mayBeAsked({ provider, model }: Target, nowMs: number): boolean {
+  isAvailable({ provider, model }: Target, nowMs: number): boolean {
     const health = this.#providers.get(provider.id);
     if (!health) return true;
-    if (health.targets.get(model)?.circuit.mayBeAsked(nowMs) === false) return false;
+    if (health.targets.get(model)?.circuit.isAvailable(nowMs) === false) return false;
     if (!health.hasTroubledCredential(model)) return true;
-    return credentialIds(provider).some((id) => health.mayBeAsked(model, id, nowMs));
+    return credentialIds(provider).some((id) => health.isAvailable(model, id, nowMs));
   }
 
   /** End of its cooldown; 0 if it is in none. */

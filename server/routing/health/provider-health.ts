@@ -121,10 +121,10 @@ export class ProviderHealth {
   }
 
   /** Considers the credential only, not the target's own circuit. */
-  mayBeAsked(model: string | null, credentialId: string, nowMs: number): boolean {
+  isAvailable(model: string | null, credentialId: string, nowMs: number): boolean {
     const ofCredential = this.credentials.get(credentialId);
-    if (ofCredential && !ofCredential.mayBeAsked(nowMs)) return false;
-    return this.targets.get(model)?.atCredential.get(credentialId)?.mayBeAsked(nowMs) ?? true;
+    if (ofCredential && !ofCredential.isAvailable(nowMs)) return false;
+    return this.targets.get(model)?.atCredential.get(credentialId)?.isAvailable(nowMs) ?? true;
   }
 
   forgetCredential(id: string): void {

@@ -38,9 +38,9 @@ export interface FoundAccess {
 }
 
 /** What to revoke: one session or token, all of a person's, or all browser sessions of everybody. */
-export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
+export type Revocation = { id: string } | { personId: string } | { browsers: 'all' };
 
-export interface AuditQuestion {
+export interface AuditQuery {
   /** Null to start at the latest entry. */
   before: number | null;
   limit: number;
@@ -71,10 +71,10 @@ export interface PeopleStore {
   /** Tokens only, latest first, of one person or of all. */
   listTokens(personId: string | null): MaybePromise<Access[]>;
   /** Resolves with the number of ended sessions and tokens. */
-  end(ended: Ended): MaybePromise<number>;
+  end(ended: Revocation): MaybePromise<number>;
   note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
   /** At most `limit` entries with a number below `before`. */
-  readAudit(question: AuditQuestion): MaybePromise<AuditPage>;
+  readAudit(question: AuditQuery): MaybePromise<AuditPage>;
   /** Deletes expired sessions and tokens, and audit entries from before `auditSinceMs`. */
   sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
   close(): MaybePromise<void>;

@@ -14,7 +14,7 @@ export interface ReasoningStore {
    * Reads entries into memory for the next `find`; null if they are already there. Never rejects. Absent if `find`
    * needs no preparation.
    */
-  bringNear?(keyId: string, callIds: readonly string[]): Promise<void> | null;
+  prefetch?(keyId: string, callIds: readonly string[]): Promise<void> | null;
   /** Returns the stored reasoning by call id. Never throws; entries that cannot be read are omitted. */
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string>;
   flush(): MaybePromise<void>;

@@ -7,7 +7,7 @@ import { memberWithoutDefaults, withoutDefaults } from '../../config/without-def
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { configVersion } from '../../contract/migrate-config.ts';
-import { nextTurn } from '../../ground/loop-turns.ts';
+import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from './failures.ts';
 import { channel } from './notices.ts';
@@ -142,7 +142,7 @@ async function listInSlices(name: string, list: readonly unknown[]): Promise<str
   for (let at = 0; at < list.length; at += entriesPerSlice) {
     const slice = memberWithoutDefaults(name, list.slice(at, at + entriesPerSlice));
     slices.push(JSON.stringify(slice).slice(1, -1));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return `[${slices.join()}]`;
 }

@@ -1,7 +1,7 @@
 /** The report of `sluice doctor` on the shared database. Changes nothing. */
 import { number, text } from '../rules/columns.ts';
 import { readAddress, resolveAddress } from './address.ts';
-import { migrations } from './migrations.ts';
+import { postgresMigrations } from './migrations.ts';
 import { Postgres } from './postgres.ts';
 import { startProblem } from './start-problem.ts';
 
@@ -68,11 +68,11 @@ async function examineTables(postgres: Postgres): Promise<{ state: string; ok: b
     'SELECT max(version) AS version, max(oldest_program) AS oldest FROM schema_migrations',
   );
   const version = number(rows[0]?.version) ?? 0;
-  if ((number(rows[0]?.oldest) ?? 0) > migrations.length) {
+  if ((number(rows[0]?.oldest) ?? 0) > postgresMigrations.length) {
     return { state: 'changed by a newer Sluice, which this version cannot follow: update Sluice', ok: false };
   }
-  if (version < migrations.length) {
-    return { state: `schema ${version}, which the next start brings to ${migrations.length}`, ok: true };
+  if (version < postgresMigrations.length) {
+    return { state: `schema ${version}, which the next start brings to ${postgresMigrations.length}`, ok: true };
   }
   const alive = await postgres.ask(replicasSql);
   const running = number(alive.rows[0]?.replicas);

@@ -1,15 +1,14 @@
 import type { FirstByteView } from '../../contract/request-views.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
 import { nameColumns } from '../rules/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
-import type { FirstByteQuestion } from '../rules/usage-questions.ts';
+import type { FirstByteQuery } from '../rules/usage-query.ts';
 import { quarterMs } from '../sqlite/usage-cells.ts';
 import type { Postgres } from './postgres.ts';
 
-const dayMs = 86_400_000;
-
 /** In chronological order. */
-export async function firstByteTimes(postgres: Postgres, question: FirstByteQuestion): Promise<FirstByteView> {
+export async function firstByteTimes(postgres: Postgres, question: FirstByteQuery): Promise<FirstByteView> {
   const { by = 'day', names, stepMs } = question;
   const steps = stepsOf(question);
   const countSql = stepMs % quarterMs === 0 ? countInSums : countInRequests;
@@ -46,7 +45,7 @@ interface Step {
   untilMs: number;
 }
 
-function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQuestion): Step[] {
+function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQuery): Step[] {
   const offsetMs = utcOffsetMinutes * 60_000;
   const steps: Step[] = [];
   for (let atMs = sinceMs; atMs < untilMs; ) {

@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { openConfPersistence } from '../../config/conf-persistence.ts';
+import { createConfPersistence } from '../../config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../config/config-store.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { encryptedFileName } from '../../secrets/encrypted-file.ts';
 import { openSecretStore } from '../../secrets/open-secret-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { openLocalStore } from '../local-store.ts';
-import { openDatabase as openSqlite } from '../sqlite/database.ts';
+import { openSqliteDatabase as openSqlite } from '../sqlite/database.ts';
 import { keptResponseMigrations } from '../sqlite/kept-response-rows.ts';
 import type { StoreOptions } from '../store.ts';
 import type { Compared } from './import-compare.ts';
@@ -42,7 +42,7 @@ interface Imported {
 /** Rejects with a GatewayError if the database holds a different configuration; nothing is copied then. */
 export async function importFolder(options: Options): Promise<Imported> {
   const { dataDir, address, env, key, log, progress } = options;
-  const config = await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
+  const config = await openConfigStore({ persistence: createConfPersistence(join(dataDir, 'config.json')) });
   const sharedStore = await openSharedStore({ address, env, key, log });
   try {
     checkConfig(config, sharedStore.config);

@@ -3,7 +3,9 @@
  * is unavailable. A job never changes its owner, so the copy in memory stays correct whatever other replicas do. The
  * exception is `owed`, because another replica may have billed the job.
  */
+
 import { GatewayError } from '../../contract/errors.ts';
+import { dayMs, hourMs } from '../../contract/units.ts';
 import { LruMap } from '../../ground/lru-map.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { JobStore, KnownJobs } from '../ports/job-store.ts';
@@ -26,8 +28,7 @@ interface Options {
   now?: () => number;
 }
 
-const dayMs = 86_400_000;
-const sweepEveryMs = 6 * 3_600_000;
+const sweepEveryMs = 6 * hourMs;
 const maxInMemory = 4_096;
 /**
  * Long enough to write concurrent requests together, and short because the id may be used at another replica at once.

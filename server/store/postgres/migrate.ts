@@ -1,6 +1,6 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { number } from '../rules/columns.ts';
-import { type Migration, migrations as ownMigrations } from './migrations.ts';
+import { type Migration, postgresMigrations as ownMigrations } from './migrations.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
 /** An arbitrary number that no other program uses in the same database. */
@@ -11,7 +11,10 @@ const migrationLock = 4_810_001;
  * a GatewayError `internal` if a newer version of Sluice has made the tables unusable for this one, and with
  * PostgreSQL's error if privileges are missing.
  */
-export async function migrate(postgres: Postgres, migrations: readonly Migration[] = ownMigrations): Promise<void> {
+export async function migratePostgres(
+  postgres: Postgres,
+  migrations: readonly Migration[] = ownMigrations,
+): Promise<void> {
   await postgres.transaction(async (queries) => {
     await queries.ask('SELECT pg_advisory_xact_lock($1)', migrationLock);
     await queries.ask(

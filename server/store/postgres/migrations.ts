@@ -18,7 +18,7 @@ export interface Migration {
   oldestProgram?: number;
 }
 
-export const migrations: readonly Migration[] = [
+export const postgresMigrations: readonly Migration[] = [
   {
     name: 'configuration',
     sql: `

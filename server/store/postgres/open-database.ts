@@ -3,7 +3,7 @@
  * driver costs time and memory.
  */
 import { readAddress } from './address.ts';
-import { migrate } from './migrate.ts';
+import { migratePostgres } from './migrate.ts';
 import { Notices } from './notices.ts';
 import { Postgres } from './postgres.ts';
 import { startProblem } from './start-problem.ts';
@@ -29,12 +29,12 @@ export interface OpenDatabase {
 }
 
 /** Rejects with a GatewayError that says what to do if the database cannot be used. */
-export async function openDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
+export async function openPostgresDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
   const address = readAddress(url);
   const connectionLost = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
   const migrating = new Postgres({ url, failed: connectionLost, connections: 1, statementMs: migrationMs });
   try {
-    await migrate(migrating);
+    await migratePostgres(migrating);
   } catch (error) {
     throw startProblem(error, address);
   } finally {

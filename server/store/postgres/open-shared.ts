@@ -8,7 +8,7 @@ import type { PeopleStore } from '../ports/people-store.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type Address, readAddress, resolveAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
-import { openDatabase } from './open-database.ts';
+import { openPostgresDatabase } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
 import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
@@ -45,7 +45,7 @@ export interface SharedStore {
 export async function openSharedStore({ address: givenAddress, env, key, log, notice }: Options): Promise<SharedStore> {
   const url = await resolveAddress(givenAddress, env);
   const address = readAddress(url);
-  const database = await openDatabase({ url, log });
+  const database = await openPostgresDatabase({ url, log });
   const { postgres, notices } = database;
   const opening = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

@@ -1,7 +1,7 @@
 /** Partitions by day. Attaching a new one does not block readers or writers of the others. */
+import { dayMs } from '../../contract/units.ts';
 import type { Postgres } from './postgres.ts';
 
-const dayMs = 86_400_000;
 /** An arbitrary number that no other program uses in the same database. */
 const partitionLock = 4_810_002;
 /** A clock that is further off than this must not create partitions for its days. */

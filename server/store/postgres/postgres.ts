@@ -8,7 +8,7 @@ import { withTimeout } from './within.ts';
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlValue | readonly SqlValue[];
 
-interface Asked {
+interface QueryReply {
   rows: Row[];
   /** The number of rows returned, inserted, updated or deleted. */
   count: number;
@@ -16,7 +16,7 @@ interface Asked {
 
 /** Runs statements, either separately or all in one transaction. */
 export interface Queries {
-  ask(sql: string, ...values: Parameter[]): Promise<Asked>;
+  ask(sql: string, ...values: Parameter[]): Promise<QueryReply>;
   /** Runs any number of statements without parameters. */
   script(sql: string): Promise<void>;
 }
@@ -87,7 +87,7 @@ export class Postgres implements Queries {
     this.#queries = queriesOf(this.#pool);
   }
 
-  ask(sql: string, ...values: Parameter[]): Promise<Asked> {
+  ask(sql: string, ...values: Parameter[]): Promise<QueryReply> {
     return this.#queries.ask(sql, ...values);
   }
 

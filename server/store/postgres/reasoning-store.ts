@@ -3,6 +3,7 @@
  * memory before a conversation is translated.
  */
 
+import { dayMs, hourMs } from '../../contract/units.ts';
 import { settleWithin } from '../../ground/timers.ts';
 import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
 import { messageOf } from '../rules/failures.ts';
@@ -19,9 +20,8 @@ interface Options {
   now?: () => number;
 }
 
-const dayMs = 86_400_000;
 const flushMs = 5;
-const sweepEveryMs = 3_600_000;
+const sweepEveryMs = hourMs;
 /** After this time, a request continues without the entries that have not been read. */
 const readMs = 1_000;
 /** The most entries that wait while the database is unavailable. */
@@ -69,7 +69,7 @@ export class PostgresReasoningStore implements ReasoningStore {
     this.#writing.due();
   }
 
-  bringNear(keyId: string, callIds: readonly string[]): Promise<void> | null {
+  prefetch(keyId: string, callIds: readonly string[]): Promise<void> | null {
     const missing = callIds.map(storableName).filter((callId) => !this.#memory.get(keyId, callId));
     return missing.length === 0 ? null : settleWithin(readMs, this.#read(keyId, missing));
   }

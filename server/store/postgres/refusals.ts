@@ -1,9 +1,10 @@
 /** Counts of requests without a valid key, at all replicas. The counts of other replicas date from the latest poll. */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
+import { minuteMs } from '../../contract/units.ts';
 import { number } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
-import { type CountedMinute, keptRefusals, minuteMs, RefusalCounts, toRefusal } from '../sqlite/refusal-counts.ts';
+import { type CountedMinute, keptRefusals, RefusalCounts, toRefusal } from '../sqlite/refusal-counts.ts';
 import type { Refusals } from '../sqlite/refusals.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
@@ -107,7 +108,7 @@ export class PostgresRefusals implements Refusals {
       // twice.
       await this.#options.postgres.transaction((queries) => queries.ask(upsertSql, ...columnsOf(rows)));
     } catch (error) {
-      this.#counts.putBack(minutes);
+      this.#counts.restore(minutes);
       throw error;
     }
     await this.#options.postgres.ask(trimSql);

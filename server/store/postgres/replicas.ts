@@ -25,13 +25,13 @@ interface Options {
 
 const beatEveryMs = 5_000;
 /** A replica that has not been seen for this long is gone. */
-const goneMs = 60_000;
+const expiryMs = 60_000;
 /** An arbitrary number that no other program uses in the same database. */
 const interruptionLock = 4_810_003;
 const rowsPerBatch = 1_000;
 
 const beatSql = `INSERT INTO replicas (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET seen_at = now()`;
-const isAlive = `seen_at > now() - interval '${goneMs} milliseconds'`;
+const isAlive = `seen_at > now() - interval '${expiryMs} milliseconds'`;
 const interruptSql = `UPDATE requests SET outcome = 'interrupted'
   FROM (
     SELECT day, id FROM requests WHERE outcome IS NULL
@@ -70,14 +70,14 @@ export class Replicas {
     await this.#options.postgres.ask(beatSql, this.#options.replica);
     const nowMs = this.#steadyMs();
     // While the database was unavailable, other replicas could not be seen either.
-    if (nowMs - this.#lastBeat > goneMs / 2) this.#steadySince = nowMs;
+    if (nowMs - this.#lastBeat > expiryMs / 2) this.#steadySince = nowMs;
     this.#lastBeat = nowMs;
   }
 
   /** Marks the running requests of replicas that are gone as interrupted. Resolves with the number of requests. */
   async markInterrupted(): Promise<number> {
     const nowMs = this.#steadyMs();
-    if (this.#steadySince === null || nowMs - this.#lastBeat > goneMs / 2 || nowMs - this.#steadySince < goneMs)
+    if (this.#steadySince === null || nowMs - this.#lastBeat > expiryMs / 2 || nowMs - this.#steadySince < expiryMs)
       return 0;
     let marked = 0;
     for (let count = rowsPerBatch; count === rowsPerBatch; marked += count) {

@@ -1,6 +1,8 @@
 /** The conditions of a request filter in PostgreSQL's SQL, and the days on which matching requests can be. */
+
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
+import { dayMs } from '../../contract/units.ts';
 import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
 import type { NameDimension } from '../sqlite/request-names.ts';
 import { matchedWords } from './matched-words.ts';
@@ -16,7 +18,6 @@ interface Selection {
 const mostNames = 2_000;
 /** The most captures that a search considers; the newest are used. */
 const mostHits = 2_000;
-const dayMs = 86_400_000;
 const capturedSql = `SELECT day, id FROM captures WHERE words @@ to_tsquery('simple', $1)
   ORDER BY captured_at DESC LIMIT ${mostHits}`;
 

@@ -1,5 +1,7 @@
 /** Finds, sorts and counts requests in PostgreSQL. */
+
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import { maxSorted, type SortColumn } from '../sqlite/find-requests.ts';
@@ -9,7 +11,6 @@ import type { UnpricedUse } from '../sqlite/unpriced.ts';
 import type { Postgres } from './postgres.ts';
 import { select } from './request-conditions.ts';
 
-const dayMs = 86_400_000;
 /** An id contains the time of its request, which may come from another clock. */
 const idSlackMs = 60_000;
 /** The most requests that a count reads; the newest are used. */

@@ -1,5 +1,7 @@
 /** Stores kept responses in PostgreSQL, where every replica finds them. */
+
 import type { Settings } from '../../contract/settings.ts';
+import { hourMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { every } from '../../ground/timers.ts';
 import type { ResponseStore } from '../ports/response-store.ts';
@@ -18,7 +20,6 @@ interface Options {
   now?: () => number;
 }
 
-const hourMs = 3_600_000;
 /** A client may continue from a response at another replica at once. */
 const flushMs = 1;
 const sweepEveryMs = 15 * 60_000;

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeFileProblem } from '../../ground/files/file-problem.ts';
 import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
-import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../secrets/file-key.ts';
+import { createPassphraseSource, deriveKey, type FileKey, keyBytes } from '../../secrets/file-key.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { text } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
@@ -94,7 +94,7 @@ async function openKey(postgres: Postgres, { passphrase, keyFile }: OutsideKey):
   if (passphrase === undefined && keyFile === undefined) return null;
   const stored = await readProof(postgres);
   if (stored) return prove(stored, await keyFor(stored, { passphrase, keyFile }));
-  const source = keyFile === undefined ? newPassphraseSource() : ({ from: 'key-file' } as const);
+  const source = keyFile === undefined ? createPassphraseSource() : ({ from: 'key-file' } as const);
   const newKey = await keyOf(source, { passphrase, keyFile });
   await postgres.ask(
     'INSERT INTO secret_key (proof) VALUES ($1) ON CONFLICT DO NOTHING',

@@ -2,8 +2,10 @@
  * The usage of keys and groups so far at all replicas, for their limits. Queries made at the same moment, such as those
  * for all keys at a start, are combined.
  */
+
 import type { LimitScope } from '../../contract/limits.ts';
-import { BatchedQuestions } from '../rules/batched-questions.ts';
+import { dayMs } from '../../contract/units.ts';
+import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
 import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
@@ -14,7 +16,7 @@ import {
   plus,
   type RequestName,
   type Spent,
-  type SpentQuestion,
+  type SpentQuery,
   type UsageHistory,
 } from '../sqlite/usage-history.ts';
 
@@ -27,7 +29,6 @@ interface LateQuestion {
   sinceMs: number;
 }
 
-const dayMs = 86_400_000;
 /** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
@@ -61,15 +62,15 @@ const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
 
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
-  readonly #spent: BatchedQuestions<SpentQuestion, Spent>;
-  readonly #late: BatchedQuestions<LateQuestion, PastRequest[]>;
+  readonly #spent: BatchedQueries<SpentQuery, Spent>;
+  readonly #late: BatchedQueries<LateQuestion, PastRequest[]>;
   readonly #setAside: SetAsideRows;
 
   constructor(postgres: Postgres, setAside: SetAsideRows) {
     this.#postgres = postgres;
     this.#setAside = setAside;
-    this.#spent = new BatchedQuestions((questions) => readSpent(postgres, questions));
-    this.#late = new BatchedQuestions((questions) => readLate(postgres, questions));
+    this.#spent = new BatchedQueries((questions) => readSpent(postgres, questions));
+    this.#late = new BatchedQueries((questions) => readLate(postgres, questions));
   }
 
   /** Counts requests that are written, and those that this replica has set aside. */
@@ -111,7 +112,7 @@ const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
  * Totals of the written requests that began in each range, in the order of the questions. `unpriced` is not available
  * for all time.
  */
-async function readSpent(queries: Queries, questions: readonly SpentQuestion[]): Promise<Spent[]> {
+async function readSpent(queries: Queries, questions: readonly SpentQuery[]): Promise<Spent[]> {
   const places = [...questions.entries()];
   const bounded = places.filter(([, { range }]) => Number.isFinite(range.startMs));
   const total = places.filter(([, { range }]) => !Number.isFinite(range.startMs));

@@ -1,20 +1,21 @@
 /** Usage over a range, from the sums: whole days where possible, and quarter-hours before and after them. */
+
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { displayedCost, readSums, sumColumns } from '../rules/sums.ts';
-import type { UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
-import { byCost, type Step, stepsOf, summaryOf } from '../rules/usage-within.ts';
+import type { UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
+import { byCost, stepsOf, summaryOf, type UsageStep } from '../rules/usage-within.ts';
 import { viewStep } from '../sqlite/over-time.ts';
 import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
 import type { Postgres } from './postgres.ts';
 import { stepsOfRequestsSql } from './request-steps.ts';
 
-const dayMs = 86_400_000;
 const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
-export async function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+export async function summarizeUsage(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
   const { within } = question;
   if (within) return summaryOf(await readSteps(postgres, stepsOf({ ...question, within })), question);
   return question.by === 'day' ? summarizeDays(postgres, question) : summarizeNames(postgres, question);
@@ -23,14 +24,14 @@ export async function summarizeUsage(postgres: Postgres, question: UsageQuestion
 /** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
-function quartersOf({ sinceMs, untilMs }: UsageQuestion): [from: number, to: number] {
+function quartersOf({ sinceMs, untilMs }: UsageQuery): [from: number, to: number] {
   return [
     sinceMs === undefined ? 0 : Math.max(0, Math.floor(sinceMs / quarterMs)),
     untilMs === undefined ? lastQuarter : Math.min(lastQuarter, Math.ceil(untilMs / quarterMs)),
   ];
 }
 
-async function summarizeDays(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+async function summarizeDays(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
   const { rows } = await postgres.ask(
     `SELECT floor((quarter * ${quarterMs}::float8 + $3) / ${dayMs}) AS day, ${summedColumns} FROM usage_quarters
@@ -41,7 +42,7 @@ async function summarizeDays(postgres: Postgres, question: UsageQuestion): Promi
   return rows.map((row) => viewOf(new Date((number(row.day) ?? 0) * dayMs).toISOString().slice(0, 10), row));
 }
 
-async function summarizeNames(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+async function summarizeNames(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
   const [from, to] = quartersOf(question);
   const firstDay = Math.ceil(from / quartersPerDay);
   const endDay = Math.max(firstDay, Math.floor(to / quartersPerDay));
@@ -69,11 +70,11 @@ function viewOf(name: string | null, row: Row): UsageView {
 }
 
 /** In chronological order. */
-export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuery): Promise<UsageStepView[]> {
   return (await readSteps(postgres, question)).map(viewStep);
 }
 
-async function readSteps(postgres: Postgres, question: UsageOverTimeQuestion): Promise<Step[]> {
+async function readSteps(postgres: Postgres, question: UsageOverTimeQuery): Promise<UsageStep[]> {
   const { by, names = null, sinceMs, untilMs, stepMs, within } = question;
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
   const fromCells = within === undefined && stepMs % quarterMs === 0;

@@ -227,11 +227,11 @@ export class WaitingBatches {
       this.#spilled = batch;
       const isOnDisk = await spool.add(batch);
       this.#spilled = null;
-      if (!isOnDisk) return this.#putBack(batch);
+      if (!isOnDisk) return this.#requeue(batch);
     }
   }
 
-  #putBack({ rows, captures = [], joined = [] }: Batch): void {
+  #requeue({ rows, captures = [], joined = [] }: Batch): void {
     this.#rows.unshift(...rows);
     this.#captures.unshift(...captures);
     this.#joinedRequests.unshift(...joined);

@@ -3,7 +3,7 @@
  * from a response that is stored upstream.
  */
 import { randomBytes } from 'node:crypto';
-import { pattern } from '../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 
 export interface KeptResponse {
   id: string;
@@ -19,7 +19,7 @@ export interface KeptResponse {
 
 const beginning = 'resp_sluice_';
 
-export function newKeptId(): string {
+export function createKeptId(): string {
   return beginning + randomBytes(16).toString('hex');
 }
 
@@ -27,7 +27,7 @@ export function isKeptId(id: string): boolean {
   return id.startsWith(beginning);
 }
 
-const itemIdPattern = pattern(/^(?:msg|rs|fc|ctc)_sluice_([0-9a-f]{32})_[0-9]{1,6}$/);
+const itemIdPattern = boundedPattern(/^(?:msg|rs|fc|ctc)_sluice_([0-9a-f]{32})_[0-9]{1,6}$/);
 
 /** Returns the id of the stored response that contains the output item; null for any other item id. */
 export function responseOfItem(itemId: string): string | null {

@@ -127,9 +127,9 @@ function lossesOf({ dropped, emulated }: RequestRecord): string | null {
 /** A single successful attempt only repeats the row's columns; omitting it halves the size of most rows. */
 function isPlain({ attempts: [first, ...others], provider, status, totalMs }: RequestRecord): boolean {
   if (!first) return provider === null;
-  const wentWell =
+  const isSuccess =
     first.failure === null && first.error === null && first.droppedEvents === 0 && first.status === status;
-  return others.length === 0 && wentWell && first.totalMs !== null && first.totalMs <= totalMs;
+  return others.length === 0 && isSuccess && first.totalMs !== null && first.totalMs <= totalMs;
 }
 
 /** Restores the attempt omitted by `isPlain`: it began when the request left the queue and ended with the request. */

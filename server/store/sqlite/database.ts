@@ -10,7 +10,7 @@ import { describeFileProblem } from '../../ground/files/file-problem.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from '../rules/failures.ts';
 import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
-import { ledgerMigrations, migrate, NewerDatabase } from './schema.ts';
+import { ledgerMigrations, migrateSqlite, NewerDatabase } from './schema.ts';
 
 export interface Statement {
   /** Returns the number of changed rows. */
@@ -57,7 +57,7 @@ export interface Database {
  * that is not possible at present; statements then throw an error that `isTemporary`. `migrations` default to the
  * ledger's.
  */
-export function openDatabase(file: string, migrations: readonly string[] = ledgerMigrations): Database {
+export function openSqliteDatabase(file: string, migrations: readonly string[] = ledgerMigrations): Database {
   return new LastingDatabase(file, migrations);
 }
 
@@ -277,7 +277,7 @@ function openAndMigrate(file: string, waitMs: number, migrations: readonly strin
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
-    migrate(raw, migrations);
+    migrateSqlite(raw, migrations);
     raw.exec(`PRAGMA busy_timeout = ${laterWaitMs}`);
     return raw;
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 
 import { GatewayError } from '../../contract/errors.ts';
+import { dayMs, hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { JobStore, KnownJobs } from '../ports/job-store.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
@@ -22,11 +23,10 @@ interface JobStoreOptions {
   sweepClock?: SweepClock;
 }
 
-const dayMs = 86_400_000;
 /** OpenAI's retention of stored responses. */
 const defaultRetentionDays = 30;
 const firstSweepMs = 90_000;
-const sweepEveryMs = 6 * 3_600_000;
+const sweepEveryMs = 6 * hourMs;
 const maxInMemory = 4_096;
 const flushMs = 50;
 const retryMs = 1_000;

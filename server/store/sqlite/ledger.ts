@@ -21,9 +21,9 @@ import { after, every } from '../../ground/timers.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { BookedJob } from '../rules/rows.ts';
 import { unreadable } from '../rules/unreadable.ts';
-import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
+import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
-import { type Database, openDatabase, type Replaced } from './database.ts';
+import { type Database, openSqliteDatabase, type Replaced } from './database.ts';
 import {
   createLedgerQueries,
   type KeptCapture,
@@ -140,7 +140,7 @@ class SqliteLedger implements LocalLedger {
     this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database, this.#index);
     this.history = this.#upToDate(createUsageHistory(database));
-    const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
+    const { budgetDatabase = openSqliteDatabase(':memory:', budgetMigrations) } = options;
     this.refusals = createRefusals({ database, log, flushMs });
     this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
     this.sessionStates = createSessionStates(database, () => this.flush());
@@ -238,15 +238,15 @@ class SqliteLedger implements LocalLedger {
     return this.#read((queries) => queries.listUnpriced());
   }
 
-  summarizeUsage(question: UsageQuestion): Promise<UsageView[]> {
+  summarizeUsage(question: UsageQuery): Promise<UsageView[]> {
     return this.#read((queries) => queries.summarizeUsage(question));
   }
 
-  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+  usageOverTime(question: UsageOverTimeQuery): Promise<UsageStepView[]> {
     return this.#read((queries) => queries.usageOverTime(question));
   }
 
-  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView> {
+  firstByteTimes(question: FirstByteQuery): Promise<FirstByteView> {
     return this.#read((queries) => queries.firstByteTimes(question));
   }
 

@@ -8,13 +8,8 @@ import { number, type Row, text } from '../rules/columns.ts';
 import { nameColumns } from '../rules/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
 import { addInto, displayedCost, readSums, sumColumns, usageColumns } from '../rules/sums.ts';
-import type {
-  FirstByteQuestion,
-  NamedQuestion,
-  OverTimeQuestion,
-  UsageOverTimeQuestion,
-} from '../rules/usage-questions.ts';
-import type { Step } from '../rules/usage-within.ts';
+import type { FirstByteQuery, NamedUsageQuery, OverTimeQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
+import type { UsageStep } from '../rules/usage-within.ts';
 import type { Database } from './database.ts';
 import { piecesOf, select } from './request-filter.ts';
 import { seekSeq } from './seek.ts';
@@ -27,7 +22,7 @@ const quartersPerBatch = 4 * 96;
 export async function usageOverTime(
   database: Database,
   index: TextIndex,
-  question: UsageOverTimeQuestion,
+  question: UsageOverTimeQuery,
 ): Promise<UsageStepView[]> {
   return (await sumsOverTime(database, index, question)).map(viewStep);
 }
@@ -36,9 +31,9 @@ export async function usageOverTime(
 export async function sumsOverTime(
   database: Database,
   index: TextIndex,
-  question: UsageOverTimeQuestion,
-): Promise<Step[]> {
-  const steps = new Map<string, Step>();
+  question: UsageOverTimeQuery,
+): Promise<UsageStep[]> {
+  const steps = new Map<string, UsageStep>();
   const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
   const batches = fromCells ? readCells(database, question) : readRequests(database, index, question);
   for await (const rows of batches) {
@@ -48,7 +43,7 @@ export async function sumsOverTime(
   return [...steps.values()].sort((a, b) => a.startMs - b.startMs);
 }
 
-function* readCells(database: Database, question: UsageOverTimeQuestion): Generator<Row[]> {
+function* readCells(database: Database, question: UsageOverTimeQuery): Generator<Row[]> {
   const { by, names = [], stepMs } = question;
   const select = database.prepare(cellsSql(namesSqlOf(question)));
   const [low, high] = quartersOf(question);
@@ -61,7 +56,7 @@ function* readCells(database: Database, question: UsageOverTimeQuestion): Genera
 async function* readRequests(
   database: Database,
   index: TextIndex,
-  question: UsageOverTimeQuestion,
+  question: UsageOverTimeQuery,
 ): AsyncGenerator<Row[]> {
   const { by, names = [], sinceMs, untilMs, stepMs, within } = question;
   const selection = await select(database, index, { sinceMs, untilMs, ...(within && { within }) });
@@ -71,7 +66,7 @@ async function* readRequests(
   }
 }
 
-const namesSqlOf = ({ names }: NamedQuestion) =>
+const namesSqlOf = ({ names }: NamedUsageQuery) =>
   names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
 
 const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
@@ -116,7 +111,7 @@ function attemptsSql(by: 'model' | 'provider'): string {
     FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
 }
 
-function readStep(row: Row, question: OverTimeQuestion): Step {
+function readStep(row: Row, question: OverTimeQuery): UsageStep {
   return {
     startMs: (number(row.step) ?? 0) * question.stepMs - offsetMsOf(question),
     name: text(row.name) || null,
@@ -125,20 +120,20 @@ function readStep(row: Row, question: OverTimeQuestion): Step {
 }
 
 /** A step may extend over several batches. */
-function addStep(steps: Map<string, Step>, step: Step): void {
+function addStep(steps: Map<string, UsageStep>, step: UsageStep): void {
   const id = `${step.startMs} ${step.name ?? ''}`;
   const existing = steps.get(id);
   if (existing) addInto(existing, step);
   else steps.set(id, step);
 }
 
-export function viewStep({ startMs, name, ...sums }: Step): UsageStepView {
+export function viewStep({ startMs, name, ...sums }: UsageStep): UsageStepView {
   const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
   const costUsd = displayedCost(sums);
   return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
 }
 
-export async function firstByteTimes(database: Database, question: FirstByteQuestion): Promise<FirstByteView> {
+export async function firstByteTimes(database: Database, question: FirstByteQuery): Promise<FirstByteView> {
   const { by = 'day', names } = question;
   const select = database.prepare(
     `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
@@ -164,12 +159,12 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
   return firstByteSteps.view;
 }
 
-const offsetMsOf = (question: OverTimeQuestion) => (question.utcOffsetMinutes ?? 0) * 60_000;
+const offsetMsOf = (question: OverTimeQuery) => (question.utcOffsetMinutes ?? 0) * 60_000;
 
-function quartersOf({ sinceMs, untilMs }: OverTimeQuestion): [low: number, high: number] {
+function quartersOf({ sinceMs, untilMs }: OverTimeQuery): [low: number, high: number] {
   return [Math.floor(sinceMs / quarterMs), Math.ceil(untilMs / quarterMs)];
 }
 
-function placesOf(database: Database, { sinceMs, untilMs }: Pick<OverTimeQuestion, 'sinceMs' | 'untilMs'>) {
+function placesOf(database: Database, { sinceMs, untilMs }: Pick<OverTimeQuery, 'sinceMs' | 'untilMs'>) {
   return [seekSeq(database, sinceMs), seekSeq(database, untilMs)] as const;
 }

@@ -1,6 +1,6 @@
 import type { PeopleStore } from '../ports/people-store.ts';
 import { number, type Row } from '../rules/columns.ts';
-import { openDatabase } from './database.ts';
+import { openSqliteDatabase } from './database.ts';
 import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -12,7 +12,7 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
 
 /** `file`: `people.sqlite` of the data folder, or `:memory:`. */
 export function openPeopleStore(file: string): PeopleStore {
-  const database = openDatabase(file, peopleMigrations);
+  const database = openSqliteDatabase(file, peopleMigrations);
   const statements = {
     keep: database.prepare(keepSql),
     people: database.prepare('SELECT * FROM people ORDER BY name, id'),

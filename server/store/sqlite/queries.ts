@@ -15,7 +15,7 @@ import type {
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
 import { number, text } from '../rules/columns.ts';
-import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from '../rules/usage-questions.ts';
+import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { readCapture } from './capture-rows.ts';
 import type { Database } from './database.ts';
 import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
@@ -65,11 +65,11 @@ export interface LedgerQueries {
   /** For the latest 100,000 requests, most requests first. */
   listUnpriced(): Promise<UnpricedUse[]>;
   /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
-  summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
+  summarizeUsage(question: UsageQuery): Promise<UsageView[]>;
   /** In chronological order. */
-  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]>;
+  usageOverTime(question: UsageOverTimeQuery): Promise<UsageStepView[]>;
   /** In chronological order. */
-  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
+  firstByteTimes(question: FirstByteQuery): Promise<FirstByteView>;
   /** Unix milliseconds of each key's last use, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;

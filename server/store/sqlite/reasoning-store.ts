@@ -1,5 +1,6 @@
 /** Keeps reasoning in memory and, within 100 ms, in SQLite, so that conversations survive a restart. */
 
+import { dayMs, hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
 import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
 import { messageOf } from '../rules/failures.ts';
@@ -14,9 +15,8 @@ interface ReasoningStoreOptions {
   maxLength?: number;
 }
 
-const dayMs = 86_400_000;
 const flushMs = 50;
-const sweepEveryMs = 3_600_000;
+const sweepEveryMs = hourMs;
 
 export function createReasoningStore(options: ReasoningStoreOptions): SqliteReasoningStore {
   return new SqliteReasoningStore(options);

@@ -2,8 +2,10 @@
  * Counts requests without a valid key in memory until the counts are written, and logs them once a minute for each
  * reason.
  */
+
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
+import { minuteMs } from '../../contract/units.ts';
 import { after } from '../../ground/timers.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 
@@ -12,7 +14,6 @@ export interface CountedMinute extends RefusalView {
   minute: number;
 }
 
-export const minuteMs = 60_000;
 /** About a week of one reason a minute. */
 export const keptRefusals = 10_000;
 /** Entries kept while writing fails; beyond this the oldest are dropped. */
@@ -54,7 +55,7 @@ export class RefusalCounts {
   }
 
   /** Restores counts that could not be written. */
-  putBack(minutes: readonly CountedMinute[]): void {
+  restore(minutes: readonly CountedMinute[]): void {
     const newer = this.take();
     for (const each of [...minutes, ...newer]) this.#wait(each);
   }

@@ -5,11 +5,12 @@
  */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
+import { minuteMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { DelayedWrite } from '../rules/delayed-write.ts';
 import { isTemporary } from '../rules/failures.ts';
 import type { Database } from './database.ts';
-import { keptRefusals, minuteMs, RefusalCounts, toRefusal } from './refusal-counts.ts';
+import { keptRefusals, RefusalCounts, toRefusal } from './refusal-counts.ts';
 
 export interface Refusals {
   /** Counts a request, in memory. */

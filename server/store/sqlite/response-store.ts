@@ -1,5 +1,7 @@
 /** Stores kept responses in SQLite. Writes happen within 50 ms, off the request path; a lookup is a point read. */
+
 import type { Settings } from '../../contract/settings.ts';
+import { hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { ResponseStore } from '../ports/response-store.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
@@ -15,7 +17,6 @@ interface Options {
   settings(): Settings['keptResponses'];
 }
 
-const hourMs = 3_600_000;
 const flushMs = 50;
 const sweepEveryMs = 15 * 60_000;
 

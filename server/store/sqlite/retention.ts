@@ -2,8 +2,10 @@
  * Deletes expired rows in small batches that do not delay requests. Since the system clock may be wrong, rows are deleted
  * from the beginning only, in order of arrival: a row counts as no older than any row before it, whatever its timestamp.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { usageDimensions } from '../../contract/ledger.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number } from '../rules/columns.ts';
 import type { Database, Statement } from './database.ts';
 import { blockOf, eachName, nameDimensions } from './request-names.ts';
@@ -22,7 +24,6 @@ export interface Retention {
   stop(): void;
 }
 
-const dayMs = 86_400_000;
 /** A batch takes 1 to 3 ms; captures are large, so their batches are smaller. */
 const rowsPerBatch = 250;
 const capturesPerBatch = 10;

@@ -234,7 +234,7 @@ export const budgetMigrations: readonly string[] = [
 ];
 
 /** Migrates a database to the current version. Throws NewerDatabase if its version is higher. */
-export function migrate(raw: DatabaseSync, migrations: readonly string[]): void {
+export function migrateSqlite(raw: DatabaseSync, migrations: readonly string[]): void {
   const version = Number(raw.prepare('PRAGMA user_version').get()?.user_version);
   if (version > migrations.length) throw new NewerDatabase(`its version ${version} is that of a newer Sluice`);
   migrations.slice(version).forEach((sql, index) => {

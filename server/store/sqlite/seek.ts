@@ -1,3 +1,4 @@
+import { hourMs } from '../../contract/units.ts';
 import type { Database } from './database.ts';
 
 /** Sequence numbers from the oldest request to one past the newest. */
@@ -10,7 +11,7 @@ export function wholeRange(database: Database): { low: number; high: number } {
 }
 
 /** How far sequence and time may disagree, because the clock was set back or a request was recorded only at its end. */
-export const slackMs = 3_600_000;
+export const slackMs = hourMs;
 
 /**
  * The sequence number of the first request that began at `atMs` or later; one past the newest if there is none. A binary

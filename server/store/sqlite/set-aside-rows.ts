@@ -11,7 +11,7 @@ import { systemErrorCode } from '../../ground/files/file-problem.ts';
 import { messageOf } from '../rules/failures.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { type SpentRow, spentByEnded, spentByReserved, spentIn } from './spent-rows.ts';
-import type { Spent, SpentQuestion } from './usage-history.ts';
+import type { Spent, SpentQuery } from './usage-history.ts';
 
 interface Options {
   /** null to keep rows in memory only. */
@@ -78,7 +78,7 @@ export class SetAsideRows {
   }
 
   /** The usage of the rows whose amounts the ledger does not have. */
-  spent(question: SpentQuestion): Spent {
+  spent(question: SpentQuery): Spent {
     const rows = Array.from(this.#rows.values(), ({ spent }) => spent);
     return spentIn(rows, question);
   }

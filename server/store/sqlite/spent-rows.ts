@@ -3,7 +3,7 @@ import { shadowAccount } from '../../contract/ledger.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { isUnpriced } from './usage-cells.ts';
-import type { Spent, SpentQuestion } from './usage-history.ts';
+import type { Spent, SpentQuery } from './usage-history.ts';
 
 export interface SpentRow extends Record<LimitScope, string | null> {
   startedAt: number;
@@ -32,7 +32,7 @@ function spentBy(row: BegunRow, { usage, costUsd }: Pick<EndedRow, 'usage' | 'co
 }
 
 /** The usage of those of the rows that began in the range. */
-export function spentIn(rows: Iterable<SpentRow>, { scope, id, range: { startMs, endMs } }: SpentQuestion): Spent {
+export function spentIn(rows: Iterable<SpentRow>, { scope, id, range: { startMs, endMs } }: SpentQuery): Spent {
   const sum = { usd: 0, tokens: 0, unpriced: 0 };
   for (const { [scope]: owner, startedAt, spent } of rows) {
     if (owner !== id || startedAt < startMs || startedAt >= endMs) continue;

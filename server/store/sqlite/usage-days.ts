@@ -3,13 +3,13 @@
  * of the rows. All days up to a dimension's last one in the table are complete; requests that end later (after midnight) are
  * added to both tables by the writer.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { type UsageDimension, usageDimensions } from '../../contract/ledger.ts';
+import { dayMs } from '../../contract/units.ts';
 import { sumColumns } from '../rules/sums.ts';
 import type { Database } from './database.ts';
 import { quartersPerDay } from './usage-cells.ts';
-
-const dayMs = 86_400_000;
 
 export interface UsageDays {
   /** Whether that day (counted from 1970) is in the table, so that new totals must be added there too. */

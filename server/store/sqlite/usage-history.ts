@@ -33,7 +33,7 @@ export interface PastRequest {
   tokens: number;
 }
 
-export interface SpentQuestion {
+export interface SpentQuery {
   scope: LimitScope;
   id: string;
   range: HistoryRange;
@@ -48,7 +48,7 @@ export interface RequestName {
 /** A consistent snapshot of the ledger. */
 export interface LedgerMoment {
   /** Like `UsageHistory.spent`, in the order of the questions. */
-  spent(questions: readonly SpentQuestion[]): MaybePromise<readonly Spent[]>;
+  spent(questions: readonly SpentQuery[]): MaybePromise<readonly Spent[]>;
   /** The ids of those requests that the totals include. */
   ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
 }

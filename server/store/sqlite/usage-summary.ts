@@ -1,17 +1,17 @@
 /** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { UsageView } from '../../contract/request-views.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { addInto, displayedCost, readSums, type Sums, sumColumns } from '../rules/sums.ts';
-import type { UsageQuestion } from '../rules/usage-questions.ts';
+import type { UsageQuery } from '../rules/usage-query.ts';
 import { byCost, stepsOf, summaryOf } from '../rules/usage-within.ts';
 import type { Database } from './database.ts';
 import { sumsOverTime } from './over-time.ts';
 import type { TextIndex } from './text-index.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
-
-const dayMs = 86_400_000;
 
 /** Several days in one query are faster, but block the event loop longer. */
 const daysPerBatch = 4;
@@ -20,11 +20,7 @@ const rolledDaysPerBatch = 16;
 /** The running total of a result row. */
 type Summed = Sums & { name: string | null };
 
-export async function summarizeUsage(
-  database: Database,
-  index: TextIndex,
-  question: UsageQuestion,
-): Promise<UsageView[]> {
+export async function summarizeUsage(database: Database, index: TextIndex, question: UsageQuery): Promise<UsageView[]> {
   const { within } = question;
   if (within) return summaryOf(await sumsOverTime(database, index, stepsOf({ ...question, within })), question);
   const sums = new Map<string, Summed>();
@@ -45,7 +41,7 @@ interface Span {
 interface Adding {
   /** Since 1970. */
   quarters: Span;
-  question: UsageQuestion;
+  question: UsageQuery;
   sums: Map<string, Summed>;
 }
 
@@ -91,7 +87,7 @@ function sumsSql(table: string, time: string, isNamed = false): string {
 }
 
 /** The requested quarters, limited to those that exist. */
-function quartersOf(database: Database, question: UsageQuestion): Span {
+function quartersOf(database: Database, question: UsageQuery): Span {
   const end = (which: 'min' | 'max') =>
     number(
       database.prepare(`SELECT ${which}(quarter) AS quarter FROM usage_cells WHERE dimension = ?`).get(question.by)

@@ -12,7 +12,7 @@ import { halvesOf, type Piece } from './halves.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import type { SetAsideRows } from './set-aside-rows.ts';
 import { spentByEnded, spentIn } from './spent-rows.ts';
-import { plus, type Spent, type SpentQuestion } from './usage-history.ts';
+import { plus, type Spent, type SpentQuery } from './usage-history.ts';
 import { isFinished, type LedgerWriter, rowsToWrite } from './writer.ts';
 
 interface WaitingRowsOptions {
@@ -182,7 +182,7 @@ export class WaitingRows {
   }
 
   /** The usage of ended requests that are not in the ledger: pending ones, and those that it refuses. */
-  spent(question: SpentQuestion): Spent {
+  spent(question: SpentQuery): Spent {
     const pending = rowsToWrite(this.#rows).filter(isFinished).map(spentByEnded);
     return plus(spentIn(pending, question), this.#options.setAside.spent(question));
   }

@@ -12,7 +12,7 @@ import type { Cooldown, CoolingPlace, HealthSharing } from '../../routing/health
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import { noCredential } from '../../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
-import { type CoolingHint, type Hint, type PlacedHint, printOf, readHint, writeHint } from './hint.ts';
+import { type CoolingHint, fingerprintOf, type Hint, type PlacedHint, readHint, writeHint } from './hint.ts';
 
 interface HintPorts {
   book: Pick<HealthTracker, 'applyRemoteCooldown' | 'applyRemoteRecovery' | 'forget'>;
@@ -76,7 +76,7 @@ export class HealthHints implements HealthSharing {
     if (!provider) return null;
     const isKnown = credential === noCredential || provider.credentials.some((each) => each.id === credential);
     const coolingPlace = { provider, model, subject, credential };
-    return isKnown && printOf(coolingPlace) === print ? coolingPlace : null;
+    return isKnown && fingerprintOf(coolingPlace) === print ? coolingPlace : null;
   }
 
   #send(hint: Hint): void {
@@ -87,5 +87,5 @@ export class HealthHints implements HealthSharing {
 
 function hintFields(coolingPlace: CoolingPlace) {
   const { provider, model, subject, credential } = coolingPlace;
-  return { provider: provider.id, model, subject, credential, print: printOf(coolingPlace) };
+  return { provider: provider.id, model, subject, credential, print: fingerprintOf(coolingPlace) };
 }

@@ -13,7 +13,7 @@ const placeFields = {
   model: z.string().nullable(),
   subject: z.enum(['target', 'credential', 'credential-at-target']),
   credential: z.string(),
-  /** See `printOf`. */
+  /** See `fingerprintOf`. */
   print: z.string(),
 };
 const hintSchema = z.discriminatedUnion('kind', [
@@ -55,7 +55,7 @@ export function readHint(text: string): Hint | null {
  * A fingerprint that is equal on replicas with the same address, and the same credential if the cooldown is the
  * credential's: `env:` and `file:` may refer to different secrets on each machine. Too short to guess a secret from it.
  */
-export function printOf({ provider, subject, credential }: CoolingPlace): string {
+export function fingerprintOf({ provider, subject, credential }: CoolingPlace): string {
   const usedCredential = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);
   return hash(
     'sha256',

@@ -12,12 +12,12 @@ import type { Fetch } from '../../transport/fetch.ts';
 import { findJoinPreset } from './find-join-preset.ts';
 import type { Logins } from './logins.ts';
 import {
-  askToken,
-  beginDevice,
+  createTeamGateway,
   type DeviceSignIn,
-  endToken,
   gatewayOrigin,
-  openTeamGateway,
+  pollToken,
+  requestDeviceCode,
+  revokeToken,
   type TeamGateway,
 } from './team-gateway.ts';
 
@@ -62,7 +62,7 @@ export class JoinService {
       throw controlError('conflict', { code: 'joined-already', origin });
     }
     const token = (await this.#signedIn(origin))?.token ?? null;
-    const device = token === null ? await beginDevice(fetch, origin) : null;
+    const device = token === null ? await requestDeviceCode(fetch, origin) : null;
     const expiresAt = nowMs() + (device ? device.expiresInSeconds * 1_000 : choiceMs);
     const id = randomUUID();
     this.#pendingJoins.set(id, { origin, device, token, expiresAt });
@@ -88,7 +88,7 @@ export class JoinService {
     const signedIn = await this.#signedIn(origin);
     const presetLeft = this.#ports.presetGateway() === origin;
     await removeProvider({ type: 'provider.remove', id });
-    const keyEnded = signedIn !== null && (await this.#endThere(origin, signedIn, provider));
+    const keyEnded = signedIn !== null && (await this.#revokeRemotely(origin, signedIn, provider));
     await logins.forget(origin);
     return { keyEnded, presetLeft };
   }
@@ -100,13 +100,13 @@ export class JoinService {
     const { origin, device } = pending;
     if (pending.token === null && device) {
       const { deviceCode } = device;
-      const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
-      if (!letIn) return { state: 'waiting' };
-      pending.token = letIn.token;
+      const grant = await pollToken(fetch, origin, { deviceCode, name: hostname() });
+      if (!grant) return { state: 'waiting' };
+      pending.token = grant.token;
       pending.expiresAt = Math.max(pending.expiresAt, nowMs() + choiceMs);
-      await logins.keep(origin, letIn.token);
+      await logins.keep(origin, grant.token);
     }
-    const team = openTeamGateway(fetch, origin, pending.token ?? '');
+    const team = createTeamGateway(fetch, origin, pending.token ?? '');
     const groups = (await team.query({ type: 'groups' })).map((each) => ({ id: each.id, name: each.name ?? null }));
     const into = group ?? (groups.length === 1 ? groups[0]?.id : undefined);
     if (into === undefined && groups.length === 0) throw controlError('forbidden', { code: 'no-group-there', origin });
@@ -138,10 +138,10 @@ export class JoinService {
    * Ends the key and the sign-in on the gateway. Resolves with whether that succeeded; it cannot be retried, because
    * nothing is kept here.
    */
-  async #endThere(origin: string, { team, token }: SignedIn, { credentials }: ProviderConfig): Promise<boolean> {
+  async #revokeRemotely(origin: string, { team, token }: SignedIn, { credentials }: ProviderConfig): Promise<boolean> {
     try {
       for (const { id } of credentials) await revokeIfThere(team, id);
-      await endToken(this.#ports.fetch, origin, token);
+      await revokeToken(this.#ports.fetch, origin, token);
       return true;
     } catch (error) {
       if (error instanceof GatewayError) return false;
@@ -154,7 +154,7 @@ export class JoinService {
     const { fetch, logins } = this.#ports;
     const token = await logins.find(origin);
     if (token === undefined) return null;
-    const team = openTeamGateway(fetch, origin, token);
+    const team = createTeamGateway(fetch, origin, token);
     try {
       await team.query({ type: 'who-am-i' });
       return { team, token };

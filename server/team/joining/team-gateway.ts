@@ -25,10 +25,10 @@ const deviceSchema = z.object({
 });
 export type DeviceSignIn = z.infer<typeof deviceSchema>;
 
-const letInSchema = z
+const grantSchema = z
   .object({ token: z.string(), expiresAt: z.number(), person: z.object({ name: z.string() }) })
   .nullable();
-export type LetIn = NonNullable<z.infer<typeof letInSchema>>;
+export type TokenGrant = NonNullable<z.infer<typeof grantSchema>>;
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -40,7 +40,7 @@ export function gatewayOrigin(address: string): string {
   return url.origin;
 }
 
-export function openTeamGateway(fetch: Fetch, origin: string, token: string): TeamGateway {
+export function createTeamGateway(fetch: Fetch, origin: string, token: string): TeamGateway {
   const ask = (path: string, body: object) => post(fetch, `${origin}/control${path}`, { token, body });
   return {
     execute: async <Result>(command: object) => (await ask('/execute', command)) as Result,
@@ -50,21 +50,21 @@ export function openTeamGateway(fetch: Fetch, origin: string, token: string): Te
 }
 
 /** Requests a code from the gateway, which the person enters at the identity provider. */
-export async function beginDevice(fetch: Fetch, origin: string): Promise<DeviceSignIn> {
+export async function requestDeviceCode(fetch: Fetch, origin: string): Promise<DeviceSignIn> {
   return postFor(deviceSchema, fetch, `${origin}/control/device`, {});
 }
 
 /** Null while the sign-in is pending. `name`: the label under which the person will find the token. */
-export async function askToken(
+export async function pollToken(
   fetch: Fetch,
   origin: string,
   body: { deviceCode: string; name: string },
-): Promise<LetIn | null> {
-  return postFor(letInSchema, fetch, `${origin}/control/device/token`, body);
+): Promise<TokenGrant | null> {
+  return postFor(grantSchema, fetch, `${origin}/control/device/token`, body);
 }
 
 /** Ends the token. */
-export async function endToken(fetch: Fetch, origin: string, token: string): Promise<void> {
+export async function revokeToken(fetch: Fetch, origin: string, token: string): Promise<void> {
   await post(fetch, `${origin}/control/sign-out`, { token, body: {} });
 }
 
@@ -86,16 +86,16 @@ async function postFor<Result>(
 ): Promise<Result> {
   const response = await reach(fetch, address, { body });
   const result = schema.safeParse(await readReply(address, response));
-  if (!result.success) throw unlikeSluice(address, response);
+  if (!result.success) throw notAGateway(address, response);
   return result.data;
 }
 
 async function readReply(address: string, response: Response): Promise<unknown> {
   const reply = replySchema.safeParse(await response.json().catch(() => undefined));
-  if (!reply.success) throw unlikeSluice(address, response);
+  if (!reply.success) throw notAGateway(address, response);
   if (!('error' in reply.data)) return reply.data.result;
   // The Sluice at this address accepts only the administrator of its machine.
-  if (reply.data.error.code === errorKinds.control_refused.code) throw unlikeSluice(address, response);
+  if (reply.data.error.code === errorKinds.control_refused.code) throw notAGateway(address, response);
   throw refusal(reply.data.error);
 }
 
@@ -112,7 +112,7 @@ async function reach(fetch: Fetch, address: string, { token, body }: PostedReque
   }
 }
 
-function unlikeSluice(address: string, { status }: Response): GatewayError {
+function notAGateway(address: string, { status }: Response): GatewayError {
   return controlError('upstream_malformed', { code: 'gateway-not-sluice', address, status });
 }
 
@@ -120,7 +120,7 @@ async function openEvents(fetch: Fetch, origin: string, token: string): Promise<
   const response = await reach(fetch, `${origin}/control/events`, { token });
   if (!response.ok || !response.body) {
     await readReply(origin, response);
-    throw unlikeSluice(origin, response);
+    throw notAGateway(origin, response);
   }
   return readEvents(response.body.pipeThrough(new TextDecoderStream()));
 }

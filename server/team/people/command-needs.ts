@@ -48,16 +48,19 @@ export const commandRules: Rules = {
   'key.reveal': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
   'capture.start': {
     needs: needsOfScope,
-    keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }),
+    keep: ({ timed }, visibility) => ({ timed: timed.filter(isVisibleScope(visibility)) }),
   },
-  'capture.stop': { needs: needsOfScope, keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }) },
+  'capture.stop': {
+    needs: needsOfScope,
+    keep: ({ timed }, visibility) => ({ timed: timed.filter(isVisibleScope(visibility)) }),
+  },
   'faults.start': {
     needs: needsOfScope,
-    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isVisibleScope(visibility)) }),
   },
   'faults.stop': {
     needs: needsOfScope,
-    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isVisibleScope(visibility)) }),
   },
   // Looked up among the person's own, except for an administrator.
   'token.create': { needs: () => everyone },
@@ -118,7 +121,7 @@ function needsOfScope({ group, key }: { group?: string | undefined; key?: string
 }
 
 /** Whether something that was started for a key, a group or everything is visible to the person. */
-export function isOf(visibility: Visibility): (started: { kind: string; id: string | null }) => boolean {
+export function isVisibleScope(visibility: Visibility): (started: { kind: string; id: string | null }) => boolean {
   return ({ kind, id }) =>
     visibility.isAll ||
     (id !== null && (kind === 'key' ? visibility.keys.has(id) : kind === 'group' && visibility.groups.has(id)));

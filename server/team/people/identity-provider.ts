@@ -38,7 +38,7 @@ export interface IdentityProvider {
   begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }>;
   /** `answer`: the address to which the browser was redirected. Rejects with GatewayError `sign_in_failed`. */
   finish(answer: URL, pending: PendingSignIn): Promise<Identity>;
-  beginDevice(): Promise<DeviceSignIn>;
+  requestDeviceCode(): Promise<DeviceSignIn>;
   /**
    * Null while the sign-in is pending. Rejects with GatewayError `sign_in_failed` if the person refused or the code
    * expired.
@@ -93,7 +93,7 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
       const tokens = await oidc.authorizationCodeGrant(await discover(), answer, checks).catch(refused);
       return identityOf(tokens.claims(), settings);
     },
-    async beginDevice() {
+    async requestDeviceCode() {
       const started = await oidc.initiateDeviceAuthorization(await discover(), { scope }).catch(refused);
       return {
         deviceCode: started.device_code,

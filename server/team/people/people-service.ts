@@ -1,18 +1,20 @@
 /** Authenticates people: by the identity provider, a session or an API token. Imported only where people sign in. */
+
 import { hash, randomBytes } from 'node:crypto';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';
+import { hourMs } from '../../contract/units.ts';
 import type { Caller } from '../../control/people/caller.ts';
 import { every } from '../../ground/timers.ts';
 import type {
   Access,
   AuditPage,
-  AuditQuestion,
-  Ended,
+  AuditQuery,
   FoundAccess,
   PeopleStore,
+  Revocation,
   StoredPerson,
 } from '../../store/ports/people-store.ts';
 import type { Fetch } from '../../transport/fetch.ts';
@@ -26,7 +28,6 @@ import {
 } from './identity-provider.ts';
 import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
-const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
@@ -48,7 +49,7 @@ interface PeopleServicePorts {
 }
 
 /** A new session or token. `secret` is not available again. */
-interface Opened {
+interface IssuedAccess {
   secret: string;
   expiresAt: number;
   person: Person;
@@ -73,14 +74,14 @@ export class PeopleService {
   }
 
   /** Opens a browser's session. */
-  async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<Opened> {
+  async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<IssuedAccess> {
     const identity = await (await this.#identityProvider()).finish(answer, pending);
     const person = await this.#welcome(identity, address);
     return this.#open(person, { scopes: null, name: null, lastsMs: this.#settings().sessionHours * hourMs });
   }
 
-  async beginDevice(): Promise<DeviceSignIn> {
-    return (await this.#identityProvider()).beginDevice();
+  async requestDeviceCode(): Promise<DeviceSignIn> {
+    return (await this.#identityProvider()).requestDeviceCode();
   }
 
   /** An API token for the command line; null while the sign-in is pending. */
@@ -112,7 +113,7 @@ export class PeopleService {
   async createToken(
     by: Caller,
     token: { name: string; scopes: readonly TokenScope[]; days: number },
-  ): Promise<Opened & { id: string }> {
+  ): Promise<IssuedAccess & { id: string }> {
     const { name, scopes, days } = token;
     // A token cannot create one with more rights than its own.
     if (by.scopes && scopes.some((scope) => !by.scopes?.includes(scope)))
@@ -134,13 +135,13 @@ export class PeopleService {
     return people.map((each) => ({ ...this.#personOf(each, settings), signedInAt: each.signedInAt }));
   }
 
-  async end(ended: Ended): Promise<number> {
+  async end(ended: Revocation): Promise<number> {
     const count = await this.#ports.store.end(ended);
     void this.#watch.check();
     return count;
   }
 
-  async readAudit(question: AuditQuestion): Promise<AuditPage> {
+  async readAudit(question: AuditQuery): Promise<AuditPage> {
     return this.#ports.store.readAudit(question);
   }
 
@@ -229,7 +230,7 @@ export class PeopleService {
   async #open(
     person: Person,
     { scopes, name, lastsMs }: Pick<Access, 'scopes' | 'name'> & { lastsMs: number },
-  ): Promise<Opened & { id: string }> {
+  ): Promise<IssuedAccess & { id: string }> {
     const secret = `${scopes ? tokenPrefix : ''}${randomBytes(32).toString('base64url')}`;
     const id = `${scopes ? 'tok' : 'ses'}_${randomBytes(8).toString('hex')}`;
     const createdAt = this.#ports.nowMs();

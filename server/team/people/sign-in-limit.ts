@@ -1,9 +1,10 @@
 /** Limits how often an address can begin or finish a sign-in, since each calls the identity provider. */
+
 import { GatewayError } from '../../contract/errors.ts';
+import { minuteMs } from '../../contract/units.ts';
 
 /** Enough for an office behind one address, and for a command line that polls every five seconds. */
 const attemptsPerMinute = 60;
-const minuteMs = 60_000;
 /** Beyond this, all further addresses count as one. */
 const maxAddresses = 10_000;
 

@@ -61,7 +61,7 @@ export function createSignInRoutes(access: PeopleAccess): Router {
     response.json({ result: {} });
   });
   router.post('/device', limitAttempts, async (_request, response) => {
-    response.json({ result: await service.beginDevice() });
+    response.json({ result: await service.requestDeviceCode() });
   });
   router.post('/device/token', limitAttempts, json, async (request, response) => {
     const { deviceCode, name } = parseInput(deviceSchema, request.body, 'request');

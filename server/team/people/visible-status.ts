@@ -4,7 +4,7 @@
  */
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
 import type { LedgerHealthView, StatusView } from '../../contract/status-views.ts';
-import { isOf } from './command-needs.ts';
+import { isVisibleScope } from './command-needs.ts';
 import type { Visibility } from './visibility.ts';
 
 /** Settings contain addresses, paths and names of variables, so none are disclosed. */
@@ -35,8 +35,8 @@ export function visibleStatus(status: StatusView, visibility: Visibility): Statu
     secretStore: null,
     secretStoreKind: null,
     ledger: { ok: status.ledger.ok, ...plainHealth },
-    capture: status.capture.filter(isOf(visibility)),
-    faults: status.faults.filter(isOf(visibility)),
+    capture: status.capture.filter(isVisibleScope(visibility)),
+    faults: status.faults.filter(isVisibleScope(visibility)),
     standstill: null,
     sharedCounts: null,
     team: { presets: [], locks: [] },

@@ -18,9 +18,9 @@
 
 import { after } from '../../ground/timers.ts';
 import type { Clocks } from '../../limits/account.ts';
-import { BatchedQuestions } from '../../store/rules/batched-questions.ts';
+import { BatchedQueries } from '../../store/rules/batched-queries.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
-import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../../store/sqlite/usage-history.ts';
+import type { LedgerMoment, Spent, SpentQuery, UsageHistory } from '../../store/sqlite/usage-history.ts';
 import { type BudgetSumReply, missingIn, readBudgetSumReply } from './budget-sum-reply.ts';
 import { type CountedSubject, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
@@ -48,7 +48,7 @@ interface Compared extends Audited {
 
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
-  readonly #audits = new BatchedQuestions<CountedSubject, boolean>((subjects) => this.#audit(subjects));
+  readonly #audits = new BatchedQueries<CountedSubject, boolean>((subjects) => this.#audit(subjects));
   /** The earliest time at which the comparisons of a subject may stop, on the monotonic clock. */
   readonly #inDoubt = new Map<CountedSubject, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -179,7 +179,7 @@ export class BudgetAudits {
   }
 }
 
-function questionOf({ subject, period }: Audited): SpentQuestion {
+function questionOf({ subject, period }: Audited): SpentQuery {
   const { scope, id, sinceMs } = subject.limited;
   const { startMs, endMs } = period;
   return { scope, id, range: { startMs: Number.isFinite(startMs) ? Math.max(startMs, sinceMs) : startMs, endMs } };

@@ -1,6 +1,6 @@
 /** Decides whether counts allow a request, by the same rules as the counts of a single process. */
 import type { Limited } from '../../contract/limits.ts';
-import { type Clocks, type Estimate, free } from '../../limits/account.ts';
+import { type Clocks, type Estimate, noCharge } from '../../limits/account.ts';
 import type { RateHeaders } from '../../limits/limiter.ts';
 import { type Counted, findExceeded, rateMeters } from '../../limits/meters.ts';
 import { rateHeaders } from '../../limits/rate-headers.ts';
@@ -14,7 +14,7 @@ export interface LimitedCounts {
 
 /** Throws a GatewayError if a limit is reached. */
 export function refuseIfExceeded(limitedCounts: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
-  const options = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
+  const options = { clocks, isFree: estimate === noCharge, isPart: estimate.isPart === true };
   for (const { limited, counted } of limitedCounts) {
     const exceeded = findExceeded(counted, limited.limits, options);
     if (exceeded)

@@ -34,7 +34,7 @@ interface ConnectionPorts {
   changed(view: SharedCountsView): void;
 }
 
-interface Attendant {
+interface ConnectionHooks {
   /** Called with each heartbeat. */
   renew(): Promise<unknown>;
   /** Called before limits are counted together (again). */
@@ -43,7 +43,7 @@ interface Attendant {
 
 export class CountsConnection {
   readonly #ports: ConnectionPorts;
-  #attendant: Attendant = { renew: async () => {}, restore: async () => {} };
+  #hooks: ConnectionHooks = { renew: async () => {}, restore: async () => {} };
   #view: SharedCountsView;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -77,8 +77,8 @@ export class CountsConnection {
   }
 
   /** Connects the limiter; called once. Resolves when limits are counted together, or it is known that they cannot be. */
-  async attend(attendant: Attendant): Promise<void> {
-    this.#attendant = attendant;
+  async start(hooks: ConnectionHooks): Promise<void> {
+    this.#hooks = hooks;
     await this.#beat();
   }
 
@@ -113,7 +113,7 @@ export class CountsConnection {
       const reply = await link.run('beat', [replicasKey], [replica, String(timing.aliveMs)]);
       const [replicas = 1, serverMs = Date.now()] = reply.split(' ').map(Number);
       this.#aheadMs = serverMs - Date.now();
-      await (this.isUp ? this.#attendant.renew() : this.#attendant.restore());
+      await (this.isUp ? this.#hooks.renew() : this.#hooks.restore());
       this.#connected(replicas);
     } catch (error) {
       this.#lost(linkErrorOf(error));

@@ -12,7 +12,7 @@ import { ReplyCounts, ReplyNumbers, type ReplyTime } from './reply-counts.ts';
 type Checks = 'all' | 'free' | 'none';
 type Verdict = 'admitted' | 'refused' | 'unknown-spending';
 
-export interface Asked {
+export interface AdmissionReply {
   verdict: Verdict;
   /** By Valkey's clock, in Unix milliseconds. */
   serverMs: number;
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** An ended request. */
-export interface Ended {
+export interface EndedRequest {
   id: string;
   subjects: readonly CountedSubject[];
   /** By Valkey's clock; 0 if Valkey was not asked. */
@@ -65,7 +65,12 @@ export class ReplicaCounts {
   }
 
   /** Asks to admit a request; with an empty id it only reads the counts. Rejects with a LinkError. */
-  async ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate, checks: Checks): Promise<Asked> {
+  async ask(
+    id: string,
+    subjects: readonly CountedSubject[],
+    estimate: Estimate,
+    checks: Checks,
+  ): Promise<AdmissionReply> {
     const { connection, ledger } = this.#ports;
     const nowMs = connection.serverMs();
     const { likely, most, isPart } = estimate;
@@ -82,7 +87,7 @@ export class ReplicaCounts {
   }
 
   /** Must be created when the request ends, even if it is sent later. */
-  settlementOf({ id, subjects, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
+  settlementOf({ id, subjects, admittedAtMs, likelyTokens, settled }: EndedRequest): Settlement {
     const { used, isVoid, startedAt } = settled;
     const difference = Math.round(used.tokens) - Math.round(likelyTokens);
     const args = [id, String(startedAt), String(admittedAtMs)];

@@ -7,22 +7,22 @@
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
 import type { SharedCountsSettings } from '../../contract/replica-limits.ts';
-import { type Clocks, type Estimate, free, type Settled } from '../../limits/account.ts';
+import { type Clocks, type Estimate, noCharge, type Settled } from '../../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../../limits/limiter.ts';
 import { type LocalLimiter, payersOf, settledBy } from '../../limits/local-limiter.ts';
 import { metersOf } from '../../limits/meters.ts';
 import { refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
-import { nothing } from '../../limits/spending.ts';
+import { noSpending } from '../../limits/spending.ts';
 import type { Amounts } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';
 import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';
 import type { CountedSubject } from './counted-subject.ts';
-import { CountedSubjects } from './counted-subjects.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { countsUnavailable, DegradedCounts, shareOf } from './degraded-counts.ts';
 import { PendingSettlements } from './pending-settlements.ts';
-import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
+import type { AdmissionReply, EndedRequest, ReplicaCounts } from './replica-counts.ts';
 import type { ReplyCounts } from './reply-counts.ts';
+import { SubjectRegistry } from './subject-registry.ts';
 
 interface ReplicaLimiterPorts {
   connection: CountsConnection;
@@ -44,11 +44,11 @@ interface Admitted {
 /** Meters are kept up to date for this long after they were last requested. */
 const shownMs = 15_000;
 const maxShown = 200;
-const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
+const withdrawn: Settled = { startedAt: 0, used: noSpending, isVoid: true };
 
 export class ReplicaLimiter implements Limiter {
   readonly #ports: ReplicaLimiterPorts;
-  readonly #subjects = new CountedSubjects();
+  readonly #subjects = new SubjectRegistry();
   readonly #admitted = new Map<string, Admitted>();
   /** Subjects whose meters were queried recently. */
   readonly #shownSubjects = new Set<CountedSubject>();
@@ -60,13 +60,13 @@ export class ReplicaLimiter implements Limiter {
 
   /** Resolves when limits are counted together, or when it is known that they cannot be now. */
   begin(): Promise<void> {
-    return this.#ports.connection.attend({ renew: () => this.#renew(), restore: () => this.#restore() });
+    return this.#ports.connection.start({ renew: () => this.#renew(), restore: () => this.#restore() });
   }
 
   admit(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders | Promise<RateHeaders> {
     const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
     if (!this.#ports.connection.isUp) return this.#admitAlone(id, subjects, estimate);
-    if (subjects.some((subject) => (estimate === free ? subject.canRefuseFree : subject.canRefuse)))
+    if (subjects.some((subject) => (estimate === noCharge ? subject.canRefuseFree : subject.canRefuse)))
       return this.#admitTogether(id, subjects, estimate);
     this.#noteAdmitted(id, { subjects, estimate, atMs: 0 });
     return {};
@@ -117,7 +117,7 @@ export class ReplicaLimiter implements Limiter {
       const subject = this.#subjects.get(payer);
       if (!subject?.hasBudgets || admitted?.subjects.some((each) => each.limited.scope === subject.limited.scope))
         continue;
-      this.#settle(endedOf(record.id, { subjects: [subject], estimate: free, atMs: 0 }, settled));
+      this.#settle(endedOf(record.id, { subjects: [subject], estimate: noCharge, atMs: 0 }, settled));
     }
   }
 
@@ -154,8 +154,8 @@ export class ReplicaLimiter implements Limiter {
     await this.#refreshCounts(limitedBy.map((limited) => this.#subjects.of(limited))).catch(() => {});
   }
 
-  recall(limitedBy: Iterable<Limited>): Promise<void> {
-    return this.#ports.local.recall(limitedBy);
+  preloadSpent(limitedBy: Iterable<Limited>): Promise<void> {
+    return this.#ports.local.preloadSpent(limitedBy);
   }
 
   forget(scope: LimitScope, id: string): void {
@@ -187,9 +187,9 @@ export class ReplicaLimiter implements Limiter {
   }
 
   /** If Valkey does not know what was spent in this period, sends it the ledger's total and asks again. */
-  async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<Asked> {
+  async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<AdmissionReply> {
     const { counts, audits } = this.#ports;
-    const checks = estimate === free ? 'free' : 'all';
+    const checks = estimate === noCharge ? 'free' : 'all';
     const answer = await counts.ask(id, subjects, estimate, checks);
     if (answer.verdict !== 'unknown-spending') return answer;
     await Promise.all(subjects.map((subject) => audits.now(subject)));
@@ -209,7 +209,7 @@ export class ReplicaLimiter implements Limiter {
   #admitAlone(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
     const { connection, clocks, settings, local } = this.#ports;
     const { replicas } = connection.view;
-    const isClosed = estimate !== free && settings().hardBudgets === 'closed';
+    const isClosed = estimate !== noCharge && settings().hardBudgets === 'closed';
     const limitedCounts = subjects.map((subject) => {
       const { limited } = subject;
       if (isClosed && subject.hasHardBudget) throw countsUnavailable(limited);
@@ -237,7 +237,7 @@ export class ReplicaLimiter implements Limiter {
     }
   }
 
-  #settle(ended: Ended): void {
+  #settle(ended: EndedRequest): void {
     const { connection, counts } = this.#ports;
     const settlement = counts.settlementOf(ended);
     if (!connection.isUp) this.#pendingSettlements.add(settlement);
@@ -246,11 +246,11 @@ export class ReplicaLimiter implements Limiter {
 
   /** Ends a lease without any usage. */
   #withdraw(id: string, subjects: readonly CountedSubject[]): void {
-    this.#settle(endedOf(id, { subjects, estimate: free, atMs: 0 }, withdrawn));
+    this.#settle(endedOf(id, { subjects, estimate: noCharge, atMs: 0 }, withdrawn));
   }
 
   async #refreshCounts(subjects: readonly CountedSubject[]): Promise<void> {
-    await Promise.all(subjects.map((subject) => this.#ports.counts.ask('', [subject], free, 'none')));
+    await Promise.all(subjects.map((subject) => this.#ports.counts.ask('', [subject], noCharge, 'none')));
   }
 
   async #renew(): Promise<void> {
@@ -282,7 +282,7 @@ export class ReplicaLimiter implements Limiter {
   }
 }
 
-function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Settled): Ended {
+function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Settled): EndedRequest {
   return { id, subjects, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 

@@ -3,7 +3,7 @@ import type { Budget } from '../../contract/config.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Counted, Window } from '../../limits/meters.ts';
 import type { Period } from '../../limits/period.ts';
-import { nothing } from '../../limits/spending.ts';
+import { noSpending } from '../../limits/spending.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 
@@ -127,7 +127,7 @@ export class ReplyCounts implements Counted {
     if (!seenPeriod) throw new Error(`unreachable: there is no budget per ${per}`);
     const { period, spent, begunMs } = seenPeriod;
     // The next period has begun since the reply.
-    if (this.at.serverMs >= period.endMs) return { period, spent: nothing, isKnown: false };
+    if (this.at.serverMs >= period.endMs) return { period, spent: noSpending, isKnown: false };
     return { period, spent, isKnown: begunMs > 0 };
   }
 }

@@ -1,5 +1,5 @@
 /** The Lua functions at the beginning of all scripts. Their keys and arguments are described in `scripts.ts`. */
-export const common = `
+export const commonLua = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local slot = math.floor(now / 1000)

@@ -8,7 +8,7 @@
  *
  * Replies are texts without spaces, mostly numbers, in one string, separated by spaces. All times are the server's.
  */
-import { common } from './script-parts.ts';
+import { commonLua } from './script-parts.ts';
 
 /** How long an ended request is remembered: longer than its row needs to reach the ledger. */
 const settledMs = 30_000;
@@ -19,7 +19,7 @@ const settledMs = 30_000;
  * Replies 0 refused, 1 admitted, 2 what was spent is unknown; the time; the figures of each subject after it; if refused, also
  * the slots of each.
  */
-const admit = `${common}
+const admit = `${commonLua}
 local id, checks, running, leaseMs = nextText(), nextText(), nextNumber(), nextNumber()
 local ledger, likelyTokens, usd, tokens, count = nextText(), nextNumber(), nextNumber(), nextNumber(), nextNumber()
 local subjects, verdict = {}, 1
@@ -72,7 +72,7 @@ return table.concat(reply, ' ')
  * it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars, tokens and unpriced requests
  * spent; ledger, number of subjects; subjects. Replies 1, the time and the figures of each subject.
  */
-const settle = `${common}
+const settle = `${commonLua}
 local id, startedAt, admittedAt = nextText(), nextText(), nextNumber()
 local requests, tokensThen, tokensNow = nextNumber(), nextNumber(), nextNumber()
 local usd, tokens, unpriced, ledger, count = nextText(), nextNumber(), nextNumber(), nextText(), nextNumber()
@@ -106,7 +106,7 @@ return table.concat(reply, ' ')
 `;
 
 /** Keys: `leases`, `amounts`, `lapsed`. Arguments: lease in milliseconds; for each request its name and `running|usd|tokens|ledger`. */
-const renew = `${common}
+const renew = `${commonLua}
 local leaseMs = nextNumber()
 local subject = { leases = nextKey(), amounts = nextKey(), lapsed = nextKey() }
 while at <= #ARGV do
@@ -129,7 +129,7 @@ return '1'
  * known. Then follows, for each request that may not be in the ledger yet,
  * `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
  */
-const sum = `${common}
+const sum = `${commonLua}
 local lapsed, settled, period, ledger = nextKey(), nextKey(), nextKey(), nextText()
 local reply = redis.call('HMGET', period, 'usd|' .. ledger, 'tokens|' .. ledger, 'unpriced|' .. ledger, 'corrected|' .. ledger)
 for index = 1, 4 do reply[index] = reply[index] or '0' end
@@ -148,7 +148,7 @@ return table.concat(reply, ' ')
  * Arguments: ledger, when it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies
  * with `1` if the amount was added.
  */
-const correct = `${common}
+const correct = `${commonLua}
 local ledger, corrected = nextText(), nextText()
 local usd, tokens, unpriced = nextNumber(), nextNumber(), nextNumber()
 local period = { key = nextKey(), ends = nextNumber() }
@@ -163,7 +163,7 @@ return '1'
  * Key: the sorted set of replicas. Arguments: this replica, how long it counts as alive in milliseconds (0: it signs
  * off). Replies with the number of live replicas and the time.
  */
-const beat = `${common}
+const beat = `${commonLua}
 local replicas, replica, aliveMs = nextKey(), nextText(), nextNumber()
 if aliveMs == 0 then redis.call('ZREM', replicas, replica) else redis.call('ZADD', replicas, now + aliveMs, replica) end
 redis.call('ZREMRANGEBYSCORE', replicas, '-inf', now)

@@ -7,7 +7,7 @@ import type { Terminal } from '../../cli/terminal.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { readEnvironment } from '../../engine/environment.ts';
 import type { Fetch } from '../../transport/fetch.ts';
-import type { DeviceSignIn, LetIn } from '../joining/team-gateway.ts';
+import type { DeviceSignIn, TokenGrant } from '../joining/team-gateway.ts';
 
 interface LoginFlags {
   dataDir?: string;
@@ -41,9 +41,9 @@ async function withOutbound(
   { flags, action }: { flags: LoginFlags; action: (context: LoginContext) => Promise<void> },
 ): Promise<void> {
   const { gatewayOrigin } = await import('../joining/team-gateway.ts');
-  const { openOutbound } = await import('../../cli/outbound.ts');
+  const { createOutbound } = await import('../../cli/outbound.ts');
   const origin = gatewayOrigin(address);
-  const { fetch, close } = openOutbound(readEnvironment(terminal.env));
+  const { fetch, close } = createOutbound(readEnvironment(terminal.env));
   try {
     const logins = await loginsOf(terminal, flags);
     await action({ fetch, origin, logins, output: createOutput(terminal, flags.json ?? false) });
@@ -53,8 +53,8 @@ async function withOutbound(
 }
 
 async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<void> {
-  const { beginDevice } = await import('../joining/team-gateway.ts');
-  const device = await beginDevice(fetch, origin);
+  const { requestDeviceCode } = await import('../joining/team-gateway.ts');
+  const device = await requestDeviceCode(fetch, origin);
   output.note(askToConfirm({ url: device.verificationUriComplete ?? device.verificationUri, code: device.userCode }));
   const { token, expiresAt, person } = await waitUntilLetIn(fetch, origin, device);
   await logins.keep(origin, token);
@@ -63,10 +63,10 @@ async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<v
 }
 
 async function logOut({ fetch, origin, logins, output }: LoginContext): Promise<void> {
-  const { endToken } = await import('../joining/team-gateway.ts');
+  const { revokeToken } = await import('../joining/team-gateway.ts');
   const token = await logins.find(origin);
   if (token === undefined) throw new CliError(`You are not signed in to ${origin}.`);
-  await endToken(fetch, origin, token);
+  await revokeToken(fetch, origin, token);
   await logins.forget(origin);
   output.show({ gateway: origin }, `Signed out of ${origin}.`);
 }
@@ -75,12 +75,12 @@ export function askToConfirm({ url, code }: { url: string; code: string }): stri
   return `Open ${url} in a browser and confirm the code ${code}.`;
 }
 
-async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn): Promise<LetIn> {
-  const { askToken } = await import('../joining/team-gateway.ts');
+async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn): Promise<TokenGrant> {
+  const { pollToken } = await import('../joining/team-gateway.ts');
   const { deviceCode, expiresInSeconds, intervalSeconds } = device;
   for (let waitedSeconds = 0; waitedSeconds < expiresInSeconds; waitedSeconds += intervalSeconds) {
-    const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
-    if (letIn) return letIn;
+    const grant = await pollToken(fetch, origin, { deviceCode, name: hostname() });
+    if (grant) return grant;
     await pause(intervalSeconds * 1_000);
   }
   throw controlError('not_found', { code: 'joining-expired' });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { decodeSegment } from '../../../server/apis/core/requests/segments.ts';
-import { openai } from '../../../server/apis/openai/api.ts';
+import { openaiApi } from '../../../server/apis/openai/api.ts';
 import { openaiRoutes } from '../../../server/apis/openai/routes.ts';
 import { Registry, servedApis } from '../../../server/apis/registry.ts';
 import { findRoute } from '../../support/routes.ts';
 
-const registry = new Registry([openai]);
+const registry = new Registry([openaiApi]);
 
 test.each([
   ['/v1/models', '/models', ''],

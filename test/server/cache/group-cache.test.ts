@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { AnswerCache } from '../../../server/cache/answer-cache.ts';
 import type { CachedAnswer } from '../../../server/cache/group-cache.ts';
+import { kibibyte } from '../../../server/contract/units.ts';
 
-const kibibyte = 1024;
 const settings = { generation: 0, maxBytes: 64 * kibibyte };
 
 function answerOf(bytes: number): CachedAnswer {

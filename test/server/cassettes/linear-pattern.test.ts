@@ -1,8 +1,8 @@
 /** The patterns of `cassette.json`: the matches are those of JavaScript, and no text takes long. */
 import { expect, test, vi } from 'vitest';
+import { cassetteSettingsSchema } from '../../../server/cassettes/cassette-settings.ts';
 import { LinearPattern } from '../../../server/cassettes/linear-pattern.ts';
 import { Redactor } from '../../../server/cassettes/redactor.ts';
-import { settingsSchema } from '../../../server/cassettes/settings.ts';
 import { cpuMsOf } from '../../support/cpu-work.ts';
 import { randomNumbers } from '../../support/random-numbers.ts';
 
@@ -96,18 +96,18 @@ test.each(['^c|x$', '\\b\\w', '\\bcat\\b', '\\Bat', '\\d+', 'c{400}', '😀+', '
 test.each(['(?=a)', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(?:a{500}){500}', 'a{2000}'])(
   'a pattern that needs backtracking or is too long is refused with the reason: %s',
   (source) => {
-    expect(() => settingsSchema.parse({ version: 1, ignoreText: [source] })).toThrow(/linear time: it /);
-    expect(() => settingsSchema.parse({ version: 1, redact: [source] })).toThrow(/linear time: it /);
+    expect(() => cassetteSettingsSchema.parse({ version: 1, ignoreText: [source] })).toThrow(/linear time: it /);
+    expect(() => cassetteSettingsSchema.parse({ version: 1, redact: [source] })).toThrow(/linear time: it /);
   },
 );
 
 test('what RE2 does not know is refused with its reason', () => {
   const settings = { version: 1, ignoreText: ['\\p{scx=Greek}'] };
-  expect(() => settingsSchema.parse(settings)).toThrow(/linear time: .*\\\\p\{scx=Greek\}/);
+  expect(() => cassetteSettingsSchema.parse(settings)).toThrow(/linear time: .*\\\\p\{scx=Greek\}/);
 });
 
 test.each(['(', 'a**', '[b-a]', '\\u{110000}'])('what is no pattern is refused: %s', (source) => {
-  expect(() => settingsSchema.parse({ version: 1, ignoreText: [source] })).toThrow(/not a regular expression/);
+  expect(() => cassetteSettingsSchema.parse({ version: 1, ignoreText: [source] })).toThrow(/not a regular expression/);
 });
 
 /** The allowance of 0.46 s and the one search that exceeds it, which takes 0.5 s when each line is counted for coverage. */

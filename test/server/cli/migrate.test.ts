@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { createJobStore } from '../../../server/store/sqlite/job-store.ts';
 import { createLedger } from '../../../server/store/sqlite/ledger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -31,7 +31,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
 
   /** Fills in requests of forty days until noon of yesterday, so of 41 dates, with sessions, captures and errors. */
   async function fill(): Promise<void> {
-    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
     const ledger = createLedger({ database, log: silent });
     const endMs = Math.floor(Date.now() / day) * day - day / 2;
     for (let index = 0; index < requests; index++) {
@@ -66,7 +66,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
   };
 
   test('copies rows whose values PostgreSQL cannot hold, which once ended it with exit code 1', async () => {
-    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
     database.exec(`
       UPDATE requests SET client_retries = 1.5 WHERE id = 'req_7';
       UPDATE requests SET client_retries = 9e999 WHERE id = 'req_8';
@@ -89,7 +89,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
   });
 
   test('copies everything, and what is copied again is there once', async () => {
-    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
     const jobs = createJobStore({ database, log: silent });
     const owner = { groupId: 'default', providerId: 'main', credentialId: null, model: null, keyId: 'k1' };
     jobs.remember({ kind: 'object', id: 'file-1', ...owner, createdAt: Date.now(), inputTokens: 2_000 });

@@ -1,8 +1,8 @@
 /** Commits endlessly, to be killed in the middle of a write. Prints each revision's mark before writing it. */
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 
-const store = await openConfigStore({ persistence: openConfPersistence(process.argv[2] ?? '') });
+const store = await openConfigStore({ persistence: createConfPersistence(process.argv[2] ?? '') });
 const start = store.current.config.settings.port;
 for (let mark = start + 1; ; mark++) {
   const allowedHosts = Array.from({ length: 2_000 }, (_, index) => `host-${mark}-${index}.example`);

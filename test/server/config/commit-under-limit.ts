@@ -1,11 +1,11 @@
 /** Commits a configuration larger than the file size limit under which it runs, and prints the result. */
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 
 // Without a handler, this signal ends a process that exceeds the limit. With one, the write is truncated as on a full
 // disk.
 process.on('SIGXFSZ', () => {});
-const store = await openConfigStore({ persistence: openConfPersistence(process.argv[2] ?? '') });
+const store = await openConfigStore({ persistence: createConfPersistence(process.argv[2] ?? '') });
 const allowedHosts = Array.from({ length: 5_000 }, (_, index) => `host-${index}.example`);
 const message = await store
   .commit((config) => ({ ...config, settings: { ...config.settings, allowedHosts } }))

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
 
 interface ConfigFolder {
@@ -27,6 +27,6 @@ export function configFolderInSuite(): ConfigFolder {
     folder,
     path,
     backup: join(folder, 'config.backup.json'),
-    open: () => openConfigStore({ persistence: openConfPersistence(path) }),
+    open: () => openConfigStore({ persistence: createConfPersistence(path) }),
   };
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
@@ -30,7 +30,7 @@ describe('a write that fails', () => {
   });
 
   test('half-way is undone on the disk as well', async () => {
-    const real = openConfPersistence(path);
+    const real = createConfPersistence(path);
     let isFull = false;
     const persistence: ConfigPersistence = {
       ...real,

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type ConfigFormat, ConfigSyntaxError } from '../../../server/connect/config-format.ts';
 import { dotenvFormat } from '../../../server/connect/dotenv-format.ts';
 import { jsonFormat } from '../../../server/connect/json-format.ts';
-import { withAdded } from '../../../server/connect/merge-settings.ts';
+import { mergeSettings } from '../../../server/connect/merge-settings.ts';
 import { tomlFormat } from '../../../server/connect/toml-format.ts';
 import { yamlFormat, yamlListFormat } from '../../../server/connect/yaml-format.ts';
 
 const add = (format: ConfigFormat, text: string, settings: Record<string, unknown>) =>
-  format.rewrite(text, withAdded(format.parse(text), settings));
+  format.rewrite(text, mergeSettings(format.parse(text), settings));
 
 describe('TOML', () => {
   const sluice = { name: 'Sluice', wire_api: 'responses' };

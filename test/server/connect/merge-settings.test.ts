@@ -1,7 +1,7 @@
 import { assert, dictionary, jsonValue, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonFormat } from '../../../server/connect/json-format.ts';
-import { SettingsInTheWay, takenBack, withAdded, withEntry } from '../../../server/connect/merge-settings.ts';
+import { mergeSettings, revertSettings, SettingsConflict, withEntry } from '../../../server/connect/merge-settings.ts';
 
 /** No client has a setting named `__proto__`, which `jsonc-parser` assigns as JavaScript does. */
 const settings = dictionary(string({ minLength: 1, maxLength: 3 }), jsonValue({ maxDepth: 2 }), {
@@ -13,8 +13,8 @@ describe('settings that are taken back', () => {
   it('are those of before, whatever they were', () => {
     assert(
       property(settings, (before) => {
-        const applied = withAdded({ ...before, env: {} }, ours);
-        expect(takenBack(applied, applied, before)).toEqual(before);
+        const applied = mergeSettings({ ...before, env: {} }, ours);
+        expect(revertSettings(applied, applied, before)).toEqual(before);
       }),
     );
   });
@@ -22,8 +22,8 @@ describe('settings that are taken back', () => {
   it('keep what others have added since then', () => {
     assert(
       property(settings, settings, (before, added) => {
-        const current = { ...withAdded({ ...before, env: {} }, ours), 'added since': added };
-        const left = takenBack(current, withAdded({ ...before, env: {} }, ours), before);
+        const current = { ...mergeSettings({ ...before, env: {} }, ours), 'added since': added };
+        const left = revertSettings(current, mergeSettings({ ...before, env: {} }, ours), before);
         expect(left).toEqual({ ...before, 'added since': added });
       }),
     );
@@ -35,7 +35,7 @@ describe('settings that are taken back', () => {
       env: { URL: 'u', MODEL: 'theirs' },
       models: [{ name: 'new' }, { name: 'old' }, { name: 'Sluice' }],
     };
-    expect(takenBack(current, applied, { models: [{ name: 'old' }] })).toEqual({
+    expect(revertSettings(current, applied, { models: [{ name: 'old' }] })).toEqual({
       env: { MODEL: 'theirs' },
       models: [{ name: 'new' }, { name: 'old' }],
     });
@@ -69,6 +69,6 @@ describe('an entry of a list', () => {
   });
 
   it('is refused where there is no list', () => {
-    expect(() => withEntry('x', {}, isSluice)).toThrow(SettingsInTheWay);
+    expect(() => withEntry('x', {}, isSluice)).toThrow(SettingsConflict);
   });
 });

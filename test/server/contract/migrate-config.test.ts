@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configVersion, migrateConfig as migrate, migrations } from '../../../server/contract/migrate-config.ts';
+import { configMigrations, configVersion, migrateConfig as migrate } from '../../../server/contract/migrate-config.ts';
 
 const steps = {
   1: (stored: Record<string, unknown>) => ({ ...stored, list: [stored.single] }),
@@ -28,5 +28,7 @@ test.each([[null], ['text'], [[]], [{}], [{ version: '1' }], [{ version: 1.5 }],
 );
 
 test('there is a step from every version so far', () => {
-  expect(Object.keys(migrations)).toEqual(Array.from({ length: configVersion - 1 }, (_, index) => `${index + 1}`));
+  expect(Object.keys(configMigrations)).toEqual(
+    Array.from({ length: configVersion - 1 }, (_, index) => `${index + 1}`),
+  );
 });

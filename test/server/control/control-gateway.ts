@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 import { loadDeclarativeConfig } from '../../../server/config/declarative.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
@@ -49,7 +49,7 @@ export async function startControlGateway(options: ControlGatewayOptions = {}): 
   const secrets = createMemorySecretStore(options.secrets);
   const store = options.declarative
     ? await loadDeclarativeConfig(path)
-    : await openConfigStore({ persistence: openConfPersistence(path) });
+    : await openConfigStore({ persistence: createConfPersistence(path) });
   const started = await startGateway({
     folder,
     ports: { config: store, openSecrets: async () => secrets, ...options.ports },

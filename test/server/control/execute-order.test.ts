@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
@@ -35,7 +35,7 @@ beforeEach(async () => {
   sluice = await startGateway({
     folder,
     ports: {
-      config: await openConfigStore({ persistence: watched(openConfPersistence(join(folder, 'config.json'))) }),
+      config: await openConfigStore({ persistence: watched(createConfPersistence(join(folder, 'config.json'))) }),
       openSecrets: async () => secrets,
     },
   });

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dayMs } from '../../../server/contract/units.ts';
 import { openWindowSessions } from '../../../server/control/window-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const dayMs = 86_400_000;
 let folder: string;
 let path: string;
 let nowMs: number;

@@ -1,12 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { AnswerTap } from '../../../server/exchange/cache/answer-tap.ts';
+import { CacheRecorder } from '../../../server/exchange/cache/cache-recorder.ts';
 
 const comment = Buffer.from(': keep-alive\n\n');
 
-function tapOf(maxBytes: number): AnswerTap {
-  return new AnswerTap(new ServerResponse(new IncomingMessage(new Socket())), { maxBytes, comment });
+function tapOf(maxBytes: number): CacheRecorder {
+  return new CacheRecorder(new ServerResponse(new IncomingMessage(new Socket())), { maxBytes, comment });
 }
 
 test('an answer is kept as a copy, without the comments of silence and the headers of its request', () => {

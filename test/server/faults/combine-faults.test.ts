@@ -1,7 +1,7 @@
 /** Which faults one request can meet together. */
 import { describe, expect, test } from 'vitest';
 import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
-import { FaultSequence, type RequestFacts } from '../../../server/faults/fault-sequence.ts';
+import { type FaultedRequest, FaultSequence } from '../../../server/faults/fault-sequence.ts';
 import { parseFaults, parseRule } from '../../../server/faults/parse-rule.ts';
 
 const names = (faults: readonly { name: string }[]) => faults.map(({ name }) => name);
@@ -32,7 +32,7 @@ describe('a list of faults for one request', () => {
 });
 
 describe('a request to which several rules apply', () => {
-  const chat: RequestFacts = { model: 'gpt-x', route: '/v1/chat/completions', streams: true };
+  const chat: FaultedRequest = { model: 'gpt-x', route: '/v1/chat/completions', streams: true };
   const met = (...rules: string[]) => names(new FaultSequence(rules.map(parseRule), 1).next(chat));
 
   test('meets the faults of all of them', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { FaultSequence, type RequestFacts } from '../../../server/faults/fault-sequence.ts';
+import { type FaultedRequest, FaultSequence } from '../../../server/faults/fault-sequence.ts';
 import { parseRule } from '../../../server/faults/parse-rule.ts';
 
-const chat: RequestFacts = { model: 'gpt-x', route: '/v1/chat/completions', streams: true };
+const chat: FaultedRequest = { model: 'gpt-x', route: '/v1/chat/completions', streams: true };
 
-function names(rules: readonly string[], requests: readonly RequestFacts[], seed = 1) {
+function names(rules: readonly string[], requests: readonly FaultedRequest[], seed = 1) {
   const sequence = new FaultSequence(rules.map(parseRule), seed);
   return requests.map((request) => sequence.next(request)[0]?.name ?? null);
 }
@@ -23,7 +23,7 @@ test('every rule counts every request, whether or not its fault is met', () => {
 });
 
 test('rules choose by model and route, and count only such requests', () => {
-  const other: RequestFacts = { model: 'claude-y', route: '/v1/messages', streams: false };
+  const other: FaultedRequest = { model: 'claude-y', route: '/v1/messages', streams: false };
   expect(names(['quota;model=gpt-*;nth=2'], [chat, other, chat])).toEqual([null, null, 'quota']);
   expect(names(['quota;route=/messages'], [chat, other])).toEqual([null, 'quota']);
   expect(names(['quota;model=*-y'], [other, { ...other, model: null }])).toEqual(['quota', null]);

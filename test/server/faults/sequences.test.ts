@@ -1,5 +1,7 @@
 /** Sequences of failures over minutes, with a clock that is advanced from request to request. */
+
 import { afterEach, expect, test, vi } from 'vitest';
+import { secondMs } from '../../../server/contract/units.ts';
 import * as plays from '../../support/fault-plays.ts';
 import { healthy, type Play } from '../../support/fault-upstream.ts';
 import { isWhole } from '../../support/judge-answer.ts';
@@ -7,7 +9,6 @@ import type { OpenAiCall } from '../../support/openai-calls.ts';
 import { callNamed, type Pair, startPair } from './pair.ts';
 
 const chat = callNamed('chat/completions');
-const secondMs = 1_000;
 
 let pair: Pair | undefined;
 /** How far the engine's clock has been advanced. */

@@ -1,7 +1,9 @@
 /** A machine with a wrong clock and an AWS access key, whose signatures contain a time. */
+
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listModels } from '../../../server/providers/list-models.ts';
+import { hourMs } from '../../../server/contract/units.ts';
+import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { compiledProvider } from '../../support/providers.ts';
@@ -11,7 +13,6 @@ import { json, type Script, type ScriptedUpstream, type SeenRequest, startUpstre
 
 const key = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
 const model = 'us.anthropic.claude-opus-4-5-20251101-v1:0';
-const hourMs = 3_600_000;
 const answering = strictBedrock((call, response) => send(response, call, [text('Hello')]));
 let upstream: ScriptedUpstream;
 beforeEach(async () => {
@@ -124,6 +125,6 @@ test('a list of models is asked for again by the clock of AWS', async () => {
   upstream.answer(atTime(() => hourMs, lists));
   const transport = createTransport();
   const provider = compiledProvider({ baseUrl: upstream.origin, dialect: 'bedrock' }, key);
-  expect(await listModels(provider, transport)).toEqual({ models: new Map() });
+  expect(await fetchModelList(provider, transport)).toEqual({ models: new Map() });
   await transport.close();
 });

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { budgetMigrations } from '../../../server/store/sqlite/schema.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -98,7 +98,7 @@ test('lost sums are computed again from the ledger, as on the first start of a v
   damage('budgets.sqlite');
   await start();
   // The sums are created at the start, without a request.
-  const sums = openDatabase(join(folder, 'budgets.sqlite'), budgetMigrations);
+  const sums = openSqliteDatabase(join(folder, 'budgets.sqlite'), budgetMigrations);
   await eventually(() => sums.prepare('SELECT count(*) AS count FROM budget_sums').get()?.count === periods.length);
   sums.close();
   await stop();

@@ -2,11 +2,13 @@
  * Answers and events of an upstream whose values would fill the heap if they were translated: their clients get an error in
  * their API's form, and the process and all neighbours go on.
  */
+
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { expect, test } from 'vitest';
+import { megabyte } from '../../../server/contract/units.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, startUpstream } from '../../support/upstream.ts';
@@ -16,7 +18,6 @@ endProgramsAfterEach();
 const stopLater = stopAfterEach();
 const key = 'sk-of-a-client-with-large-answers';
 const neighbourKey = 'sk-of-a-neighbour';
-const megabyte = 1_000_000;
 
 /** How each API's answer with a list of small calls begins and ends, whole and as one event of a stream that has begun. */
 const upstreams = {

@@ -6,7 +6,7 @@ import OpenAI, { RateLimitError } from 'openai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { ConfigInput, limitsSchema } from '../../../server/contract/config.ts';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../server/store/sqlite/ledger.ts';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -434,7 +434,7 @@ test('what runs when the program is killed counts against a budget as much as wa
   const left = join(mkdtempSync(join(tmpdir(), 'sluice-killed-')), 'ledger.sqlite');
   const spent = await eventually(() => {
     copyLedger(gateway.folder, left);
-    const database = openDatabase(left);
+    const database = openSqliteDatabase(left);
     const ledger = createLedger({ database, log: { warn() {} } });
     const found = ledger.history.spent('key', 'k1', { startMs: -Infinity, endMs: Infinity });
     ledger.close();

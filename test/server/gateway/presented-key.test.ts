@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog, createRequestLog } from '../../../server/ground/files/log.ts';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -161,7 +161,7 @@ test('a key written where a model or a program’s name belongs stands in neithe
   upstream.answer((_request, response) => json(response, { id: 'resp_1', object: 'response' }));
   await ask({ path: '/responses', body: `{"model":"${other}"}` });
   upstream.answer((_request, response) => json(response, { ok: true }));
-  const database = openDatabase(join(gateway.folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(gateway.folder, 'ledger.sqlite'));
   const jobs = await eventually(() => {
     const rows = database.prepare('SELECT id, model FROM jobs').all();
     return rows.length > 0 ? rows : null;

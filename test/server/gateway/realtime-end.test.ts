@@ -2,9 +2,11 @@
  * How a realtime session ends: a close by either side, a broken connection, Sluice's own shutdown; and how much data
  * waits in the meantime.
  */
+
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { mebibyte } from '../../../server/contract/units.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
 import { connectRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
@@ -33,8 +35,6 @@ async function start(): Promise<Started> {
   const client = await connectRealtime(gateway);
   return { upstream, gateway, client, session: await upstream.session() };
 }
-
-const mebibyte = 1024 * 1024;
 
 describe('a realtime session', () => {
   test.each([

@@ -11,7 +11,7 @@ import { estimateTokens } from '../../../server/apis/core/usage/estimate-tokens.
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { createLedgerQueries, type LedgerQueries } from '../../../server/store/sqlite/queries.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -54,7 +54,7 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: concurrency });
 beforeAll(async () => {
   upstream = await startMeteredUpstream();
   gateway = await startGateway({ config: configuration(upstream.origin) });
-  const database = openDatabase(join(gateway.folder, 'ledger.sqlite'));
+  const database = openSqliteDatabase(join(gateway.folder, 'ledger.sqlite'));
   ledger = createLedgerQueries(database);
   close = () => database.close();
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { endProcess } from '../../support/started-process.ts';
@@ -47,7 +47,7 @@ async function isRecording(): Promise<void> {
 }
 
 function rowsOnDisk(): number {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const count = Number(database.prepare('SELECT count(*) AS count FROM requests').get()?.count);
   database.close();
   return count;
@@ -72,7 +72,7 @@ describe('a database that is damaged while requests are served', () => {
     await isRecording();
     await eventually(() => rowsOnDisk() > 0);
     // Jobs that are still in memory are written to the new file.
-    const database = openDatabase(file);
+    const database = openSqliteDatabase(file);
     await eventually(() => database.prepare('SELECT id FROM jobs').get()?.id === 'resp_1');
     database.close();
   });
@@ -137,7 +137,7 @@ describe('a database that another process holds', () => {
   });
 
   test('does not keep the gateway from starting, and the window says what it cannot show', async () => {
-    openDatabase(file).close();
+    openSqliteDatabase(file).close();
     const holder = await lock('EXCLUSIVE');
     await start();
     await serves();

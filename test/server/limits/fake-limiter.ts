@@ -2,7 +2,7 @@ import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { LimitReached } from '../../../server/contract/limits.ts';
 import { type LimiterSums, LocalLimiter } from '../../../server/limits/local-limiter.ts';
 import { createBudgetSums } from '../../../server/store/sqlite/budget-sums.ts';
-import { openDatabase } from '../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { budgetMigrations } from '../../../server/store/sqlite/schema.ts';
 import type { Amounts, Spent, UsageHistory } from '../../../server/store/sqlite/usage-history.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
@@ -13,7 +13,7 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLat
   const rows: { key: string | null; group: string | null; startedAt: number; used: Spent }[] = [];
   const told: LimitReached[] = [];
   const state = { isBroken: false, sumsAreBroken: false };
-  const database = openDatabase(':memory:', budgetMigrations);
+  const database = openSqliteDatabase(':memory:', budgetMigrations);
   const openSums = () => createBudgetSums({ database, log: { warn() {} }, flushMs: 50 });
   let opened = openSums();
   const sums: LimiterSums = {

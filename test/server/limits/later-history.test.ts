@@ -26,7 +26,7 @@ describe('a budget of several replicas', () => {
   });
 
   test('learns within seconds what other replicas have spent, and counts its own usage once', async () => {
-    await faked.limiter.recall([tenDollars]);
+    await faked.limiter.preloadSpent([tenDollars]);
     admit('one');
     faked.finish('one', { usd: 3, tokens: 0 });
     expect(used()).toBe(3);
@@ -40,7 +40,7 @@ describe('a budget of several replicas', () => {
 
   test('begins a new period at once', async () => {
     spendElsewhere(11);
-    await faked.limiter.recall([tenDollars]);
+    await faked.limiter.preloadSpent([tenDollars]);
     expect(() => admit('one')).toThrow('budget');
     faked.pass(dayMs);
     admit('one');
@@ -84,7 +84,7 @@ describe('a budget of several replicas', () => {
   });
 
   test('stays unchanged while the ledger cannot be read', async () => {
-    await faked.limiter.recall([tenDollars]);
+    await faked.limiter.preloadSpent([tenDollars]);
     faked.state.isBroken = true;
     faked.pass(5_000);
     admit('one');

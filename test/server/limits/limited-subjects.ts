@@ -1,12 +1,12 @@
 /** Keys and groups with limits, and the usage of their requests. */
+
 import { afterEach, beforeEach } from 'vitest';
 import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { Limited } from '../../../server/contract/limits.ts';
+import { hourMs } from '../../../server/contract/units.ts';
 import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
 import type { fakeLimiter } from './fake-limiter.ts';
-
-export const hourMs = 3_600_000;
 
 export const dayMs = 24 * hourMs;
 

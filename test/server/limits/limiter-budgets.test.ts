@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { hourMs } from '../../../server/contract/units.ts';
 import { fakeLimiter } from './fake-limiter.ts';
-import {
-  budget,
-  dayMs,
-  exactly,
-  hourMs,
-  limited,
-  liveInBerlin,
-  none,
-  passes,
-  refusalOf,
-  spend,
-} from './limited-subjects.ts';
+import { budget, dayMs, exactly, limited, liveInBerlin, none, passes, refusalOf, spend } from './limited-subjects.ts';
 
 liveInBerlin();
 

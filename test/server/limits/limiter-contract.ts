@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
-import { type Estimate, free } from '../../../server/limits/account.ts';
+import { type Estimate, noCharge } from '../../../server/limits/account.ts';
 import type { Limiter, RateHeaders } from '../../../server/limits/limiter.ts';
 import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
@@ -121,7 +121,7 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     }
     const { refusal } = await admits(together.limiters[2], [subject], exactly(cent));
     expect(refusal?.code).toBe('budget_spent');
-    expect((await admits(together.limiters[2], [subject], free)).refusal).toBeNull();
+    expect((await admits(together.limiters[2], [subject], noCharge)).refusal).toBeNull();
   });
 
   test('an open session learns of a spent hard budget, whatever still runs, and wherever it was spent', async () => {

@@ -1,13 +1,13 @@
 /** Which requests are admitted and what remains, with clocks and a ledger that the test controls. */
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
+import { hourMs } from '../../../server/contract/units.ts';
 import { fakeLimiter } from './fake-limiter.ts';
 import {
   budget,
   cent,
   dayMs,
   exactly,
-  hourMs,
   limited,
   liveInBerlin,
   none,

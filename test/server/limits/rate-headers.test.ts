@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSpan } from '../../../server/limits/rate-headers.ts';
+import { formatDuration } from '../../../server/limits/rate-headers.ts';
 
 test.each([
   [0, '0s'],
@@ -12,5 +12,5 @@ test.each([
   [360_000, '6m0s'],
   [3_720_000, '1h2m0s'],
 ])('%d ms is written as %s', (ms, text) => {
-  expect(formatSpan(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { anthropic } from '../../../server/apis/anthropic/provider/dialect.ts';
-import { listModels } from '../../../server/providers/list-models.ts';
+import { anthropicDialect } from '../../../server/apis/anthropic/provider/dialect.ts';
+import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
@@ -10,7 +10,7 @@ import { anthropicKey, sendError } from '../../support/strict-anthropic.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
 const address = (basePath: string) =>
-  anthropic.address(
+  anthropicDialect.address(
     { origin: 'https://api.anthropic.com', basePath, apiVersion: undefined },
     '/messages',
     '?beta=true',
@@ -24,14 +24,14 @@ test('its base URL is one with a version, or without', () => {
 });
 
 test('a key of Anthropic’s goes where Anthropic has it, and one of another service wherever that looks', () => {
-  expect(anthropic.authorize(anthropicKey)).toEqual({ 'x-api-key': anthropicKey });
-  expect(anthropic.authorize('sk-ant-oat01-x')).toEqual({ authorization: 'Bearer sk-ant-oat01-x' });
-  expect(anthropic.authorize('abc')).toEqual({ 'x-api-key': 'abc', authorization: 'Bearer abc' });
+  expect(anthropicDialect.authorize(anthropicKey)).toEqual({ 'x-api-key': anthropicKey });
+  expect(anthropicDialect.authorize('sk-ant-oat01-x')).toEqual({ authorization: 'Bearer sk-ant-oat01-x' });
+  expect(anthropicDialect.authorize('abc')).toEqual({ 'x-api-key': 'abc', authorization: 'Bearer abc' });
 });
 
 test('it serves its own API alone', () => {
   const wires = ['anthropic-messages', 'anthropic-passthrough', 'openai-chat', 'openai-embeddings'];
-  expect(wires.map((wire) => anthropic.serves(wire))).toEqual([true, true, false, false]);
+  expect(wires.map((wire) => anthropicDialect.serves(wire))).toEqual([true, true, false, false]);
 });
 
 describe('its models', () => {
@@ -74,7 +74,7 @@ describe('its models', () => {
     compiledProvider({ baseUrl, dialect: 'anthropic' }, key);
 
   test('are asked for page by page, with their age and size', async () => {
-    const listed = await listModels(provider(), transport);
+    const listed = await fetchModelList(provider(), transport);
     expect('models' in listed && [...listed.models]).toEqual(
       names.map((id) => [id, { created: 1_770_076_800, ownedBy: 'main', contextTokens: 200_000 }]),
     );
@@ -87,7 +87,7 @@ describe('its models', () => {
 
   test('that never end are asked for no more than twenty times', async () => {
     upstream.answer((_request, response) => json(response, { data: [{ id: 'x' }], has_more: true, last_id: 'x' }));
-    const listed = await listModels(provider(), transport);
+    const listed = await fetchModelList(provider(), transport);
     expect('models' in listed && [...listed.models.keys()]).toEqual(['x']);
     expect(upstream.seen.length).toBe(20);
   });

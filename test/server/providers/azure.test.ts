@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { azure } from '../../../server/apis/openai/provider/azure.ts';
+import { azureDialect } from '../../../server/apis/openai/provider/azure.ts';
 
 function address(
   basePath: string,
@@ -8,7 +8,7 @@ function address(
   options: { query?: string; apiVersion?: string } = {},
 ) {
   const endpoint = { origin: 'https://r.openai.azure.com', basePath, apiVersion: options.apiVersion };
-  return azure.address(endpoint, path, options.query ?? '', model);
+  return azureDialect.address(endpoint, path, options.query ?? '', model);
 }
 
 const version = 'api-version=2025-04-01-preview';
@@ -99,5 +99,5 @@ describe('the newer Azure API', () => {
 });
 
 test('the credential goes in `api-key`', () => {
-  expect(azure.authorize('s')).toEqual({ 'api-key': 's' });
+  expect(azureDialect.authorize('s')).toEqual({ 'api-key': 's' });
 });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
+import { bedrockDialect } from '../../../server/apis/bedrock/provider/bedrock.ts';
 import { awsSigning, readAwsKeys } from '../../../server/apis/bedrock/provider/signing.ts';
 import type { SignedRequest } from '../../../server/apis/core/dialects/dialect.ts';
 import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
@@ -16,8 +16,8 @@ describe('an access key of AWS', () => {
     expect(readAwsKeys(`${id}:${secret}`)).toEqual({ accessKeyId: id, secretAccessKey: secret });
     const exported = { Version: 1, AccessKeyId: id, SecretAccessKey: secret, SessionToken: 't' };
     expect(readAwsKeys(JSON.stringify(exported))).toMatchObject({ accessKeyId: id, sessionToken: 't' });
-    expect(bedrock.authorize(`${id}:${secret}`)).toEqual({});
-    expect(bedrock.authorize('ABSK')).toEqual({ authorization: 'Bearer ABSK' });
+    expect(bedrockDialect.authorize(`${id}:${secret}`)).toEqual({});
+    expect(bedrockDialect.authorize('ABSK')).toEqual({ authorization: 'Bearer ABSK' });
   });
 
   test('signs a request for the region in the address, with the path encoded twice', async () => {

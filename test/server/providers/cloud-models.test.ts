@@ -1,7 +1,7 @@
 /** The lists of models of Bedrock and Vertex AI. */
 import { describe, expect, test } from 'vitest';
 import { bedrockModelPages } from '../../../server/apis/bedrock/provider/model-pages.ts';
-import { listModels } from '../../../server/providers/list-models.ts';
+import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { modelListRequest } from '../../../server/providers/upstream.ts';
 import { awsSignature } from '../../support/aws-signature.ts';
@@ -37,7 +37,7 @@ describe('Bedrock', () => {
   test('lists models and inference profiles, on all pages, at the host of its control plane', async () => {
     const transport = scriptedTransport(({ path }) => bedrockList(path));
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
-    const result = await listModels(provider, transport);
+    const result = await fetchModelList(provider, transport);
     expect('models' in result && [...result.models.keys()]).toEqual([
       'amazon.nova-pro-v1:0',
       'amazon.titan-embed-text-v2:0',
@@ -54,7 +54,7 @@ describe('Bedrock', () => {
 
   test('is asked for its models with a signature', async () => {
     const transport = scriptedTransport(({ path }) => bedrockList(path));
-    await listModels(compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, accessKey), transport);
+    await fetchModelList(compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, accessKey), transport);
     expect(transport.seen).toHaveLength(3);
     for (const { method, path, headers } of transport.seen) {
       const told = String(headers.authorization);
@@ -70,7 +70,7 @@ describe('Bedrock', () => {
     const message = 'User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:ListFoundationModels';
     const transport = scriptedTransport(() => ({ message }), 403);
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
-    expect(await listModels(provider, transport)).toEqual({ finding: { code: 'may-not-list', status: 403 } });
+    expect(await fetchModelList(provider, transport)).toEqual({ finding: { code: 'may-not-list', status: 403 } });
     expect([provider.discoversModels, provider.anyModel]).toEqual([true, true]);
     const { ok, steps } = await probeProvider(provider, { transport });
     expect(ok).toBe(true);
@@ -105,7 +105,7 @@ describe('Bedrock', () => {
       inferenceProfileSummaries: [],
     }));
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
-    const result = await listModels(provider, transport);
+    const result = await fetchModelList(provider, transport);
     expect('models' in result && [...result.models.keys()]).toEqual(['amazon.nova-pro-v1:0']);
   });
 
@@ -140,14 +140,14 @@ describe('Vertex AI', () => {
     const publisherModels = [{ name: { toString: 1 } }, listed('google', 'gemini-3-pro')];
     const transport = scriptedTransport(() => ({ publisherModels }));
     const provider = compiledProvider({ dialect: 'vertex', baseUrl: vertexBase }, 'ya29.token');
-    const result = await listModels(provider, transport);
+    const result = await fetchModelList(provider, transport);
     expect('models' in result && [...result.models.keys()]).toEqual(['gemini-3-pro']);
   });
 
   test('lists the models of both publishers, by the names under which they are asked', async () => {
     const transport = scriptedTransport(({ path }) => pages[path] ?? {});
     const provider = compiledProvider({ dialect: 'vertex', baseUrl: vertexBase }, 'ya29.token');
-    const result = await listModels(provider, transport);
+    const result = await fetchModelList(provider, transport);
     expect('models' in result && [...result.models.keys()]).toEqual([
       'gemini-3-pro',
       'gemini-2.5-flash',
@@ -165,7 +165,7 @@ describe('Vertex AI', () => {
     const user = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'listing' };
     const transport = scriptedTransport(() => ({ error: 'invalid_grant' }), 400);
     const provider = compiledProvider({ dialect: 'vertex', baseUrl: vertexBase }, JSON.stringify(user));
-    expect(await listModels(provider, transport)).toMatchObject({
+    expect(await fetchModelList(provider, transport)).toMatchObject({
       finding: { code: 'way-failed', detail: expect.stringContaining('invalid_grant') },
     });
   });

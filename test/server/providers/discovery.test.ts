@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { hourMs } from '../../../server/contract/units.ts';
 import { createDiscovery, type Discovery } from '../../../server/providers/discovery.ts';
 import type { Upstream } from '../../../server/providers/upstream.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
@@ -10,7 +11,6 @@ import type { Transport } from '../../../server/transport/transport.ts';
 import { compiledProvider } from '../../support/providers.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
-const hourMs = 3_600_000;
 let folder: string;
 let cacheFile: string;
 let upstream: ScriptedUpstream;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { gemini } from '../../../server/apis/gemini/provider/dialect.ts';
-import { listModels } from '../../../server/providers/list-models.ts';
+import { geminiDialect } from '../../../server/apis/gemini/provider/dialect.ts';
+import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
@@ -10,7 +10,7 @@ import { geminiKey, sendGoogleError, sendWrongKey } from '../../support/strict-g
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
 const addressOf = (path: string, { basePath = '/v1beta', query = '', model = 'gemini-3-pro' } = {}) =>
-  gemini.address({ origin: 'https://example.com', basePath, apiVersion: undefined }, path, query, model);
+  geminiDialect.address({ origin: 'https://example.com', basePath, apiVersion: undefined }, path, query, model);
 const generate = '/models/{model}:generateContent';
 
 test.each([
@@ -37,7 +37,7 @@ test('a provider that was made of its imitation of OpenAI’s API is asked as be
 
 test('it serves its own API alone', () => {
   const wires = ['gemini-generate', 'gemini-embeddings', 'openai-chat', 'anthropic-messages'];
-  expect(wires.map((wire) => gemini.serves(wire))).toEqual([true, true, false, false]);
+  expect(wires.map((wire) => geminiDialect.serves(wire))).toEqual([true, true, false, false]);
 });
 
 describe('its models', () => {
@@ -77,7 +77,7 @@ describe('its models', () => {
     compiledProvider({ baseUrl, dialect: 'gemini' }, key);
 
   test('are asked for page by page, with their sizes, without those that nothing here can ask', async () => {
-    const listed = await listModels(provider(), transport);
+    const listed = await fetchModelList(provider(), transport);
     const info = { created: 0, ownedBy: 'main', contextTokens: 1_048_576 };
     expect('models' in listed && [...listed.models]).toEqual([
       ['gemini-3-pro', info],

@@ -68,8 +68,8 @@ describe('another target is left', () => {
   });
 
   test('only if it is in good health', () => {
-    const mayBeAsked = ({ provider }: Target) => provider.id === 'one';
-    expect(othersLeft({}, { mayBeAsked })[0]).toBe(false);
+    const isAvailable = ({ provider }: Target) => provider.id === 'one';
+    expect(othersLeft({}, { isAvailable })[0]).toBe(false);
   });
 });
 

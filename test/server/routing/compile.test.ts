@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Config, configSchema, keySchema, providerSchema } from '../../../server/contract/config.ts';
-import { leadsBack } from '../../../server/routing/compile.ts';
+import { isOwnAddress } from '../../../server/routing/compile.ts';
 import type { Snapshot } from '../../../server/routing/snapshot.ts';
 import { compiledFrom, compiledProvider, snapshotOf } from '../../support/providers.ts';
 
@@ -141,7 +141,7 @@ describe('a compiled key', () => {
   });
 });
 
-describe('leadsBack', () => {
+describe('isOwnAddress', () => {
   const own = new Set(['127.0.0.1:4810', '192.168.1.5:4810']);
 
   test.each([
@@ -163,7 +163,7 @@ describe('leadsBack', () => {
     'http://[::]:4810/v1',
     'http://192.168.1.5:4810/v1',
   ])('sees %s', (url) => {
-    expect(leadsBack(new URL(url), own)).toBe(true);
+    expect(isOwnAddress(new URL(url), own)).toBe(true);
   });
 
   test.each([
@@ -176,11 +176,11 @@ describe('leadsBack', () => {
     'http://[::ffff:10.0.0.1]:4810/v1',
     'https://api.example/v1',
   ])('does not see %s', (url) => {
-    expect(leadsBack(new URL(url), own)).toBe(false);
+    expect(isOwnAddress(new URL(url), own)).toBe(false);
   });
 
   test('knows the usual ports', () => {
-    expect(leadsBack(new URL('http://localhost/v1'), new Set(['127.0.0.1:80']))).toBe(true);
-    expect(leadsBack(new URL('https://localhost/v1'), new Set(['127.0.0.1:443']))).toBe(true);
+    expect(isOwnAddress(new URL('http://localhost/v1'), new Set(['127.0.0.1:80']))).toBe(true);
+    expect(isOwnAddress(new URL('https://localhost/v1'), new Set(['127.0.0.1:443']))).toBe(true);
   });
 });

@@ -105,31 +105,31 @@ describe('the next target', () => {
 
   test('is not a target that fails in other requests too', async () => {
     let failures = 0;
-    const picker = { mayBeAsked: () => failures === 0, report: () => void failures++ };
+    const picker = { isAvailable: () => failures === 0, report: () => void failures++ };
     expect((await run([transient, 'answers'], { picker })).log).toEqual(['one/c1 first', 'two/c1 fallback']);
   });
 
   test('is never called twice if it was unhealthy before this request and only called because no other was left', async () => {
-    const picker = { mayBeAsked: () => false };
+    const picker = { isAvailable: () => false };
     const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 1 } });
     expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
   });
 
   test('can be one that only this request has made unhealthy, if no other is left', async () => {
     let failures = 0;
-    const picker = { mayBeAsked: () => failures === 0, report: () => void failures++ };
+    const picker = { isAvailable: () => failures === 0, report: () => void failures++ };
     const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 0 } });
     expect(log).toHaveLength(6);
   });
 
   test('can be an unhealthy one once more if it broke off in the middle of an answer', async () => {
-    const picker = { mayBeAsked: () => false };
+    const picker = { isAvailable: () => false };
     const { log } = await run(['breaks', 'answers'], { picker, policy: { fallbacks: 0 } });
     expect(log).toEqual(['one/c1 first', 'one/c1 rescue']);
   });
 
   test('is a target that fails in other requests too, where it told for how long', async () => {
-    const { log } = await run([{ retryAfterMs: 200 }, 'answers'], { picker: { mayBeAsked: () => false } });
+    const { log } = await run([{ retryAfterMs: 200 }, 'answers'], { picker: { isAvailable: () => false } });
     expect(log[1]).toBe('one/c1 retry');
   });
 

@@ -1,6 +1,7 @@
 import { Button, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../../server/contract/answer-cache.ts';
+import { megabyte } from '../../../../server/contract/units.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
 import { SwitchableFields } from '../../../components/forms/SwitchableFields.tsx';
@@ -12,7 +13,6 @@ import type { PartProps } from './group-draft.ts';
 
 /** The defaults of the configuration. */
 const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
-const megabyte = 1_000_000;
 
 /** Whether equal requests are answered from memory, and the results so far. */
 export function CacheField({ group, draft, change, lock }: PartProps & { group: GroupView }) {

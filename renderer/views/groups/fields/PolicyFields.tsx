@@ -2,6 +2,7 @@ import { Button, Collapse, NativeSelect, NumberInput, SimpleGrid, Stack, Switch 
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Policy } from '../../../../server/contract/policy.ts';
+import { secondMs } from '../../../../server/contract/units.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
 import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
@@ -9,8 +10,6 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import classes from '../Groups.module.css';
 import type { PartProps } from './group-draft.ts';
 import { changesOf, phases, strategyOrder, usualPolicy } from './policy-draft.ts';
-
-const secondMs = 1_000;
 
 /** Which provider is called first, how often, and what happens if it fails. */
 export function PolicyFields({ draft, change, lock }: PartProps) {

@@ -32,14 +32,14 @@ export function KeyDialog({ content, onChange }: KeyDialogProps) {
   const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle, faults: faults.title };
   const title = content?.act === 'show' ? content.secret.title : titles[content?.act ?? 'create'];
   // A secret that was kept can be shown again.
-  const isOnlyChance = content?.act === 'show' && !content.secret.isKept;
+  const isShownOnce = content?.act === 'show' && !content.secret.isKept;
   const isForm = content?.act === 'create' || content?.act === 'edit';
   return (
     <ModalFrame
       opened={content !== null}
       onClose={close}
       title={title}
-      ignoresClickOutside={isOnlyChance}
+      ignoresClickOutside={isShownOnce}
       isWide={isForm}
     >
       {content && (

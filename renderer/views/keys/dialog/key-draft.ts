@@ -1,5 +1,6 @@
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import type { Limits } from '../../../../server/contract/config.ts';
+import { dayMs } from '../../../../server/contract/units.ts';
 import { type CassetteDraft, cassetteDraftOf } from '../../../components/access/cassette-draft.ts';
 
 /** Settings of a key as edited. */
@@ -29,8 +30,6 @@ export function draftOf(view: KeyView): KeyDraft {
     cassette: cassetteDraftOf(view.cassette, 'group'),
   };
 }
-
-const dayMs = 86_400_000;
 
 /** Parses the value of a menu. */
 export function readExpiry(value: string): KeyDraft['expiry'] {

@@ -8,7 +8,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import classes from '../Models.module.css';
-import { hasCompany, type TargetDraft } from './alias-draft.ts';
+import { sharesRankWithOthers, type TargetDraft } from './alias-draft.ts';
 
 interface AliasTargetsProps {
   targets: readonly TargetDraft[];
@@ -34,7 +34,7 @@ export function AliasTargets({ targets, onChange }: AliasTargetsProps) {
         key={target.id}
         target={target}
         place={index + 1}
-        weighs={hasCompany(targets, index)}
+        weighs={sharesRankWithOthers(targets, index)}
         onChange={(changes) => change(target.id, changes)}
         onRemove={targets.length > 1 ? () => onChange(targets.filter(({ id }) => id !== target.id)) : null}
       />

@@ -37,6 +37,6 @@ export function targetsOf(drafts: readonly TargetDraft[]): AliasView['targets'] 
 }
 
 /** Whether another target has the same rank, so that the weight matters. */
-export function hasCompany(drafts: readonly TargetDraft[], index: number): boolean {
+export function sharesRankWithOthers(drafts: readonly TargetDraft[], index: number): boolean {
   return (index > 0 && drafts[index]?.sharesRank === true) || drafts[index + 1]?.sharesRank === true;
 }

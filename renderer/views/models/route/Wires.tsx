@@ -7,13 +7,13 @@ import classes from '../Models.module.css';
 /** The clients that are served without translation, and what the others lose in translation. */
 export function Wires({ ways }: { ways: readonly WireWay[] }) {
   const { models: names } = useMessages();
-  const asTheyAre = ways.filter(({ client, upstream }) => client === upstream);
+  const untranslated = ways.filter(({ client, upstream }) => client === upstream);
   const translated = ways.filter(({ client, upstream }) => client !== upstream);
   return (
     <>
-      {asTheyAre.length > 0 && (
+      {untranslated.length > 0 && (
         <span className={classes.reason}>
-          {names.asTheyAre(asTheyAre.map(({ client }) => wireLabels[client]).join(', '))}
+          {names.asTheyAre(untranslated.map(({ client }) => wireLabels[client]).join(', '))}
         </span>
       )}
       {translated.map((way) => (

@@ -1,5 +1,5 @@
 import { Button, Loader } from '@mantine/core';
-import { say } from '../../../../server/contract/coded.ts';
+import { formatMessage } from '../../../../server/contract/coded.ts';
 import type { ProbeReport } from '../../../../server/contract/probe.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -96,7 +96,7 @@ function Diagnosis({ report }: { report: ProbeReport }) {
           {providers.test.said} <q>{report.said}</q>
         </p>
       )}
-      {failed.remedy && <p className={classes.soft}>{say(probe.remedies, failed.remedy)}</p>}
+      {failed.remedy && <p className={classes.soft}>{formatMessage(probe.remedies, failed.remedy)}</p>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
-import { say } from '../../../../server/contract/coded.ts';
+import { formatMessage } from '../../../../server/contract/coded.ts';
 import type { ProbeReport, ProbeStep } from '../../../../server/contract/probe.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCredentialName } from '../../../state/providers/use-credential-name.ts';
@@ -31,7 +31,9 @@ function Step({ step, provider }: { step: ProbeStep; provider: string }) {
     <li className={classes.step}>
       <Mark size={16} className={meanings[step.status]} role="img" aria-label={names.statuses[step.status]} />
       <span className={classes.stepName}>{names.steps[step.name]}</span>
-      <span className={step.status === 'skipped' ? classes.soft : undefined}>{say(probe.findings, namedFinding)}</span>
+      <span className={step.status === 'skipped' ? classes.soft : undefined}>
+        {formatMessage(probe.findings, namedFinding)}
+      </span>
     </li>
   );
 }

@@ -5,7 +5,7 @@ import { mediumOf } from '../../../state/captured/read-part.ts';
 import { type AssembledStream, assembleChunkList, assembleStream } from '../stream/assemble-stream.ts';
 import { isEventStream, readStreamEvents } from '../stream/stream-events.ts';
 import { looksLikeJson } from './format-json.ts';
-import { parseJson } from './parse-json.ts';
+import { parseTruncatedJson } from './parse-truncated-json.ts';
 
 export type BodyContent =
   | { kind: 'json'; text: string }
@@ -37,7 +37,7 @@ export function contentOf({ headers, body }: Message): BodyContent | null {
 /** The whole answer or request as a JSON value; null if it is not JSON. */
 export function jsonValueOf(content: BodyContent | null): unknown {
   if (content?.kind === 'stream') return content.assembled?.answer ?? null;
-  return content?.kind === 'json' ? assembleChunkList(parseJson(content.text)?.value ?? null) : null;
+  return content?.kind === 'json' ? assembleChunkList(parseTruncatedJson(content.text)?.value ?? null) : null;
 }
 
 function headerOf(headers: Message['headers'], name: string): string | null {

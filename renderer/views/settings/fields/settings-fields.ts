@@ -2,13 +2,12 @@
  * The engine's settings as form fields: how each is read as text and written back. Data only. The engine validates the
  * values; only number fields have limits here, because their text must be a number before it can be sent.
  */
+
 import type { Settings } from '../../../../server/contract/settings.ts';
+import { kibibyte, mebibyte, secondMs } from '../../../../server/contract/units.ts';
 import { observabilityFields } from './observability-fields.ts';
 import type { LinesField, SettingsField } from './settings-field.ts';
 
-const mebibyte = 1024 * 1024;
-const kibibyte = 1024;
-const secondMs = 1_000;
 const largest = 1_000_000_000;
 
 const addressFields: readonly SettingsField[] = [

@@ -1,6 +1,8 @@
 /** What lower retention settings would delete for good; queried before they are saved. */
+
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
+import { dayMs } from '../../../../server/contract/units.ts';
 import type { ControlApi } from '../../../state/api/api.ts';
 
 export interface LostRecords {
@@ -11,8 +13,6 @@ export interface LostRecords {
   /** Captures from before that time. It is only known that there were requests, not whether any were captured. */
   capturesBeforeMs: number | null;
 }
-
-const dayMs = 86_400_000;
 
 /** Null if nothing would be deleted. */
 export async function lostRecordsOf(

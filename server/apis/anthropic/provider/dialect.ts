@@ -22,7 +22,7 @@ const modelPages: ModelPages = {
  * If the client sends no `anthropic-version`, Sluice adds 2023-06-01, the version of its translations. The client's
  * `anthropic-beta` is forwarded unchanged.
  */
-export const anthropic: Dialect = {
+export const anthropicDialect: Dialect = {
   id: 'anthropic',
   putsModelInPath: false,
   address: ({ basePath }, path, query) => (basePath.endsWith('/v1') ? basePath : `${basePath}/v1`) + path + query,

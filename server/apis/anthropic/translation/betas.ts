@@ -1,5 +1,5 @@
 /** Betas of Anthropic's API, requested in `anthropic-beta`, that a translation does not pass on. */
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Loss } from '../../neutral/losses.ts';
 
 /**
@@ -62,7 +62,7 @@ const idle = [
 ];
 
 /** Two formats: `claude-code-20250219`, `oauth-2025-04-20`. */
-const date = pattern(/-\d{4}-?\d{2}-?\d{2}$/);
+const date = boundedPattern(/-\d{4}-?\d{2}-?\d{2}$/);
 
 /**
  * The betas in a client's header that may change the answer but have no meaning in another API. Includes unknown ones.

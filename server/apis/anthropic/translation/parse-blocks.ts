@@ -1,9 +1,9 @@
 /** Parses content blocks of Anthropic's API into parts of a turn. */
 import { isObject } from '../../../contract/is-object.ts';
+import type { MediaSource, Part, ResultPart } from '../../neutral/conversation.ts';
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
-import type { MediaSource, Part, ResultPart } from '../../neutral/neutral.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 
 /** A string becomes one text part. Empty if the field is absent. */

@@ -4,8 +4,6 @@
  */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { Fields } from '../../neutral/fields.ts';
-import { invalid, type Losses } from '../../neutral/losses.ts';
 import type {
   AnswerFormat,
   Conversation,
@@ -14,7 +12,9 @@ import type {
   Tool,
   ToolChoice,
   Turn,
-} from '../../neutral/neutral.ts';
+} from '../../neutral/conversation.ts';
+import { Fields } from '../../neutral/fields.ts';
+import { invalid, type Losses } from '../../neutral/losses.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { sessionOf } from '../session.ts';
 import { messagesClient } from './client.ts';

@@ -7,8 +7,8 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText } from '../../neutral/answers/growing-text.ts';
 import { noUsage, promptTokens } from '../../neutral/answers/token-usage.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import { urlOfSource } from '../../neutral/media.ts';
-import type { Seal } from '../../neutral/neutral.ts';
 import type {
   AnswerError,
   AnswerEvent,
@@ -139,7 +139,7 @@ export class MessagesEventRenderer implements EventRenderer {
     this.#out += this.#deltaOf(member, escapeText(value));
   }
 
-  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+  renderDelta({ type }: DeltaEvent, escaped: string): string | null {
     const { member, block } = deltas[type];
     return this.#open === block ? this.#deltaOf(member, escaped) : null;
   }

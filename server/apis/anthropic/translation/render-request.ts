@@ -1,9 +1,9 @@
 /** Renders a request of `POST /v1/messages`, version 2023-06-01. */
 
 import { type ClaudeFacts, claudeFacts } from '../../../models/model-facts.ts';
+import type { Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { Conversation, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { dropHints } from '../../neutral/requests/drop-hints.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
@@ -68,7 +68,7 @@ function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: Clau
   const isStrict = strict === true && structuredOutput && schema !== undefined;
   if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
   return {
-    name: rendering.names.outward(tool),
+    name: rendering.names.encode(tool),
     description,
     input_schema: isStrict ? strictSchema(schema, tool.at, rendering.losses) : objectSchema(schema),
     strict: isStrict ? true : undefined,
@@ -132,7 +132,7 @@ function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: bo
 
 /** An instruction for models that do not accept a forced choice; null if none is needed. */
 function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): string | null {
-  if (choice?.mode === 'named') return `Answer by calling the tool ${names.outward(choice)}.`;
+  if (choice?.mode === 'named') return `Answer by calling the tool ${names.encode(choice)}.`;
   const isRequired = choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
   return isRequired ? 'Answer by calling one of the tools.' : null;
 }
@@ -140,7 +140,7 @@ function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): str
 function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, single: Json): Json | undefined {
   if (choice === undefined) return 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined;
   if (choice.mode === 'none') return { type: 'none' };
-  if (choice.mode === 'named') return { type: 'tool', name: names.outward(choice), ...single };
+  if (choice.mode === 'named') return { type: 'tool', name: names.encode(choice), ...single };
   const isRequired = choice.mode === 'required' || (choice.mode === 'subset' && choice.isRequired);
   return { type: isRequired ? 'any' : 'auto', ...single };
 }

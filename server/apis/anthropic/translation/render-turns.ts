@@ -7,9 +7,9 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { ClaudeFacts } from '../../../models/model-facts.ts';
 import { append } from '../../neutral/append.ts';
-import { parseJson, RawJson } from '../../neutral/json-text.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
+import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
-import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/neutral.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;
@@ -115,14 +115,14 @@ function renderThinking(rendering: Rendering, { text, seal, at }: ThinkingPart):
 
 function renderCall({ names, losses }: Rendering, call: CallPart): Json {
   if (call.seal) losses.dropped(call.at, 'foreign-reasoning');
-  return { type: 'tool_use', id: call.id, name: names.outward(call), input: inputOf(call) };
+  return { type: 'tool_use', id: call.id, name: names.encode(call), input: inputOf(call) };
 }
 
 /** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
 function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
   if (kind === 'custom') return { input: callArguments };
   if (callArguments.trim() === '') return {};
-  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
+  return isObject(parseLosslessJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }
 
 function renderResult(rendering: Rendering, { callId, parts, isError }: ResultPart): Json {

@@ -4,11 +4,11 @@
  * calls. Adaptive thinking stays on, because it requires none.
  */
 import { isObject } from '../../../contract/is-object.ts';
-import { parseJson, writeJson } from '../../neutral/json-text.ts';
+import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 
 /** Null if there is no reasoning to remove, so that a retry would not help. */
 export function withoutThinking(body: Buffer): Buffer | null {
-  const request = parseJson(body.toString());
+  const request = parseLosslessJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.messages)) return null;
   let isLeftOut = false;
   const messages = request.messages.map((message: unknown) => {

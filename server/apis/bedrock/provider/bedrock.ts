@@ -7,7 +7,7 @@ import { awsSigning, readAwsKeys } from './signing.ts';
  * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. A credential
  * is either a Bedrock API key or an AWS access key, which signs each request. Source: Amazon Bedrock API reference.
  */
-export const bedrock: Dialect = {
+export const bedrockDialect: Dialect = {
   id: 'bedrock',
   // The envelope puts it in, percent-encoded, because the ARN of an inference profile contains slashes.
   putsModelInPath: false,

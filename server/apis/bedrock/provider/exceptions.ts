@@ -2,7 +2,7 @@
  * Bedrock's exceptions, and the corresponding error types of Anthropic. Source: Amazon Bedrock API reference,
  * "InvokeModelWithResponseStream", Errors.
  */
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 
 const types: Record<string, string> = {
   validationexception: 'invalid_request_error',
@@ -25,7 +25,7 @@ const types: Record<string, string> = {
  * Bedrock reports an unknown model as invalid input: "The provided model identifier is invalid.", "Invocation of model ID … with
  * on-demand throughput isn’t supported."
  */
-const unknownModel = pattern(
+const unknownModel = boundedPattern(
   /^(?:The provided model identifier is invalid|Invocation of model ID \S{1,200} with on-demand)/,
 );
 

@@ -1,8 +1,8 @@
 /** Parses a whole answer of Bedrock's Converse API. */
 import { isObject } from '../../../contract/is-object.ts';
 import { usageOf } from '../../neutral/answers/token-usage.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { Seal } from '../../neutral/neutral.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { converseReports } from '../usage.ts';
 import { parseStop } from './stops.ts';

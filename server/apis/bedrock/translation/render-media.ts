@@ -3,9 +3,9 @@
  * fetch URLs.
  */
 import { entryOf } from '../../core/table-entry.ts';
+import type { MediaPart } from '../../neutral/conversation.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf } from '../../neutral/media.ts';
-import type { MediaPart } from '../../neutral/neutral.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;

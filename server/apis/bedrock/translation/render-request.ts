@@ -1,7 +1,7 @@
 /** Renders a request of Bedrock's Converse API. The model and whether to stream are in the URL. */
 
+import type { Conversation } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { Conversation } from '../../neutral/neutral.ts';
 import { dropHints } from '../../neutral/requests/drop-hints.ts';
 import { effortOf, isOff, nearestEffort } from '../../neutral/requests/reasoning-effort.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';

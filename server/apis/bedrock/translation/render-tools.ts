@@ -2,8 +2,9 @@
  * Renders the tools of a request for Bedrock's Converse API, which of them the model must call, and the format of its
  * answer.
  */
+
+import type { JsonSchema, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { JsonSchema, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 import { objectSchema, strictSchema } from '../../neutral/requests/schemas.ts';
@@ -59,7 +60,7 @@ function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Jso
     : schemaFor(rendering, schema, tool.at, facts);
   return {
     toolSpec: {
-      name: rendering.names.outward(tool),
+      name: rendering.names.encode(tool),
       description: description === '' ? undefined : description,
       inputSchema: { json },
       strict: isStrict ? true : undefined,
@@ -98,7 +99,7 @@ function withChoice(
   const isNamed = choice?.mode === 'named';
   const isForced = isNamed || choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
   if (!isForced) return { config: { tools }, prompts: [] };
-  const name = isNamed ? rendering.names.outward(choice) : undefined;
+  const name = isNamed ? rendering.names.encode(choice) : undefined;
   if (forcedTool === 'none') {
     rendering.emulate('toolChoice', 'in-prompt');
     const prompt = name === undefined ? 'Answer by calling one of the tools.' : `Answer by calling the tool ${name}.`;
@@ -107,7 +108,7 @@ function withChoice(
   if (name === undefined) return { config: { tools, toolChoice: { any: {} } }, prompts: [] };
   if (forcedTool === 'named') return { config: { tools, toolChoice: { tool: { name } } }, prompts: [] };
   rendering.emulate('toolChoice', 'no-equal');
-  const only = tools.filter((_, index) => offered[index] && rendering.names.outward(offered[index]) === name);
+  const only = tools.filter((_, index) => offered[index] && rendering.names.encode(offered[index]) === name);
   return { config: { tools: only, toolChoice: { any: {} } }, prompts: [] };
 }
 

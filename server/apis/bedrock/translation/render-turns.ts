@@ -4,8 +4,8 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { append } from '../../neutral/append.ts';
-import { parseJson, RawJson } from '../../neutral/json-text.ts';
-import type { CallPart, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../../neutral/neutral.ts';
+import type { CallPart, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
+import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 import type { ConverseFacts } from './model-facts.ts';
 import { DocumentNames, renderMedia } from './render-media.ts';
@@ -134,7 +134,7 @@ class TurnWriter {
   #call(call: CallPart): Json {
     const { names, losses } = this.#rendering;
     if (call.seal) losses.dropped(call.at, 'foreign-reasoning');
-    const name = names.outward(call);
+    const name = names.encode(call);
     if (!this.#rules.callsAsText) return { toolUse: { toolUseId: call.id, name, input: inputOf(call) } };
     losses.emulated(call.at, 'as-text');
     return { text: `Called the tool ${name} with:\n${call.arguments.trim() || '{}'}` };
@@ -161,5 +161,5 @@ class TurnWriter {
 function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
   if (kind === 'custom') return { input: callArguments };
   if (callArguments.trim() === '') return {};
-  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
+  return isObject(parseLosslessJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }

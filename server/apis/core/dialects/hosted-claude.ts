@@ -1,7 +1,7 @@
 /** The parts of Anthropic's API that other clouds accept for Claude. */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Unavailable } from './dialect.ts';
 
 /** Anthropic's route for counting tokens. */
@@ -43,7 +43,7 @@ interface SortedBetas {
 const toolUseBeta = 'advanced-tool-use-2025-11-20';
 const toolSearchBeta = 'tool-search-tool-2025-10-19';
 /** Models since 4.5; a cloud may refuse the beta for others. */
-const searchesTools = pattern(/claude-[a-z]+-(?:4-[5-9]|[5-9])(?:\D|$)/);
+const searchesTools = boundedPattern(/claude-[a-z]+-(?:4-[5-9]|[5-9])(?:\D|$)/);
 
 /**
  * Sorts the betas in a client's `anthropic-beta`. Clouds refuse requests with unknown betas (QuantumNous/new-api#2975).
@@ -69,7 +69,7 @@ function isFieldAccepted(field: string, accepted: readonly string[]): boolean {
   );
 }
 
-const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
+const foreignHeader = boundedPattern(/^(?:anthropic-|x-claude-|x-app$)/);
 
 /** The client's headers except those that only Anthropic knows. */
 export function plainHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {

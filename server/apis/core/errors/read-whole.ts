@@ -5,7 +5,7 @@
  */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
 import type { HeaderFields } from '../headers.ts';
@@ -31,14 +31,14 @@ const maxErrorBytes = 1024 * 1024;
 /** Longer answers without a stated length are not scanned. */
 const maxUnframedBytes = 2 * 1024 * 1024;
 
-export function saysJson(headers: HeaderFields): boolean {
+export function hasJsonContentType(headers: HeaderFields): boolean {
   const type = headers['content-type'];
   return typeof type === 'string' && jsonType.test(type);
 }
 
 export function formatOf({ wire, headers, isTextAsked }: ResponseKind): ResponseFormat {
   const isMedia = wire.whole.kind === 'media';
-  if ((!isTextAsked && !isMedia) || saysJson(headers)) return 'json';
+  if ((!isTextAsked && !isMedia) || hasJsonContentType(headers)) return 'json';
   return isTextAsked ? 'text' : 'media';
 }
 
@@ -46,7 +46,7 @@ export function formatOf({ wire, headers, isTextAsked }: ResponseKind): Response
  * An HTML page of a portal or proxy, or text in place of audio. Requested text is judged by its beginning instead, since
  * whisper.cpp labels all text as HTML.
  */
-export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
+export function isUnexpectedText({ wire, headers, isTextAsked }: ResponseKind): boolean {
   const type = headers['content-type'];
   if (isTextAsked || typeof type !== 'string') return false;
   return (wire.whole.kind === 'media' ? anyText : htmlType).test(type);
@@ -91,7 +91,7 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
  * Whether the first megabyte of unfinished JSON may be the beginning of an answer: it contains one of the wire's marks,
  * and its document has not ended.
  */
-export function mayGoOn(beginning: Buffer, wire: Wire): boolean {
+export function isPlausibleBeginning(beginning: Buffer, wire: Wire): boolean {
   if (!wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
   const searched = beginning.subarray(0, 16 * beginningBytes);
   const peek = peekJson(searched, noNames);
@@ -106,11 +106,11 @@ const meaningless: Verdict = { kind: 'damaged', what: 'sent an answer that says 
 const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no valid JSON' };
 const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 
-const pageBeginning = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i);
-const errorOnTop = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/);
-const jsonType = pattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
-const anyText = pattern(/^text\/(?!event-stream\b)/i);
-const htmlType = pattern(/^text\/html\b/i);
+const pageBeginning = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i);
+const errorOnTop = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/);
+const jsonType = boundedPattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
+const anyText = boundedPattern(/^text\/(?!event-stream\b)/i);
+const htmlType = boundedPattern(/^text\/html\b/i);
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;

@@ -1,5 +1,5 @@
 /** Segments of a path, which are split before `%2F` is decoded. */
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 
 /** Keeps a stray `%`. */
 export function decodeSegment(segment: string): string {
@@ -21,10 +21,10 @@ export function isDecodable(path: string): boolean {
 }
 
 /** Control, format and unassigned characters, lone surrogates, blanks, and all that separates parts of a URL. */
-const separating = pattern(/[\p{C}\p{Z}/\\?#%;]/u);
+const separating = boundedPattern(/[\p{C}\p{Z}/\\?#%;]/u);
 /** A word of an API, such as `files` or `cancel`, rather than an id. */
-const word = pattern(/^[A-Za-z_-]+$/);
-const visible = pattern(/^[!-~]*$/);
+const word = boundedPattern(/^[A-Za-z_-]+$/);
+const visible = boundedPattern(/^[!-~]*$/);
 /** The longest id in a path that is passed on; within what a pattern reads. */
 const maxIdLength = 1_000;
 
@@ -33,7 +33,7 @@ const maxIdLength = 1_000;
  * before it resolves dots; Tomcat cuts a segment at `;`; others trim blanks or normalise Unicode. There, a name that is
  * unknown to Sluice would become the id of another group's object, or the name of an action.
  */
-export function isReadAlike(segment: string): boolean {
+export function isUnambiguousSegment(segment: string): boolean {
   const name = decoded(segment);
   if (name === null || segment.length > maxIdLength || !visible.test(segment)) return false;
   if (name !== segment && word.test(name)) return false;

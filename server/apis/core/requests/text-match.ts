@@ -1,7 +1,7 @@
 /** Compares a text that arrives in pieces with the beginning that a client already has; each character once. Pure. */
 export class TextMatch {
   readonly #expected: string;
-  readonly #goesOnAnyway: boolean;
+  readonly #allowsSuffix: boolean;
   /** How many characters have matched. */
   #matched = 0;
   /** The text goes beyond the expected one, or ended equal to it. */
@@ -9,10 +9,10 @@ export class TextMatch {
   /** The text contradicts the expected one. */
   isDifferent = false;
 
-  /** `goesOnAnyway`: a text that differs is the requested continuation. */
-  constructor(expected: string, goesOnAnyway: boolean) {
+  /** `allowsSuffix`: a text that differs is the requested continuation. */
+  constructor(expected: string, allowsSuffix: boolean) {
     this.#expected = expected;
-    this.#goesOnAnyway = goesOnAnyway;
+    this.#allowsSuffix = allowsSuffix;
   }
 
   /** The part of the next piece that the client lacks; null while it lacks nothing. `isLast`: no more text follows. */
@@ -31,7 +31,7 @@ export class TextMatch {
       return null;
     }
     // Some models repeat the given beginning before they continue it; most do not.
-    this.isBeyond = this.#goesOnAnyway;
+    this.isBeyond = this.#allowsSuffix;
     this.isDifferent = !this.isBeyond;
     return this.isBeyond ? this.#expected.slice(0, this.#matched) + text : null;
   }

@@ -1,18 +1,18 @@
 /** Framing of a stream that is one JSON array. An event is an element and the bytes before it. */
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { EventFilter, EventGate, Framing, GateOptions } from '../framing.ts';
 import type { StreamEvent } from '../sse-event.ts';
 
-const jsonType = pattern(/^application\/json\b/i);
-const opening = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}\[/);
+const jsonType = boundedPattern(/^application\/json\b/i);
+const opening = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}\[/);
 
 export const jsonArrayFraming: Framing = {
   contentType: 'application/json; charset=UTF-8',
   isStream: (contentType) => jsonType.test(contentType),
   openGate: (write, options) => new JsonArrayGate(write, options),
   readEvent,
-  readBeginning: () => ({ name: '', data: '', value: undefined }),
-  saysNothing: (event) => event.every(isBlank),
+  readPartialEvent: () => ({ name: '', data: '', value: undefined }),
+  isKeepAlive: (event) => event.every(isBlank),
   mayBeContent: () => true,
   kindOfRest: (rest) => (rest.every((byte) => isBlank(byte) || byte === closeBracket) ? 'nothing' : 'piece'),
   beginsLikeAnEvent: (bytes) => opening.test(bytes.toString('latin1', 0, 64)),

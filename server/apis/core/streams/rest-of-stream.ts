@@ -1,6 +1,6 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { RestKind } from '../framing.ts';
-import { type StreamEvent, saysNothing } from '../sse-event.ts';
+import { isKeepAlive, type StreamEvent } from '../sse-event.ts';
 
 /**
  * Classifies the data after a stream's last blank line. If an upstream omits the final blank line, SDKs treat the rest as
@@ -8,5 +8,5 @@ import { type StreamEvent, saysNothing } from '../sse-event.ts';
  */
 export function kindOfRest(rest: Buffer, event: StreamEvent | null): RestKind {
   if (event?.data === '[DONE]' || isObject(event?.value)) return 'event';
-  return saysNothing(rest) ? 'nothing' : 'piece';
+  return isKeepAlive(rest) ? 'nothing' : 'piece';
 }

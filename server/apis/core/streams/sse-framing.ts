@@ -1,16 +1,16 @@
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Framing } from '../framing.ts';
 import type { Route } from '../route.ts';
-import { readBeginning, readEvent, saysNothing } from '../sse-event.ts';
+import { isKeepAlive, readEvent, readPartialEvent } from '../sse-event.ts';
 import { kindOfRest } from './rest-of-stream.ts';
 import { SseGate } from './sse-gate.ts';
 
-const eventStreamType = pattern(/^text\/event-stream\b/i);
+const eventStreamType = boundedPattern(/^text\/event-stream\b/i);
 /** `data: ping` and an empty `data:` say nothing; JSON that cannot be parsed has lost something. */
-const damagedJson = pattern(/^data: ?\s*[{["]/m);
+const damagedJson = boundedPattern(/^data: ?\s*[{["]/m);
 /** Other fields may come before the data. */
 const headBytes = 4 * 1024;
-const fieldOrComment = pattern(/^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/);
+const fieldOrComment = boundedPattern(/^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/);
 
 /** Server-sent events. */
 export const sseFraming: Framing = {
@@ -19,8 +19,8 @@ export const sseFraming: Framing = {
   openGate: (write, options) => new SseGate(write, options),
   readEvent: (event) => readEvent(event.toString('utf8')),
   mayBeContent: (event) => damagedJson.test(event.toString('latin1', 0, headBytes)),
-  readBeginning,
-  saysNothing,
+  readPartialEvent,
+  isKeepAlive,
   kindOfRest,
   /** Events begin with a field or a comment. */
   beginsLikeAnEvent: (bytes) => fieldOrComment.test(bytes.toString('latin1', 0, 64)),

@@ -52,10 +52,10 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
     read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage {
       const found = reported(answer);
       if (!found) return { usage: null, certainty: 'none', status: null };
-      const { usage, isMended } = plausibleUsage(found, hints.most ?? unbounded);
+      const { usage, isCorrected } = plausibleUsage(found, hints.most ?? unbounded);
       // The rest is estimated: a stream may have told its input where it was not kept.
       const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
-      return { usage, certainty: isMended || !isWhole ? 'estimated' : 'reported', status: null };
+      return { usage, certainty: isCorrected || !isWhole ? 'estimated' : 'reported', status: null };
     },
     text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
   };

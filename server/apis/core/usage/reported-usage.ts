@@ -6,8 +6,8 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
-import { type Member, membersOfBeginning, membersOfEnd } from '../../json/find-members.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import { type Member, membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
 import type { KeptAnswer } from '../wire.ts';
 
 type Fields = Record<string, unknown>;
@@ -107,9 +107,9 @@ function numbersIn(bytes: Buffer, members: readonly Member[], level: number): nu
 }
 
 const maxNumberLength = 20;
-const number = pattern(/^\d{1,18}/);
+const number = boundedPattern(/^\d{1,18}/);
 
-const eventStreamType = pattern(/event-stream/i);
+const eventStreamType = boundedPattern(/event-stream/i);
 
 export function isEventStream({ contentType }: KeptAnswer): boolean {
   return eventStreamType.test(contentType);

@@ -16,7 +16,7 @@ const modelPages: ModelPages = {
  * Google's Gemini API (AI Studio). Base URLs may end with `/v1beta` or omit it, as Google's SDKs do. The path contains
  * the model and may end with `?alt=sse`; the client's query is appended.
  */
-export const gemini: Dialect = {
+export const geminiDialect: Dialect = {
   id: 'gemini',
   // `address` inserts it itself, because it must be percent-encoded and the name of a tuned model contains a slash.
   putsModelInPath: false,

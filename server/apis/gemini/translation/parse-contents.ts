@@ -1,10 +1,10 @@
 /** Parses the contents of a Gemini request into turns. */
 
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
 import { kindOfMediaType } from '../../neutral/media.ts';
-import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/neutral.ts';
 import { unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 import { placeholderSignature } from './placeholder-signature.ts';
 
@@ -177,11 +177,11 @@ function parseMedia(part: Fields): MediaPart | undefined {
   }
   if (!file) return undefined;
   const url = file.requiredText('fileUri');
-  const isGoogles = url.startsWith('gs://') || url.startsWith(filesApi);
+  const isGoogleUrl = url.startsWith('gs://') || url.startsWith(filesApi);
   return {
     type: 'media',
     kind,
-    source: isGoogles ? { type: 'file', id: url, mediaType } : { type: 'url', url, mediaType },
+    source: isGoogleUrl ? { type: 'file', id: url, mediaType } : { type: 'url', url, mediaType },
     name,
     at,
   };

@@ -5,7 +5,7 @@ import { errorIn } from '../../core/upstream-error.ts';
 import { answerPartEvents } from '../../neutral/answers/answer-events.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import { parseJson } from '../../neutral/json-text.ts';
+import { parseLosslessJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
 import { neutralError } from '../../neutral/neutral-error.ts';
 import { geminiReports } from '../usage.ts';
@@ -30,7 +30,7 @@ export class GenerateEventParser implements EventParser {
 
   push({ value: parsed, data }: StreamEvent): AnswerEvent[] {
     // The arguments of a call are a part of the event, and keep the digits of their integers.
-    const value = data.includes('"functionCall"') ? parseJson(data) : parsed;
+    const value = data.includes('"functionCall"') ? parseLosslessJson(data) : parsed;
     const chunk = Array.isArray(value) ? value[0] : value;
     if (!isObject(chunk)) return [];
     if (chunk.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];

@@ -1,8 +1,15 @@
 /** Parses a request of `:generateContent`. Source: Google, "Gemini API reference", v1beta. */
 
+import type {
+  AnswerFormat,
+  Conversation,
+  Part,
+  ReasoningRequest,
+  Tool,
+  ToolChoice,
+} from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import type { AnswerFormat, Conversation, Part, ReasoningRequest, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { inCamelCase } from './camel-case.ts';
 import { generateClient } from './client.ts';

@@ -1,7 +1,7 @@
 /** Renders a whole answer of Gemini's API. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
 import { RawJson } from '../../neutral/json-text.ts';
-import type { CallPart, MediaPart, Seal } from '../../neutral/neutral.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
 import { wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';

@@ -6,10 +6,10 @@ import { isObject } from '../../../contract/is-object.ts';
 import type { GeminiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import { append } from '../../neutral/append.ts';
-import { parseJson, RawJson } from '../../neutral/json-text.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
+import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument } from '../../neutral/media.ts';
-import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/neutral.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 import { placeholderSignature } from './placeholder-signature.ts';
 
@@ -96,7 +96,7 @@ class ContentWriter {
 
   /** On models that require signatures, the first call of a turn must have one. */
   #call(call: CallPart, { signature, isFirstCall }: { signature: string | undefined; isFirstCall: boolean }): Json {
-    const name = this.#rendering.names.outward(call);
+    const name = this.#rendering.names.encode(call);
     this.#names.set(call.id, name);
     const own = this.#rendering.opens(call.seal) ? call.seal.data : undefined;
     if (call.seal && own === undefined) this.#rendering.losses.dropped(call.at, 'foreign-reasoning');
@@ -137,7 +137,7 @@ function isSealable(part: Part): part is ThinkingPart | CallPart {
 function argsOf({ kind, arguments: callArguments }: CallPart): unknown {
   if (kind === 'custom') return { input: callArguments };
   if (callArguments.trim() === '') return {};
-  return isObject(parseJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
+  return isObject(parseLosslessJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
 }
 
 /** Gemini's API has no field for a file's name, so the name is written as text before the file. */

@@ -3,8 +3,8 @@
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { Seal } from '../../neutral/neutral.ts';
 import type {
   AnswerError,
   AnswerEvent,
@@ -85,7 +85,7 @@ export class GenerateEventRenderer implements EventRenderer {
   readonly ping = ': ping\n\n';
 
   /** Nearly all events are of these kinds, so only their text is serialised. */
-  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+  renderDelta({ type }: DeltaEvent, escaped: string): string | null {
     if (type === 'arguments') {
       this.#arguments.addEscaped(escaped);
       return '';

@@ -2,8 +2,8 @@
 
 import { type GeminiFacts, geminiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
+import type { Conversation, Tool } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { Conversation, Tool } from '../../neutral/neutral.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { budgetOf, effortOf, isOff } from '../../neutral/requests/reasoning-effort.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
@@ -49,7 +49,7 @@ function renderTool(rendering: Rendering, tool: Tool): Json {
   const { description, schema } = rendering.asFunction(tool);
   rendering.dropStrict(tool, 'no-equal');
   const isEmpty = schema === undefined || Object.keys(schema).length === 0;
-  return { name: rendering.names.outward(tool), description, parametersJsonSchema: isEmpty ? undefined : schema };
+  return { name: rendering.names.encode(tool), description, parametersJsonSchema: isEmpty ? undefined : schema };
 }
 
 function renderChoice({ conversation, names }: Rendering): Json | undefined {
@@ -57,9 +57,9 @@ function renderChoice({ conversation, names }: Rendering): Json | undefined {
   if (choice === undefined) return undefined;
   if (choice.mode === 'none') return { mode: 'NONE' };
   if (choice.mode === 'required') return { mode: 'ANY' };
-  if (choice.mode === 'named') return { mode: 'ANY', allowedFunctionNames: [names.outward(choice)] };
+  if (choice.mode === 'named') return { mode: 'ANY', allowedFunctionNames: [names.encode(choice)] };
   if (choice.mode !== 'subset' || !choice.isRequired) return { mode: 'AUTO' };
-  return { mode: 'ANY', allowedFunctionNames: choice.names.map((name) => names.outward({ name })) };
+  return { mode: 'ANY', allowedFunctionNames: choice.names.map((name) => names.encode({ name })) };
 }
 
 function renderConfig(rendering: Rendering, facts: GeminiFacts): Json | undefined {

@@ -4,13 +4,13 @@
  */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { ModelPages } from '../../core/dialects/dialect.ts';
 import { publishers } from './models.ts';
 
 const listOf = (publisher: string) => `/publishers/${publisher}/models?pageSize=200`;
-const publisherIn = pattern(/^\/publishers\/([a-z]+)\//);
-const projectIn = pattern(/\/projects\/([^/]+)/);
+const publisherIn = boundedPattern(/^\/publishers\/([a-z]+)\//);
+const projectIn = boundedPattern(/\/projects\/([^/]+)/);
 
 export const vertexModelPages: ModelPages = {
   first: listOf(publishers[0].id),
@@ -38,8 +38,8 @@ export const vertexModelPages: ModelPages = {
   },
 };
 
-const resourceName = pattern(/^publishers\/([a-z]+)\/models\/(.{1,200})$/);
-const dated = pattern(/^\d{8}$/);
+const resourceName = boundedPattern(/^publishers\/([a-z]+)\/models\/(.{1,200})$/);
+const dated = boundedPattern(/^\d{8}$/);
 
 /** `publishers/anthropic/models/claude-opus-4-5` with the version 20251101 is called `claude-opus-4-5@20251101`. */
 function nameOf({ name, versionId }: Record<string, unknown>): string[] {

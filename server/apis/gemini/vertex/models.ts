@@ -1,7 +1,7 @@
 /** The models of several makers on Vertex AI, each in the API of its maker. */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../../core/dialects/dialect.ts';
 import {
   claudeErrorType,
@@ -62,7 +62,7 @@ function pathOf(publisher: string, model: string): string {
  * Models called through `embedContent`; other embedding models use `:predict`. Source: googleapis/js-genai
  * (`tIsVertexEmbedContentModel`).
  */
-const embedder = pattern(/^gemini-embedding-(?!001)/);
+const embedder = boundedPattern(/^gemini-embedding-(?!001)/);
 
 function gemini(model: string): HostedModel {
   return {

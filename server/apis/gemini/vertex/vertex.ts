@@ -9,7 +9,7 @@ import { modelOnVertex } from './models.ts';
  * host is `aiplatform.googleapis.com`. A credential is the JSON file of a service account, `application-default`, or an
  * API key. Source: Google Cloud, "Vertex AI REST API".
  */
-export const vertex: Dialect = {
+export const vertexDialect: Dialect = {
   id: 'vertex',
   // The envelope puts it in, percent-encoded.
   putsModelInPath: false,

@@ -1,8 +1,8 @@
 /** Context for translating an answer, derived from its request. */
 import { isObject } from '../../../contract/is-object.ts';
-import { parseJson } from '../json-text.ts';
+import type { Conversation, Origin, Seal } from '../conversation.ts';
+import { parseLosslessJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
-import type { Conversation, Origin, Seal } from '../neutral.ts';
 import type { AnswerError, Stop } from '../neutral-answer.ts';
 import { CallIds } from '../requests/call-ids.ts';
 import type { ToolNames } from '../requests/tool-names.ts';
@@ -43,7 +43,7 @@ export function sealedBy(origin: Origin, seal: Seal): Seal {
 }
 
 export function isWholeObject(callArguments: string): boolean {
-  return isObject(parseJson(callArguments));
+  return isObject(parseLosslessJson(callArguments));
 }
 
 export function brokenArguments(name: string): AnswerError {

@@ -1,8 +1,8 @@
 /** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { ClientApi } from '../client-api.ts';
+import type { Conversation } from '../conversation.ts';
 import type { Loss, Losses } from '../losses.ts';
-import type { Conversation } from '../neutral.ts';
 import type { Answer, AnswerError, AnswerEvent, DeltaEvent } from '../neutral-answer.ts';
 import type { RenderedRequest, Target } from '../requests/rendering.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -24,7 +24,7 @@ export interface EventRenderer {
    * only of these. Null if it must be rendered by `push`.
    * @param latest the latest event rendered
    */
-  sayMore(latest: DeltaEvent, escaped: string): string | null;
+  renderDelta(latest: DeltaEvent, escaped: string): string | null;
   /** Keeps a silent stream alive. */
   readonly ping: string;
   /** The whole answer once it is complete, if the API's stream ends with it. */

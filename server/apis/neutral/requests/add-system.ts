@@ -1,6 +1,7 @@
 /** Adds the text of a system message: before the conversation, or as a turn at its position. */
+
+import type { Conversation, MediaPart, Part, TextPart } from '../conversation.ts';
 import type { Losses } from '../losses.ts';
-import type { Conversation, MediaPart, Part, TextPart } from '../neutral.ts';
 
 /** System messages of other APIs contain only text, so media become a user turn directly after it. */
 export function addSystem(

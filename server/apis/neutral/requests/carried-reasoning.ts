@@ -5,7 +5,7 @@
  *
  * The envelope is base64, as Google's clients expect of a `thoughtSignature`.
  */
-import type { Origin, Seal, SealKind } from '../neutral.ts';
+import type { Origin, Seal, SealKind } from '../conversation.ts';
 
 const mark = 'sl1';
 /** The constant beginning of each envelope: the base64 of `sl1` and a zero byte, as far as these determine it. */
@@ -54,14 +54,14 @@ export function unwrapSeals(text: string, bareKind: SealKind): Seal[] {
 }
 
 /** Whether `reader` can use the seal. A bare seal comes from a provider of the client's own API, so `reader` cannot. */
-export function opensFor(seal: Seal | undefined, reader: Origin): seal is Seal {
+export function isUsableBy(seal: Seal | undefined, reader: Origin): seal is Seal {
   const origin = seal?.origin;
   if (seal === undefined || origin === undefined) return false;
-  const isSameAccount = origin.account === reader.account || opensAnywhere(seal);
+  const isSameAccount = origin.account === reader.account || isUnbound(seal);
   return origin.provider === reader.provider && origin.model === reader.model && isSameAccount;
 }
 
 /** Whether the seal is bound to no account, because there is nothing to return but the text itself. */
-export function opensAnywhere({ kind }: Seal): boolean {
+export function isUnbound({ kind }: Seal): boolean {
   return kind === 'plain';
 }

@@ -4,11 +4,11 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { parseJson } from '../json-text.ts';
+import { parseLosslessJson } from '../json-text.ts';
 
 /** The text of a complete call. */
 export function customInput(callArguments: string): string {
-  const value = parseJson(callArguments);
+  const value = parseLosslessJson(callArguments);
   return isObject(value) && typeof value.input === 'string' ? value.input : callArguments;
 }
 
@@ -17,7 +17,7 @@ export function customInput(callArguments: string): string {
  * any JSON.
  */
 export function isCutInput(callArguments: string): boolean {
-  return callArguments.trimStart().startsWith('{') && !isObject(parseJson(callArguments));
+  return callArguments.trimStart().startsWith('{') && !isObject(parseLosslessJson(callArguments));
 }
 
 /** Maximum white space before the text; beyond it the arguments are passed on at their end. */

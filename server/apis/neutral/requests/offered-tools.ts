@@ -1,5 +1,5 @@
 /** The tools among which the model may choose. */
-import type { Conversation, Tool } from '../neutral.ts';
+import type { Conversation, Tool } from '../conversation.ts';
 
 /** All tools, unless the request allows only some of them by name. */
 export function offeredTools({ tools, toolChoice }: Pick<Conversation, 'tools' | 'toolChoice'>): readonly Tool[] {

@@ -1,7 +1,7 @@
 /** Converts between efforts and budgets of reasoning. */
 
 import { entryOf } from '../../core/table-entry.ts';
-import type { ReasoningRequest } from '../neutral.ts';
+import type { ReasoningRequest } from '../conversation.ts';
 
 /** Tokens for each effort, close to what the services themselves use. */
 const budgets: Record<string, number> = {

@@ -3,8 +3,8 @@
  * read it, so the conversation should be sent there again.
  */
 
-import type { Origin, Seal } from '../neutral.ts';
-import { envelopeBeginnings, opensAnywhere, unwrapSeals } from './carried-reasoning.ts';
+import type { Origin, Seal } from '../conversation.ts';
+import { envelopeBeginnings, isUnbound, unwrapSeals } from './carried-reasoning.ts';
 
 /** Long enough for the origin in an envelope's base64, which precedes the data. */
 const readLength = 4_096;
@@ -21,7 +21,7 @@ export function carriedOrigin(body: Buffer): Origin | null {
 }
 
 export function bindingOrigin(seal: Seal | undefined): Origin | null {
-  return seal?.origin && !opensAnywhere(seal) ? seal.origin : null;
+  return seal?.origin && !isUnbound(seal) ? seal.origin : null;
 }
 
 const resultId = Buffer.from('"tool_call_id"');

@@ -1,9 +1,9 @@
 /** Input shared by all request renderers: the conversation with its calls in order, and the collector of losses. */
 import type { LossCode } from '../../../contract/loss-codes.ts';
 import type { CallIdRule, FieldName } from '../client-api.ts';
+import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../conversation.ts';
 import { type Losses, refuse } from '../losses.ts';
-import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../neutral.ts';
-import { opensFor } from './carried-reasoning.ts';
+import { isUsableBy } from './carried-reasoning.ts';
 import { settleCalls } from './settle-calls.ts';
 import { type NameRule, ToolNames } from './tool-names.ts';
 
@@ -44,7 +44,7 @@ export class Rendering {
     this.turns = settleCalls(conversation.turns, rules.ids, rules.losses);
     this.names = new ToolNames(rules.names, conversation);
     for (const tool of conversation.tools) {
-      if (this.names.outward(tool) !== tool.name) this.losses.carried(`${tool.at}.name`, 'renamed');
+      if (this.names.encode(tool) !== tool.name) this.losses.carried(`${tool.at}.name`, 'renamed');
     }
   }
 
@@ -77,7 +77,7 @@ export class Rendering {
 
   /** Whether the target can use the seal. */
   opens(seal: Seal | undefined): seal is Seal {
-    return this.target.withoutReasoning !== true && opensFor(seal, this.target.origin);
+    return this.target.withoutReasoning !== true && isUsableBy(seal, this.target.origin);
   }
 
   /** Converts a custom tool to a function with one text argument, for an API without custom tools. */

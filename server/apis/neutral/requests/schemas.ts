@@ -3,9 +3,9 @@
  * `const`.
  */
 import { isObject } from '../../../contract/is-object.ts';
+import type { JsonSchema } from '../conversation.ts';
 import { writeJson } from '../json-text.ts';
 import { invalid, type Losses } from '../losses.ts';
-import type { JsonSchema } from '../neutral.ts';
 
 /** Deeper nesting is refused, as it is by the services. */
 const maxDepth = 100;

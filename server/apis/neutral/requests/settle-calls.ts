@@ -5,8 +5,8 @@
  */
 
 import type { CallIdRule } from '../client-api.ts';
+import type { CallPart, Part, ResultPart, TextPart, Turn } from '../conversation.ts';
 import type { Losses } from '../losses.ts';
-import type { CallPart, Part, ResultPart, TextPart, Turn } from '../neutral.ts';
 import { CallIds } from './call-ids.ts';
 
 const cancelled = 'The tool call was cancelled: there is no result.';

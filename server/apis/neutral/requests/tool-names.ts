@@ -1,6 +1,6 @@
 /** Converts names of tools to names that an upstream accepts, and back. */
 import { hash as hashOf } from 'node:crypto';
-import type { CallPart, Conversation, Tool } from '../neutral.ts';
+import type { CallPart, Conversation, Tool } from '../conversation.ts';
 
 export interface NameRule {
   maxLength: number;
@@ -21,28 +21,28 @@ const hashLength = 8;
 
 export class ToolNames {
   readonly #rule: NameRule;
-  readonly #outward = new Map<string, string>();
-  readonly #inward = new Map<string, CalledTool>();
+  readonly #encoded = new Map<string, string>();
+  readonly #decoded = new Map<string, CalledTool>();
 
   constructor(rule: NameRule, { tools }: Pick<Conversation, 'tools'>) {
     this.#rule = rule;
-    for (const tool of tools) this.#inward.set(this.outward(tool), calledTool(tool));
+    for (const tool of tools) this.#decoded.set(this.encode(tool), calledTool(tool));
   }
 
   /** A tool has the same name in definitions, choice and history. */
-  outward({ name, namespace }: { name: string; namespace?: string | undefined }): string {
+  encode({ name, namespace }: { name: string; namespace?: string | undefined }): string {
     const full = namespace === undefined ? name : `${namespace}__${name}`;
-    let outwardName = this.#outward.get(full);
-    if (outwardName === undefined) {
-      outwardName = nameWithin(this.#rule, full);
-      this.#outward.set(full, outwardName);
+    let encodedName = this.#encoded.get(full);
+    if (encodedName === undefined) {
+      encodedName = nameWithin(this.#rule, full);
+      this.#encoded.set(full, encodedName);
     }
-    return outwardName;
+    return encodedName;
   }
 
   /** An unknown name is treated as a function with that name. */
-  inward(outwardName: string): CalledTool {
-    return this.#inward.get(outwardName) ?? { name: outwardName, kind: 'function' };
+  decode(encodedName: string): CalledTool {
+    return this.#decoded.get(encodedName) ?? { name: encodedName, kind: 'function' };
   }
 }
 

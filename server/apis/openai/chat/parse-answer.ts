@@ -1,9 +1,9 @@
 /** Parses a whole chat completion. */
 import { isObject } from '../../../contract/is-object.ts';
 import { usageOf } from '../../neutral/answers/token-usage.ts';
+import type { CallPart, MediaPart } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { sourceOfUrl } from '../../neutral/media.ts';
-import type { CallPart, MediaPart } from '../../neutral/neutral.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { plainReports } from '../usage/usage-shapes.ts';

@@ -1,9 +1,5 @@
 /** Parses the messages of a chat request into instructions and turns. */
 
-import type { Fields } from '../../neutral/fields.ts';
-import { writeJson } from '../../neutral/json-text.ts';
-import { invalid, refuse } from '../../neutral/losses.ts';
-import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import type {
   CallPart,
   Conversation,
@@ -13,7 +9,11 @@ import type {
   TextPart,
   ThinkingPart,
   Turn,
-} from '../../neutral/neutral.ts';
+} from '../../neutral/conversation.ts';
+import type { Fields } from '../../neutral/fields.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { invalid, refuse } from '../../neutral/losses.ts';
+import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 

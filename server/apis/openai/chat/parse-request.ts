@@ -1,7 +1,8 @@
 /** Parses a request of `POST /v1/chat/completions`. Source: OpenAI's API reference, "Create chat completion". */
+
+import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { chatClient } from './client.ts';
 import { parseMessages } from './parse-messages.ts';
 

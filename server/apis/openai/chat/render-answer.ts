@@ -1,7 +1,7 @@
 /** Renders a whole chat completion. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import type { CallPart, ThinkingPart } from '../../neutral/conversation.ts';
 import { urlOfSource } from '../../neutral/media.ts';
-import type { CallPart, ThinkingPart } from '../../neutral/neutral.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';

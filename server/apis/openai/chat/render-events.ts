@@ -91,7 +91,7 @@ export class ChatEventRenderer implements EventRenderer {
   }
 
   /** Nearly all chunks of a stream are of the following kinds, so only their variable part is serialised. */
-  sayMore(latest: DeltaEvent, escaped: string): string {
+  renderDelta(latest: DeltaEvent, escaped: string): string {
     if (latest.type === 'text') return this.#text(escaped);
     if (latest.type === 'arguments') return this.#argumentsChunk(latest.index, escaped);
     this.#thought.addEscaped(escaped);

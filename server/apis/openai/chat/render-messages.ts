@@ -3,10 +3,10 @@
 import type { OpenaiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import { append } from '../../neutral/append.ts';
+import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../../neutral/neutral.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;
@@ -57,7 +57,7 @@ function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted:
 }
 
 function renderCall(rendering: Rendering, call: CallPart): Json {
-  const name = rendering.names.outward(call);
+  const name = rendering.names.encode(call);
   const isCustom = call.kind === 'custom';
   const callArguments = isCustom ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
   const rendered: Json = { id: call.id, type: 'function', function: { name, arguments: callArguments } };

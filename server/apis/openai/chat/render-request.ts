@@ -1,8 +1,8 @@
 /** Renders a request of `POST /v1/chat/completions`, for OpenAI or a provider that serves only this API. */
 
 import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
+import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
@@ -68,7 +68,7 @@ function renderTools(rendering: Rendering, facts: OpenaiFacts): Json {
 
 function renderTool(rendering: Rendering, tool: Tool): Json {
   const { description, schema, strict } = rendering.asFunction(tool);
-  const name = rendering.names.outward(tool);
+  const name = rendering.names.encode(tool);
   return { type: 'function', function: { name, description, parameters: schema, strict } };
 }
 
@@ -82,7 +82,7 @@ function renderChoice(rendering: Rendering, choice: ToolChoice, { isOpenai }: Op
 }
 
 function renderNamed({ names }: Rendering, name: string): Json {
-  return { type: 'function', function: { name: names.outward({ name }) } };
+  return { type: 'function', function: { name: names.encode({ name }) } };
 }
 
 function renderFormat(format: AnswerFormat | undefined): Json | undefined {

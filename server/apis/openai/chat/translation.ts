@@ -1,7 +1,7 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
+import type { Conversation } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { Conversation } from '../../neutral/neutral.ts';
 import { renderOpenaiError } from '../../neutral/neutral-error.ts';
 import { parseResponsesRequest } from '../responses/parse-request.ts';
 import { chatClient } from './client.ts';

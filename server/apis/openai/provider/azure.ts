@@ -12,7 +12,7 @@ const defaultApiVersion = '2025-04-01-preview';
  * paths. Any other (the resource, `…/openai`, or `…/openai/deployments/NAME` as the portal shows it) selects the classic
  * API with `/deployments/NAME` and a required `api-version`. Source: Azure OpenAI REST API reference.
  */
-export const azure: Dialect = {
+export const azureDialect: Dialect = {
   id: 'azure',
   putsModelInPath: true,
   address(endpoint, path, query, model) {

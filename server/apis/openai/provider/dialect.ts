@@ -1,7 +1,7 @@
 import { type Dialect, onePage } from '../../core/dialects/dialect.ts';
 
 /** OpenAI and compatible services. */
-export const openai: Dialect = {
+export const openaiDialect: Dialect = {
   id: 'openai',
   putsModelInPath: false,
   address: (endpoint, path, query) => endpoint.basePath + path + query,

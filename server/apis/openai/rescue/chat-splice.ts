@@ -1,11 +1,11 @@
 import { TextMatch } from '../../core/requests/text-match.ts';
 import type { Splice, SpliceOptions } from '../../core/stream-text.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import type { ChatChunk, ChatSoFar } from './chat-text.ts';
+import type { ChatChunk, PartialChat } from './chat-text.ts';
 import { doneEvent, readChunk } from './chat-text.ts';
 
 interface ChatSpliceOptions extends SpliceOptions {
-  soFar: ChatSoFar;
+  soFar: PartialChat;
 }
 
 /** Rewrites the chunks of a second chat or legacy completion as a continuation of the first stream. */

@@ -7,7 +7,7 @@ import { TextBytes } from './text-bytes.ts';
 
 export const doneEvent = Buffer.from('data: [DONE]\n\n');
 
-export interface ChatSoFar {
+export interface PartialChat {
   text: string;
   /** From the first chunk; later chunks must repeat them. */
   id: unknown;
@@ -20,7 +20,7 @@ export interface ChatSoFar {
 /** A `StreamText`. */
 export class ChatText {
   readonly lastEvent = doneEvent;
-  #first: Pick<ChatSoFar, 'id' | 'created' | 'model'> | undefined;
+  #first: Pick<PartialChat, 'id' | 'created' | 'model'> | undefined;
   #isFinished = false;
   readonly #text = new TextBytes();
   /** Nothing but the text of one choice: no tool call, audio or second choice. */
@@ -45,7 +45,7 @@ export class ChatText {
   counted(): void {}
 
   /** Null if the stream cannot be continued. */
-  read(): ChatSoFar | null {
+  read(): PartialChat | null {
     const text = this.#text.read();
     if (!this.#isPlain || !this.#first || text === null) return null;
     return { ...this.#first, text, isFinished: this.#isFinished };

@@ -7,7 +7,7 @@ import { isObject } from '../../../contract/is-object.ts';
 import { TextMatch } from '../../core/requests/text-match.ts';
 import type { Splice } from '../../core/stream-text.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import type { OutputItem, ResponseSoFar } from './response-text.ts';
+import type { OutputItem, PartialResponse } from './response-text.ts';
 
 type Event = Record<string, unknown>;
 /** An item's index in the first response's output; `message`: the item that the client has begun to read. */
@@ -16,7 +16,7 @@ type Position = number | 'left out' | 'message';
 export class ResponseSplice implements Splice {
   upstreamId: string | null = null;
   isFinished = false;
-  readonly #soFar: ResponseSoFar;
+  readonly #soFar: PartialResponse;
   readonly #match: TextMatch;
   /** Keyed by the second response's index. */
   readonly #positions = new Map<unknown, Position>();
@@ -26,7 +26,7 @@ export class ResponseSplice implements Splice {
   #nextIndex: number;
   #sequenceNumber: number | null;
 
-  constructor(soFar: ResponseSoFar) {
+  constructor(soFar: PartialResponse) {
     this.#soFar = soFar;
     this.#match = new TextMatch(soFar.text, false);
     this.#nextIndex = soFar.nextIndex;

@@ -11,7 +11,7 @@ import { TextBytes } from './text-bytes.ts';
 /** An item of a response's output. */
 export type OutputItem = Record<string, unknown>;
 
-export interface ResponseSoFar {
+export interface PartialResponse {
   text: string;
   /** Always false: only the final event reports usage, so a finished text still lacks it. */
   isFinished: false;
@@ -40,7 +40,7 @@ interface MessageSoFar {
 export class ResponseText {
   readonly lastEvent = null;
   #isPlain = true;
-  #response: ResponseSoFar['response'] | undefined;
+  #response: PartialResponse['response'] | undefined;
   readonly #before: OutputItem[] = [];
   #open: { item: OutputItem; index: number; isBare: boolean } | null = null;
   #message: { item: OutputItem; index: number; events: Set<string> } | null = null;
@@ -52,7 +52,7 @@ export class ResponseText {
     if (event && event.value === undefined) return '';
     const value = isObject(event?.value) ? event.value : null;
     if (typeof value?.sequence_number === 'number') this.counted(value.sequence_number);
-    this.#isPlain &&= value !== null && this.#isGoneOnWith(value);
+    this.#isPlain &&= value !== null && this.#isContinuedBy(value);
     if (!this.#isPlain || !value || value.output_index !== this.#message?.index) return '';
     const text = value.type === 'response.output_text.delta' && typeof value.delta === 'string' ? value.delta : '';
     this.#isPlain = this.#text.appendText(text);
@@ -67,7 +67,7 @@ export class ResponseText {
     this.#sequenceNumber = sequenceNumber;
   }
 
-  read(): ResponseSoFar | null {
+  read(): PartialResponse | null {
     const text = this.#text.read();
     if (!this.#isPlain || !this.#response || this.#open?.isBare === false || text === null) return null;
     return {
@@ -88,7 +88,7 @@ export class ResponseText {
   }
 
   /** False if another target could not continue a stream with this event. */
-  #isGoneOnWith(event: Record<string, unknown>): boolean {
+  #isContinuedBy(event: Record<string, unknown>): boolean {
     const { type, response, output_index: index, item } = event;
     if (isObject(response) && typeof response.id === 'string') this.#response ??= { ...response, id: response.id };
     if (typeof index !== 'number') return type !== 'error' && type !== 'response.failed';

@@ -1,6 +1,6 @@
 /** The items of a response, and the response object that contains them. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
-import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/neutral.ts';
+import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 
 type Json = Record<string, unknown>;

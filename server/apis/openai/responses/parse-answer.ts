@@ -2,7 +2,7 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { usageOf } from '../../neutral/answers/token-usage.ts';
-import type { Seal } from '../../neutral/neutral.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { neutralError } from '../../neutral/neutral-error.ts';
 import { responseReports } from '../usage/usage-shapes.ts';

@@ -1,9 +1,5 @@
 /** Parses the items of a Responses request into instructions and turns. */
 
-import type { Fields } from '../../neutral/fields.ts';
-import { writeJson } from '../../neutral/json-text.ts';
-import { invalid, refuse } from '../../neutral/losses.ts';
-import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import type {
   CallPart,
   Conversation,
@@ -15,7 +11,11 @@ import type {
   TextPart,
   ThinkingPart,
   Turn,
-} from '../../neutral/neutral.ts';
+} from '../../neutral/conversation.ts';
+import type { Fields } from '../../neutral/fields.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { invalid, refuse } from '../../neutral/losses.ts';
+import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { parseProviderItem, parseScreenshot } from './provider-items.ts';

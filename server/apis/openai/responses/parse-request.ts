@@ -1,8 +1,8 @@
 /** Parses a request of `POST /v1/responses`. Source: OpenAI's API reference, "Create a model response". */
 import { GatewayError } from '../../../contract/errors.ts';
+import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { responsesClient } from './client.ts';
 import { parseInput } from './parse-input.ts';
 

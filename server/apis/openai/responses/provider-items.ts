@@ -3,11 +3,12 @@
  * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response",
  * `input`.
  */
+
+import type { MediaPart, Part } from '../../neutral/conversation.ts';
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
-import type { MediaPart, Part } from '../../neutral/neutral.ts';
 
 /** The field of each item type that contains its results. Other items contain nothing that a model could read. */
 const outputNames: Readonly<Record<string, string>> = {

@@ -2,9 +2,9 @@
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { urlOfSource } from '../../neutral/media.ts';
-import type { Seal } from '../../neutral/neutral.ts';
 import type {
   AnswerError,
   AnswerEvent,
@@ -147,7 +147,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#out += this.#delta(this.#open, escapeText(text));
   }
 
-  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+  renderDelta({ type }: DeltaEvent, escaped: string): string | null {
     const open = this.#open;
     if (open === null || open.kind !== (type === 'arguments' ? 'call' : type)) return null;
     open.text.addEscaped(escaped);

@@ -1,10 +1,10 @@
 /** Renders turns as the items of a Responses request. */
 
 import type { OpenaiFacts } from '../../../models/model-facts.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/neutral.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;
@@ -68,7 +68,7 @@ function renderThinking(rendering: Rendering, { seal, text, at }: ThinkingPart, 
 }
 
 function renderCall(rendering: Rendering, call: CallPart, { customCalls, takesCustom }: CustomTools): Json {
-  const name = rendering.names.outward(call);
+  const name = rendering.names.encode(call);
   if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
   if (call.kind === 'custom' && takesCustom) {
     customCalls.add(call.id);

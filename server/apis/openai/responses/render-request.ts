@@ -1,8 +1,8 @@
 /** Renders a request of `POST /v1/responses` that stores nothing at the upstream. */
 
 import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
+import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/neutral.ts';
 import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
 import { renderInput } from './render-input.ts';
@@ -74,7 +74,7 @@ function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
 
 /** Sets `strict` explicitly, because Responses treats its absence as true. */
 function renderTool(rendering: Rendering, tool: Tool, takesCustom: boolean): Json {
-  const name = rendering.names.outward(tool);
+  const name = rendering.names.encode(tool);
   if (tool.kind === 'custom' && takesCustom) {
     return { type: 'custom', name, description: tool.description, format: tool.format };
   }
@@ -90,7 +90,7 @@ function renderChoice(rendering: Rendering, choice: ToolChoice, customNames: Rea
 }
 
 function renderNamed({ names }: Rendering, name: string, customNames: ReadonlySet<string>): Json {
-  return { type: customNames.has(name) ? 'custom' : 'function', name: names.outward({ name }) };
+  return { type: customNames.has(name) ? 'custom' : 'function', name: names.encode({ name }) };
 }
 
 function renderText({ format, verbosity }: Conversation): Json | undefined {

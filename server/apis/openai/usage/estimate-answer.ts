@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { linesOf } from '../../core/sse-event.ts';
 import { estimateTokens } from '../../core/usage/estimate-tokens.ts';
 import type { KeptAnswer } from '../../core/wire.ts';
@@ -15,8 +15,8 @@ export function estimateAnswer({ tail, bytes, contentType }: Omit<KeptAnswer, 'h
   return jsonType.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
 }
 
-const eventStreamType = pattern(/event-stream/i);
-const jsonType = pattern(/json/i);
+const eventStreamType = boundedPattern(/event-stream/i);
+const jsonType = boundedPattern(/json/i);
 
 function estimateStream(tail: Buffer, bytes: number): number {
   const lines = linesOf(tail.toString('utf8'));

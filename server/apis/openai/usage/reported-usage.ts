@@ -5,7 +5,7 @@ import { latestReport, type UsageReports, usageOfAnswer } from '../../core/usage
 import { countOf } from '../../core/usage/token-counts.ts';
 import { wholeDocument } from '../../core/usage/whole-document.ts';
 import type { KeptAnswer } from '../../core/wire.ts';
-import { membersOfBeginning, membersOfEnd } from '../../json/find-members.ts';
+import { membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
 import { plainReports, responseReports } from './usage-shapes.ts';
 
 interface ReportedUsage {

@@ -102,11 +102,11 @@ export function extractUsage(capability: Capability, answer: KeptAnswer, hints: 
   const status = reported?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
   if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };
-  const { usage, isMended } = plausibleUsage(reported.usage, hints.most ?? unbounded);
-  if (isMended && Object.keys(usage).length === 0) return { ...expected(capability, hints, fromRequest), status };
+  const { usage, isCorrected } = plausibleUsage(reported.usage, hints.most ?? unbounded);
+  if (isCorrected && Object.keys(usage).length === 0) return { ...expected(capability, hints, fromRequest), status };
   // Each image of a stream reports its own usage, and only the last one is in the tail.
   const isPartial = capability === 'images' && (hints.images ?? 1) > 1 && isStream;
-  const certainty = isMended || lacksTotal(capability, usage) ? 'estimated' : isPartial ? 'partial' : 'reported';
+  const certainty = isCorrected || lacksTotal(capability, usage) ? 'estimated' : isPartial ? 'partial' : 'reported';
   return { usage: { ...usage, ...fromRequest }, certainty, status };
 }
 

@@ -39,7 +39,7 @@ class ChatWatch implements StreamWatch {
    */
   readonly #closed = new Set<unknown>();
   /** Choices that went on after a `finish_reason`, which therefore means nothing but in a chunk of its own. */
-  readonly #talkative = new Set<unknown>();
+  readonly #continuedChoices = new Set<unknown>();
   #ending: StreamEnd | null = null;
 
   constructor(choices: number) {
@@ -52,7 +52,7 @@ class ChatWatch implements StreamWatch {
     if (value.error) this.#ending = 'failed';
     for (const choice of choicesOf(value)) {
       const says = saysSomething(choice);
-      if (says && this.#finished.has(choice?.index)) this.#talkative.add(choice?.index);
+      if (says && this.#finished.has(choice?.index)) this.#continuedChoices.add(choice?.index);
       if (choice?.finish_reason) this.#finished.add(choice.index);
       if (says) this.#closed.delete(choice?.index);
       else if (choice?.finish_reason) this.#closed.add(choice.index);
@@ -69,12 +69,12 @@ class ChatWatch implements StreamWatch {
     return this.#ending !== null || this.#finished.size >= this.#choices;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return this.#ending === null;
   }
 
   get isWhole(): boolean {
-    const isWhole = (choice: unknown) => this.#closed.has(choice) || !this.#talkative.has(choice);
+    const isWhole = (choice: unknown) => this.#closed.has(choice) || !this.#continuedChoices.has(choice);
     return this.#ending !== 'failed' && this.#finished.size >= this.#choices && [...this.#finished].every(isWhole);
   }
 

@@ -1,14 +1,13 @@
 /** Format definitions shared by OpenAI's wires. */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { mebibyte } from '../../../contract/units.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { conversationOf } from '../../core/requests/conversation-id.ts';
 import { errorIn, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
 import { statusOfError } from './read-error.ts';
-
-const mebibyte = 1024 * 1024;
 
 export const jsonRequest: RequestFormat = {
   answersAsked: () => 1,
@@ -69,7 +68,7 @@ export function isAnySet(body: RequestView, ...names: string[]): boolean {
 
 const nothing = new Set<unknown>([false, 0, '']);
 
-const yes = pattern(/^(?:true|1|yes|on)$/i);
+const yes = boundedPattern(/^(?:true|1|yes|on)$/i);
 
 /** Lenient parsers also accept other words for `true`. */
 function mayMeanStream(body: RequestView): boolean {
@@ -85,7 +84,7 @@ function wantsUsage(body: RequestView): boolean {
 function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict {
   const error = errorIn(top);
   if (isBareError(top, marks)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
-  if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
+  if (error && top.object === 'response' && isProviderError(error)) return { kind: 'failed-answer', error };
   // OpenRouter reports a failed provider in the choice (openrouter.ai/docs, "Errors").
   const [choice] = Array.isArray(top.choices) ? top.choices : [];
   const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
@@ -102,11 +101,11 @@ function isBareError(top: Record<string, unknown>, marks: readonly string[]): bo
   // vLLM sent flat errors (`object: "error"`) up to 0.10.0 (vllm#12886); FastAPI's `HTTPException` sends only `detail`.
   if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
   // Cloudflare's envelope (`success`, `errors`, `result`), and flat errors with `message` and `code`.
-  const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
-  return soundsSo && !hasMark && !('id' in top) && !('object' in top);
+  const isErrorShape = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
+  return isErrorShape && !hasMark && !('id' in top) && !('object' in top);
 }
 
-function isServicesOwn({ code }: UpstreamError): boolean {
+function isProviderError({ code }: UpstreamError): boolean {
   return servicesOwnCodes.has(code);
 }
 

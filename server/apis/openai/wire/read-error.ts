@@ -4,48 +4,48 @@
  */
 
 import type { FailureClass } from '../../../contract/ledger.ts';
-import { type BoundedPattern, pattern } from '../../../ground/bounded-pattern.ts';
+import { type BoundedPattern, boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { readRetryAfter } from '../../core/errors/retry-after.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { UpstreamError } from '../../core/upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../../core/wire.ts';
 import { findMember } from '../../json/find-member.ts';
 
-const quotaCode = pattern(
+const quotaCode = boundedPattern(
   /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i,
 );
-const quotaWords = pattern(
+const quotaWords = boundedPattern(
   /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits/i,
 );
-const rateCode = pattern(/rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i);
-const modelCode = pattern(
+const rateCode = boundedPattern(/rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i);
+const modelCode = boundedPattern(
   /model_not_found|model_not_supported|deploymentnotfound|unknown_url|unsupported_country_region_territory/i,
 );
-const contextCode = pattern(/context_length_exceeded|context_window_exceeded|exceed_context_size/i);
-const contextWords = pattern(
+const contextCode = boundedPattern(/context_length_exceeded|context_window_exceeded|exceed_context_size/i);
+const contextWords = boundedPattern(
   /(?:maximum|exceed|larger than|beyond|longer than)[^.]{0,60}context|context (?:length|window|size)[^.]{0,60}exceed|prompt is too long|input is too long|too many (?:input )?tokens/i,
 );
-const statedContext = pattern(
+const statedContext = boundedPattern(
   /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W{1,20}) ?(\d{3,9})/i,
 );
 /** Google (`API_KEY_INVALID`) and xAI (continuedev/continue#10778) reject a key with status 400. */
-const keyWords = pattern(
+const keyWords = boundedPattern(
   /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
 );
 /** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
-const scopeWords = pattern(/missing scopes/i);
+const scopeWords = boundedPattern(/missing scopes/i);
 /** "The model `o3` does not exist or you do not have access to it.", with status 404. */
-const accessWords = pattern(/you do not have access/i);
-const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
+const accessWords = boundedPattern(/you do not have access/i);
+const policyCode = boundedPattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
 /**
  * OpenAI's codes for an unacceptable prompt or file, with or without a status (`ResponseError.code`): no other target
  * would accept it either.
  */
-const requestCode = pattern(
+const requestCode = boundedPattern(
   /^(?:\w{1,40}_policy(?:_violation)?|invalid_prompt|data_residency_mismatch|(?:invalid|empty|unsupported)_(?:\w{1,40}_)?(?:image|audio|file|media)(?:_\w{1,40})?|(?:image|audio|video|file)_(?:\w{1,40}_)?(?:too_(?:large|small|long|short)|parse_error|not_found)|failed_to_download_\w{1,40})$/i,
 );
-const policyWords = pattern(/flagged|moderation|content policy/i);
-const modelWords = pattern(/\bmodel\b|deployment/i);
+const policyWords = boundedPattern(/flagged|moderation|content policy/i);
+const modelWords = boundedPattern(/\bmodel\b|deployment/i);
 
 /** Classifies a response with status 400 or above. */
 export function classifyAnswer(answer: FailedAnswer): Failure {
@@ -118,14 +118,14 @@ function isAboutModel(error: UpstreamError | null): boolean {
 export function statusOfError(error: UpstreamError): number {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
-  if (isRequestsOwn(error.code || error.type)) return 400;
+  if (isRequestError(error.code || error.type)) return 400;
   const status = statusByName(error.code) ?? statusByName(error.type) ?? 502;
   // If the code is unknown, the error's type shows whether the request is at fault.
   return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
 
 /** Whether the error code blames the request itself. */
-function isRequestsOwn(code: string): boolean {
+function isRequestError(code: string): boolean {
   return requestCode.test(code) || policyCode.test(code);
 }
 
@@ -133,24 +133,24 @@ function statusByName(name: string): number | undefined {
   return statusPatterns.find(([words]) => words.test(name))?.[1];
 }
 
-const servicesCode = pattern(
+const servicesCode = boundedPattern(
   /^(?:server_error|internal_(?:server_)?error|\w{0,40}overloaded\w{0,40}|service_unavailable)$/i,
 );
 
 const statusPatterns: readonly (readonly [BoundedPattern, number])[] = [
-  [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
-  [pattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
-  [pattern(/overloaded|unavailable/i), 503],
-  [pattern(/billing|payment/i), 402],
-  [pattern(/authentication|invalid_api_key|unauthenticated/i), 401],
-  [pattern(/permission/i), 403],
-  [pattern(/not_found/i), 404],
-  [pattern(/timeout|deadline/i), 504],
-  [pattern(/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i), 400],
-  [pattern(/server_error|internal|api_error/i), 500],
+  [boundedPattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
+  [boundedPattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
+  [boundedPattern(/overloaded|unavailable/i), 503],
+  [boundedPattern(/billing|payment/i), 402],
+  [boundedPattern(/authentication|invalid_api_key|unauthenticated/i), 401],
+  [boundedPattern(/permission/i), 403],
+  [boundedPattern(/not_found/i), 404],
+  [boundedPattern(/timeout|deadline/i), 504],
+  [boundedPattern(/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i), 400],
+  [boundedPattern(/server_error|internal|api_error/i), 500],
 ];
 
-const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+const shortText = boundedPattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
 /** The code of the error at the end of a stream. */
 export function errorCodeIn(text: string): string | null {
@@ -161,6 +161,6 @@ export function errorCodeIn(text: string): string | null {
 export const openaiErrors: ErrorFormat = {
   classify: classifyAnswer,
   statusOf: statusOfError,
-  isRequestsOwn,
+  isRequestError,
   codeIn: errorCodeIn,
 };

@@ -51,7 +51,7 @@ const announcements = new Set([
   'ping',
   'message_start',
 ]);
-const signsOfWork = ['keepalive', 'response.in_progress'];
+const progressEvents = ['keepalive', 'response.in_progress'];
 
 const nothing: EventMeaning = { kind: 'nothing' };
 const alive: EventMeaning = { kind: 'alive' };
@@ -62,7 +62,7 @@ function meaningOf({ value }: StreamEvent, { isResponse }: TypedKind): EventMean
   const error = errorMeaningOf(value);
   if (error) return error;
   const type = typeof value.type === 'string' ? value.type : '';
-  if (isResponse && signsOfWork.includes(type)) return alive;
+  if (isResponse && progressEvents.includes(type)) return alive;
   return announcements.has(type) ? nothing : content;
 }
 
@@ -129,7 +129,7 @@ class TypedWatch implements StreamWatch {
     return this.isComplete;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return !this.isComplete;
   }
 

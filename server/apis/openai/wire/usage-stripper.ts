@@ -3,7 +3,7 @@
  * as without: drops the extra chunk (`"choices":[]` with usage) and the `"usage":null` that all other chunks then carry.
  * Events without the raw text `"usage"` are not examined.
  */
-import { pattern } from '../../../ground/bounded-pattern.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { endOfLine } from '../../core/streams/sse-lines.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
@@ -13,7 +13,7 @@ const usualEnd = Buffer.from(',"usage":null}\n\n');
 const keptOfUsualEnd = Buffer.from('}\n\n');
 const lookedFor = new JsonNames(['usage', 'choices']);
 const usageKey = Buffer.from('"usage"');
-const dataField = pattern(/^data: ?/m);
+const dataField = boundedPattern(/^data: ?/m);
 const comma = 0x2c;
 const openingBracket = 0x5b;
 

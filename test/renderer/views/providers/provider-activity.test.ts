@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/use-provider-activity.ts';
+import { hourMs } from '../../../../server/contract/units.ts';
 
-const hourMs = 3_600_000;
 const step = (name: string | null, hour: number, requests: number, errors: number, costUsd: number | null) => ({
   ...{ startMs: hour * hourMs, name, requests, errors, costUsd, refused: 0, inputTokens: 0, outputTokens: 0 },
   unpricedRequests: 0,

@@ -1,13 +1,13 @@
 /** The most expensive input that clients of Anthropic's API, and upstreams behind them, could send. */
 
-import { anthropic } from '../../../../server/apis/anthropic/api.ts';
+import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
 import { messages } from '../../../../server/apis/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
 import { droppedBetas } from '../../../../server/apis/anthropic/translation/betas.ts';
 import { referredIn } from '../../../../server/apis/core/referred-input.ts';
-import { countTokens } from '../../../../server/apis/translation/count-tokens.ts';
 import { CountTranslator } from '../../../../server/apis/translation/count-translator.ts';
-import { translatorFor } from '../../../../server/apis/translation/translator.ts';
+import { estimateRequestTokens } from '../../../../server/apis/translation/estimate-request-tokens.ts';
+import { createTranslator } from '../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
@@ -26,7 +26,7 @@ const head = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[
 const chunk = (delta: string) => `data: {"id":"c","choices":[{"index":0,"delta":${delta}}]}\n\n`;
 
 function translation(): AnswerTranslation {
-  const translator = translatorFor('anthropic-messages', 'openai-chat');
+  const translator = createTranslator('anthropic-messages', 'openai-chat');
   if (!translator) throw new Error('unreachable: the two differ');
   const asked = translator.read(Buffer.from(`${head}{"type":"text","text":"Hi"}]}]}`));
   const origin = { provider: 'p', model: 'm', account: 'a' };
@@ -35,7 +35,7 @@ function translation(): AnswerTranslation {
   return new AnswerTranslation({
     request,
     translator,
-    api: anthropic,
+    api: anthropicApi,
     upstream,
     stream: messagesStream,
     requestId: 'r',
@@ -65,7 +65,7 @@ export const worstMessages: Record<string, WorstCase> = {
           .open(bytes)({ model: 'm', origin: { provider: 'p', model: 'm', account: 'a' } })
           .whole(bytes);
         messages.usage.worst(new JsonBody(bytes), { outputTokens: null, contextTokens: null });
-        countTokens('anthropic-messages', bytes);
+        estimateRequestTokens('anthropic-messages', bytes);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { locateGemini } from '../../../../server/apis/gemini/locate.ts';
-import { openai } from '../../../../server/apis/openai/api.ts';
+import { openaiApi } from '../../../../server/apis/openai/api.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 
 const verb = '/models/{model}:generateContent';
@@ -42,6 +42,6 @@ test('the list of models is Gemini’s where its SDK asks for it', () => {
 
 test('other APIs keep their paths', () => {
   const registry = new Registry(servedApis);
-  expect(registry.locate('/v1/models/qwen3:8b').api).toBe(openai);
+  expect(registry.locate('/v1/models/qwen3:8b').api).toBe(openaiApi);
   expect(registry.locate('/v1beta/models/x:generateContent').api.name).toBe('gemini');
 });

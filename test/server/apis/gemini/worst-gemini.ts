@@ -4,7 +4,7 @@ import type { StreamFormat } from '../../../../server/apis/core/stream-format.ts
 import { generateContent } from '../../../../server/apis/gemini/generate.ts';
 import { generateArrayStream, generateStream } from '../../../../server/apis/gemini/generate-stream.ts';
 import { locateGemini } from '../../../../server/apis/gemini/locate.ts';
-import { embeddingsTranslatorFor } from '../../../../server/apis/translation/embeddings-translator.ts';
+import { createEmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
@@ -71,7 +71,7 @@ export const worstGemini: Record<string, WorstCase> = {
     run: (bytes) => {
       try {
         new JsonBody(bytes);
-        const request = embeddingsTranslatorFor('gemini-embeddings', 'openai-embeddings', false);
+        const request = createEmbeddingsTranslator('gemini-embeddings', 'openai-embeddings', false);
         request?.open(bytes, { model: 'm', stream: false })({ model: 'm' });
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;

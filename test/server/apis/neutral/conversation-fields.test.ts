@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { carriesConversation } from '../../../../server/apis/neutral/conversation-fields.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
-import { wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
+import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 

@@ -2,9 +2,15 @@
  * What is derived from a reply by inspecting it: whole replies, single events, and the part of a chat that was sent.
  */
 import { describe, expect, test } from 'vitest';
-import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/apis/core/errors/read-whole.ts';
+import {
+  formatOf,
+  isPlausibleBeginning,
+  readJson,
+  readMedia,
+  readText,
+} from '../../../../server/apis/core/errors/read-whole.ts';
 import { readEvent } from '../../../../server/apis/core/sse-event.ts';
-import { takeAll } from '../../../../server/apis/core/stream-text.ts';
+import { takeEvents } from '../../../../server/apis/core/stream-text.ts';
 import { ChatText } from '../../../../server/apis/openai/rescue/chat-text.ts';
 import { continuedBody } from '../../../../server/apis/openai/rescue/continued-body.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
@@ -101,7 +107,7 @@ describe('a whole answer', () => {
     [false, '{"object":"list","data":[{"embedding":[0.1]}]}'.padEnd(200, 'x')],
     [false, `{"x":"${long}`],
   ])('may, or may not, go on: %s, %.60s', (wanted, beginning) => {
-    expect(mayGoOn(Buffer.from(beginning), findRoute('POST', '/embeddings').route.wire)).toBe(wanted);
+    expect(isPlausibleBeginning(Buffer.from(beginning), findRoute('POST', '/embeddings').route.wire)).toBe(wanted);
   });
 
   test('of an empty list is a good answer to who asks for one', () => {
@@ -208,10 +214,10 @@ describe('what a client has of a chat', () => {
   test('is its text, under the name of its first chunk, however long it is', () => {
     const text = new ChatText();
     const pieces = Array.from({ length: 2_000 }, (_, index) => `piece ${index} ä\u{1F30D}"\n`);
-    takeAll(text, chunk({ role: 'assistant', content: '' }));
-    for (const content of pieces) takeAll(text, chunk({ content }));
+    takeEvents(text, chunk({ role: 'assistant', content: '' }));
+    for (const content of pieces) takeEvents(text, chunk({ content }));
     expect(text.read()).toMatchObject({ text: pieces.join(''), id: 'c', created: 7, model: 'm', isFinished: false });
-    takeAll(text, chunk({}, { finish_reason: 'stop' }));
+    takeEvents(text, chunk({}, { finish_reason: 'stop' }));
     expect(text.read()).toMatchObject({ isFinished: true });
   });
 
@@ -223,8 +229,8 @@ describe('what a client has of a chat', () => {
     [{ content: 'b' }, { index: 1 }],
   ])('cannot be continued after %j %j', (delta, more) => {
     const text = new ChatText();
-    takeAll(text, chunk({ content: 'a' }));
-    takeAll(text, chunk(delta, more));
+    takeEvents(text, chunk({ content: 'a' }));
+    takeEvents(text, chunk(delta, more));
     expect(text.read()).toBeNull();
   });
 

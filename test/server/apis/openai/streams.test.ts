@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readBeginning, readEvent } from '../../../../server/apis/core/sse-event.ts';
+import { readEvent, readPartialEvent } from '../../../../server/apis/core/sse-event.ts';
 import type { StreamClose, StreamWatch } from '../../../../server/apis/core/stream-format.ts';
 import { kindOfRest } from '../../../../server/apis/core/streams/rest-of-stream.ts';
 import { type StreamName, streams } from './streams.ts';
@@ -116,7 +116,9 @@ describe('a stream of typed events', () => {
 
 test('an event too large to be held ends a stream if its beginning says so', () => {
   const watch = streams.images.watch(1);
-  watch.note(readBeginning(Buffer.from(`data: {"type":"image_generation.completed","b64_json":"${'A'.repeat(1_000)}`)));
+  watch.note(
+    readPartialEvent(Buffer.from(`data: {"type":"image_generation.completed","b64_json":"${'A'.repeat(1_000)}`)),
+  );
   expect(watch.ending('ended')).toBe('complete');
 });
 

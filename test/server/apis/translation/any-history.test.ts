@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { tries } from '../../../support/sweep.ts';
 import { complaintsOf } from './strict-upstreams.ts';

@@ -1,6 +1,6 @@
 /** Bodies that are nested so deeply that they could not be written again. */
 import { expect, test } from 'vitest';
-import { countTokens } from '../../../../server/apis/translation/count-tokens.ts';
+import { estimateRequestTokens } from '../../../../server/apis/translation/estimate-request-tokens.ts';
 import { answered, moment, sent, streamed, streamOf, translate } from './translating.ts';
 
 function nested(levels: number): string {
@@ -31,7 +31,9 @@ test('metadata that a response would repeat is refused if it is nested too deepl
 test('a body whose tokens are counted is refused if it is nested too deeply', () => {
   const input = nested(3000);
   const body = `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":${input}}]}]}`;
-  expect(() => countTokens('anthropic-messages', Buffer.from(body))).toThrow('nested more than 400 levels deep');
+  expect(() => estimateRequestTokens('anthropic-messages', Buffer.from(body))).toThrow(
+    'nested more than 400 levels deep',
+  );
 });
 
 test('a schema of 300 levels is translated', () => {

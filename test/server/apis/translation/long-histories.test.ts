@@ -3,7 +3,7 @@
  * its size.
  */
 import { describe, expect, test } from 'vitest';
-import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { cpuMsOf } from '../../../support/cpu-work.ts';
 import { longHistory } from './long-histories.ts';
 import { moment, targetOf, translatorOf } from './translating.ts';

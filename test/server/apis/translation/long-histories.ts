@@ -1,5 +1,5 @@
 /** Long conversations of coding agents, in the format of each client API. */
-import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import type { Json } from './translating.ts';
 
 interface Turn {

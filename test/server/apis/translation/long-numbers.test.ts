@@ -1,6 +1,6 @@
 /** Integers that a double cannot hold: kept where they are passed on, and read where a number is expected. */
 import { expect, test } from 'vitest';
-import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { type Json, moment, streamed, streamOf, targetOf, translatorOf } from './translating.ts';
 
 const long = '12345678901234567890';

@@ -1,7 +1,7 @@
 /** Every text, picture, call and tool result of a request is contained in what the upstream receives. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { complaintsOf } from './strict-upstreams.ts';
 import { type Json, lossesOf, sent, streamed, streamOf, translate, type Way } from './translating.ts';
 

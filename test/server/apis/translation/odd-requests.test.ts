@@ -1,9 +1,9 @@
 /** Requests with values of the wrong kind, some of which JavaScript cannot convert to text or a number. */
 import { expect, test } from 'vitest';
-import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { EmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
-import { translatorBetween } from '../../../../server/apis/translation/translator.ts';
-import { upstreamTranslations, wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
+import { upstreamTranslations, wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
+import { createTranslatorBetween } from '../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { type Json, targetOf } from './translating.ts';
@@ -119,7 +119,7 @@ const upstreams = Object.keys(upstreamTranslations) as UpstreamWireName[];
 test.each(clients)('a conversation of %s is translated or refused', (client) => {
   for (const request of [wireTranslations[client].client.specimen, { ...conversations[client], model: 'model' }]) {
     for (const upstream of upstreams) {
-      const translator = translatorBetween(client, upstream);
+      const translator = createTranslatorBetween(client, upstream);
       const target = targetOf(models[upstream]);
       const defects = defectsOf(request, (body) => translator.request(translator.read(body), target));
       expect([upstream, ...defects]).toEqual([upstream]);

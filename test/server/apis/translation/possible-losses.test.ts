@@ -1,7 +1,7 @@
 /** The possible losses on a route, shown before there is a request. */
 import { describe, expect, test } from 'vitest';
 import { possibleLosses } from '../../../../server/apis/translation/possible-losses.ts';
-import { wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
+import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
 import { targetOf, translatorOf } from './translating.ts';
 

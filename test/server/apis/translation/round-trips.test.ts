@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { answerEvents } from '../../../../server/apis/neutral/answers/answer-events.ts';
+import type { Conversation, Part, Tool, Turn, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
-import type { Conversation, Part, Tool, Turn, WireName } from '../../../../server/apis/neutral/neutral.ts';
 import type { Answer } from '../../../../server/apis/neutral/neutral-answer.ts';
-import { wireTranslations } from '../../../../server/apis/translation/wire-translations.ts';
+import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { moment, targetOf } from './translating.ts';
 
 /** Particulars of a wire: the model, and the signatures that it knows. */

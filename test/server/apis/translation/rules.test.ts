@@ -1,11 +1,11 @@
 /** Ids, names, signatures, schemas, efforts: the rules that renderers share. */
 import { describe, expect, test } from 'vitest';
-import { parseJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
+import type { Seal } from '../../../../server/apis/neutral/conversation.ts';
+import { parseLosslessJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
-import type { Seal } from '../../../../server/apis/neutral/neutral.ts';
 import { CallIds, derivedCallId } from '../../../../server/apis/neutral/requests/call-ids.ts';
 import {
-  opensFor,
+  isUsableBy,
   unwrapSeal,
   unwrapSeals,
   wrapSeal,
@@ -59,8 +59,8 @@ describe('a name of a tool', () => {
 
   test.each(['x'.repeat(65), 'a.b', 'é', '', 'a b'])('that is refused is replaced, and found again: %j', (name) => {
     const names = new ToolNames(rule, { tools: [tool(name), tool('a_b')] });
-    expect(names.outward({ name })).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-    expect(names.inward(names.outward({ name })).name).toBe(name);
+    expect(names.encode({ name })).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(names.decode(names.encode({ name })).name).toBe(name);
   });
 
   test('begins with a letter where that is the rule', () => {
@@ -68,12 +68,12 @@ describe('a name of a tool', () => {
       { ...rule, others: '_.:-', beginsWithLetter: true },
       { tools: [tool('1a'), tool('-b')] },
     );
-    for (const name of ['1a', '-b']) expect(names.outward({ name })).toMatch(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/);
+    for (const name of ['1a', '-b']) expect(names.encode({ name })).toMatch(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/);
   });
 
   test('keeps its namespace', () => {
     const names = new ToolNames(rule, { tools: [tool('log', 'git')] });
-    expect(names.inward('git__log')).toEqual({ name: 'log', namespace: 'git', kind: 'function' });
+    expect(names.decode('git__log')).toEqual({ name: 'log', namespace: 'git', kind: 'function' });
   });
 });
 
@@ -103,10 +103,11 @@ describe('an envelope', () => {
     [{ model: 'n' }, false],
     [{ account: 'b' }, false],
   ])('opens only for the account that sealed it: %j', (other, opens) =>
-    expect(opensFor(seal, { ...origin, ...other })).toBe(opens),
+    expect(isUsableBy(seal, { ...origin, ...other })).toBe(opens),
   );
 
-  test('that came bare opens for nobody', () => expect(opensFor({ kind: 'signature', data: 'x' }, origin)).toBe(false));
+  test('that came bare opens for nobody', () =>
+    expect(isUsableBy({ kind: 'signature', data: 'x' }, origin)).toBe(false));
 });
 
 describe('a schema', () => {
@@ -188,7 +189,7 @@ describe('an effort', () => {
 describe('JSON', () => {
   test.each(['{"n":12345678901234567890}', '[0.1,1e5,-3]', '{"n":123456789012345678901234567890.5}', '"x"', 'null'])(
     'keeps its numbers: %s',
-    (text) => expect(writeJson(parseJson(text))).toBe(text.replace('1e5', '100000')),
+    (text) => expect(writeJson(parseLosslessJson(text))).toBe(text.replace('1e5', '100000')),
   );
 
   test('leaves out what is undefined, and writes what JSON.stringify writes', () => {
@@ -197,7 +198,7 @@ describe('JSON', () => {
   });
 
   test('is refused where it is nested without end', () => {
-    expect(() => writeJson(parseJson('['.repeat(2000) + ']'.repeat(2000)))).toThrow(
+    expect(() => writeJson(parseLosslessJson('['.repeat(2000) + ']'.repeat(2000)))).toThrow(
       expect.objectContaining({ code: 'invalid_value' }),
     );
   });

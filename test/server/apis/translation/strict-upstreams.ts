@@ -2,7 +2,7 @@
  * Reports the formal errors for which each service refuses a request. Sources: the services' API references, and error
  * messages in public reports about other gateways.
  */
-import type { UpstreamWireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName } from '../../../../server/apis/neutral/conversation.ts';
 import { checkConverse } from './strict-converse-form.ts';
 import type { Json } from './translating.ts';
 

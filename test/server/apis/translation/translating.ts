@@ -1,11 +1,11 @@
 /** Translates values that a test writes, and returns values. */
 
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import type { Loss } from '../../../../server/apis/neutral/losses.ts';
-import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
 import type { Target } from '../../../../server/apis/neutral/requests/rendering.ts';
 import type { TranslatedRequest } from '../../../../server/apis/translation/translated-request.ts';
-import { type Translator, translatorFor } from '../../../../server/apis/translation/translator.ts';
+import { createTranslator, type Translator } from '../../../../server/apis/translation/translator.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -16,7 +16,7 @@ export function targetOf(model: string): Target {
 }
 
 export function translatorOf(client: WireName, upstream: UpstreamWireName): Translator {
-  const translator = translatorFor(client, upstream);
+  const translator = createTranslator(client, upstream);
   if (!translator) throw new Error(`Nothing translates ${client} into ${upstream}.`);
   return translator;
 }

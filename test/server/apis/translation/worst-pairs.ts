@@ -3,7 +3,7 @@
  * item in the whole other list takes quadratic time.
  */
 
-import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import type { WorstCase, WorstInput } from '../../worst-cases.ts';
 import { moment, targetOf, translatorOf } from './translating.ts';

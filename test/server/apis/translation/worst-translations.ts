@@ -2,12 +2,12 @@
 
 import { overflowIn } from '../../../../server/apis/core/errors/context-overflow.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
-import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { unwrapSeals } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../../server/apis/neutral/requests/custom-input.ts';
 import { carriedOrigin, newestResultIds } from '../../../../server/apis/neutral/requests/reasoning-origin.ts';
-import { AnswerSoFar, RestOfAnswer } from '../../../../server/apis/translation/answer-so-far.ts';
-import { withoutReasoning } from '../../../../server/apis/translation/wire-translations.ts';
+import { AnswerRemainder, PartialAnswer } from '../../../../server/apis/translation/partial-answer.ts';
+import { withoutReasoning } from '../../../../server/apis/translation/translation-registry.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { TextFastPath } from '../../../../server/exchange/translation/text-fast-path.ts';
@@ -259,12 +259,12 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'an answer that repeats another': {
     atOnceBytes: 64 * kilobyte,
-    readers: ['RestOfAnswer', 'GrowingText'],
+    readers: ['AnswerRemainder', 'GrowingText'],
     inputs: { 'the same text': ['x', 'x', 'x'], 'another text': ['x', 'x', 'y'] },
     run: (bytes) => {
       const text = bytes.toString('latin1');
-      const soFar = new AnswerSoFar();
-      const rest = new RestOfAnswer(text.replaceAll('y', 'x'));
+      const soFar = new PartialAnswer();
+      const rest = new AnswerRemainder(text.replaceAll('y', 'x'));
       for (const character of text) {
         const event = { type: 'text', text: character } as const;
         soFar.take(event);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { ClientResponse } from '../../../../server/exchange/answer/client-response.ts';
 import { type Pace, type StoredAnswer, sendStored } from '../../../../server/exchange/answer/stored-answer.ts';
-import { joinTaps, type ResponseTap } from '../../../../server/exchange/record/response-tap.ts';
+import { type ClientResponseTap, joinTaps } from '../../../../server/exchange/record/client-response-tap.ts';
 
 const server = createServer();
 let response: ServerResponse;
@@ -34,7 +34,7 @@ const stream: StoredAnswer = {
   isCut: false,
 };
 
-function send(stored: StoredAnswer, pace: Pace, tap: ResponseTap | null = null): [ClientResponse, Promise<void>] {
+function send(stored: StoredAnswer, pace: Pace, tap: ClientResponseTap | null = null): [ClientResponse, Promise<void>] {
   const client = new ClientResponse({
     ...{ response, requestId: 'req_1', framing: sseFraming, keepAliveMs: 0, unreadMs: 60_000, showsAttempts: false },
     tap,

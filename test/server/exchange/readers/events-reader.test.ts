@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readEvent } from '../../../../server/apis/core/sse-event.ts';
-import { type StreamText, takeAll } from '../../../../server/apis/core/stream-text.ts';
+import { type StreamText, takeEvents } from '../../../../server/apis/core/stream-text.ts';
 import { ChatText } from '../../../../server/apis/openai/rescue/chat-text.ts';
 import { ResponseSplice } from '../../../../server/apis/openai/rescue/response-splice.ts';
 import { ResponseText } from '../../../../server/apis/openai/rescue/response-text.ts';
@@ -105,7 +105,7 @@ describe('a chat stream', () => {
           expect(outcome.dropped).toBe(damagedAt === -1 ? 0 : 1);
           expect(damagedAt === -1 ? ['complete'] : ['hand-over', 'break']).toContain(outcome.ended);
           const again = new ChatText();
-          takeAll(again, Buffer.from(outcome.passed));
+          takeEvents(again, Buffer.from(outcome.passed));
           expect(text.read()).toEqual(again.read());
         },
       ),
@@ -119,7 +119,7 @@ describe('a chat stream', () => {
         const all = Buffer.from([first, ...texts.map((content) => chunk({ content }, {}))].join(''));
         const { outcome, text } = run(cutAt(all.subarray(0, until % (all.length + 1)), cuts), 'chat');
         const again = new ChatText();
-        takeAll(again, Buffer.from(outcome.passed));
+        takeEvents(again, Buffer.from(outcome.passed));
         expect(text.read()).toEqual(again.read());
       }),
       { numRuns: tries(1_000) },
@@ -141,7 +141,7 @@ describe('a chat stream', () => {
           const { outcome, text } = run(cutAt(Buffer.from(all.join('')), cuts), 'chat');
           expect([outcome.ended, outcome.passed]).toEqual(['fail: answer', before.join('')]);
           const again = new ChatText();
-          takeAll(again, Buffer.from(before.join('')));
+          takeEvents(again, Buffer.from(before.join('')));
           expect(text.read()).toEqual(again.read());
         },
       ),
@@ -169,7 +169,7 @@ test('the stream of a response passes as it is, and is kept with its text and nu
       const { outcome, text } = run(cutAt(kept, cuts), 'responses');
       expect([outcome.ended, outcome.passed]).toEqual(['hand-over', kept.toString()]);
       const again = new ResponseText();
-      takeAll(again, kept);
+      takeEvents(again, kept);
       expect(text.read()).toEqual(again.read());
     }),
     { numRuns: tries(500) },
@@ -193,7 +193,7 @@ test.each<[string, StreamName, number]>([
 
 test('bookkeeping events count as progress after content also in a response that another target continues', () => {
   const text = new ResponseText();
-  takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
+  takeEvents(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
   if (!soFar) throw new Error('Nothing can be gone on with.');
   const reader = new SplicedEventsReader({
@@ -257,7 +257,7 @@ describe('an event that is too large to be looked into', () => {
   test('passes as it comes where memory is short', () => {
     const images = reader();
     for (const bytes of [Buffer.from(start), mebibyte]) expect(outcomeOf(images.read(bytes)).passed).toBe('');
-    expect(outcomeOf(images.letPass()).passed).toHaveLength(start.length + mebibyte.length);
+    expect(outcomeOf(images.releaseHeld()).passed).toHaveLength(start.length + mebibyte.length);
     expect(outcomeOf(images.read(mebibyte)).passed).toHaveLength(mebibyte.length);
   });
 

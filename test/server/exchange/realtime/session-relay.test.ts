@@ -40,7 +40,7 @@ async function start(broken: Partial<MessageWatch & { brokenOff(): GatewayError 
     upstream,
     watch: { ...watch, ...broken },
     writeError: () => '{}',
-    brokenOff: () => new GatewayError('upstream_stream_broken', 'gone'),
+    upstreamDisconnected: () => new GatewayError('upstream_stream_broken', 'gone'),
     redacted: (text) => text,
     reportError,
     ...broken,

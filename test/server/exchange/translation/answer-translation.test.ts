@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { anthropic } from '../../../../server/apis/anthropic/api.ts';
+import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
-import { translatorFor } from '../../../../server/apis/translation/translator.ts';
+import { createTranslator } from '../../../../server/apis/translation/translator.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { chunk, completion, streamOf } from '../../../support/strict-chat.ts';
 
 function translation(stream = true): AnswerTranslation {
-  const translator = translatorFor('anthropic-messages', 'openai-chat');
+  const translator = createTranslator('anthropic-messages', 'openai-chat');
   if (!translator) throw new Error('unreachable: the two differ');
   const messages = [{ role: 'user', content: 'Hi' }];
   const asked = translator.read(Buffer.from(JSON.stringify({ model: 'm', max_tokens: 9, messages, stream })));
@@ -15,7 +15,7 @@ function translation(stream = true): AnswerTranslation {
   return new AnswerTranslation({
     request: translator.request(asked, { model: 'm', origin }),
     translator,
-    api: anthropic,
+    api: anthropicApi,
     upstream: findRoute('POST', '/chat/completions').route,
     stream: stream ? messagesStream : null,
     requestId: 'req_1',

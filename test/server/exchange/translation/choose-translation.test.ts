@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { anthropic } from '../../../../server/apis/anthropic/api.ts';
-import { openai as openaiApi } from '../../../../server/apis/openai/api.ts';
+import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
+import { openaiApi } from '../../../../server/apis/openai/api.ts';
 import { Registry } from '../../../../server/apis/registry.ts';
 import { chooseTranslation } from '../../../../server/exchange/translation/choose-translation.ts';
 import { readJsonBody } from '../../../../server/http/body/json-body.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
 import { compiledProvider } from '../../../support/providers.ts';
 
-const registry = new Registry([openaiApi, anthropic]);
+const registry = new Registry([openaiApi, anthropicApi]);
 
 interface Question {
   path: string;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
-import type { WireName } from '../../../../server/apis/neutral/neutral.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import * as claude from '../../../support/strict-anthropic.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { nextTurn } from '../../../../server/ground/loop-turns.ts';
+import { yieldToEventLoop } from '../../../../server/ground/yield-to-event-loop.ts';
 import { StreamedBody, streamedBytes } from '../../../../server/http/body/streamed-body.ts';
 
 const chunkBytes = 16 * 1024;
@@ -34,7 +34,7 @@ function open(maxBytes: number) {
 }
 
 const settled = async () => {
-  for (let turn = 0; turn < 100; turn++) await nextTurn();
+  for (let turn = 0; turn < 100; turn++) await yieldToEventLoop();
 };
 
 test('a streamed body is read only once somebody wants it, and no faster than it is taken', async () => {

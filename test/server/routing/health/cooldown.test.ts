@@ -5,7 +5,7 @@ import { type FakeRun, fakeRun } from './harness.ts';
 /** Milliseconds until the primary `a` is first again, checked in small steps and without trying it. */
 function cooldownMs(run: FakeRun): number {
   const fromMs = run.nowMs();
-  while (!run.book.mayBeAsked(run.target('a'), run.nowMs())) {
+  while (!run.book.isAvailable(run.target('a'), run.nowMs())) {
     run.pass(100);
     if (run.nowMs() - fromMs > 7_200_000) return Number.POSITIVE_INFINITY;
   }
@@ -15,7 +15,7 @@ function cooldownMs(run: FakeRun): number {
 function failUntilCooling(run: FakeRun, failure: FailureClass): number {
   for (let count = 1; count <= 20; count++) {
     run.attempt('a', { failure });
-    if (!run.book.mayBeAsked(run.target('a'), run.nowMs())) return count;
+    if (!run.book.isAvailable(run.target('a'), run.nowMs())) return count;
   }
   return Number.POSITIVE_INFINITY;
 }
@@ -87,7 +87,7 @@ describe('a cooldown', () => {
     let cooledAfter = 0;
     for (let count = 1; count <= 40 && cooledAfter === 0; count++) {
       run.attempt('a', { failure: count % 2 === 0 ? 'transient' : null });
-      if (!run.book.mayBeAsked(run.target('a'), run.nowMs())) cooledAfter = count;
+      if (!run.book.isAvailable(run.target('a'), run.nowMs())) cooledAfter = count;
       run.pass(100);
     }
     expect(cooledAfter).toBeGreaterThanOrEqual(10);

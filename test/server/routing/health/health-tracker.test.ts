@@ -40,14 +40,14 @@ describe('a credential', () => {
     run.attempt('a', { failure: 'rate-limit', credential: 'c1' });
     expect(run.credentials('a')).toEqual(['c2']);
     expect(run.order()).toEqual(['a', 'b']);
-    expect(run.book.mayBeAsked({ ...run.target('a'), model: 'other' }, run.nowMs())).toBe(true);
-    expect(run.book.provider('a')?.mayBeAsked('other', 'c1', run.nowMs())).toBe(true);
+    expect(run.book.isAvailable({ ...run.target('a'), model: 'other' }, run.nowMs())).toBe(true);
+    expect(run.book.provider('a')?.isAvailable('other', 'c1', run.nowMs())).toBe(true);
   });
 
   test('without quota is not used for any model', () => {
     const run = fakeRun({ counts: { a: 2, b: 1 } });
     run.attempt('a', { failure: 'quota', credential: 'c1' });
-    expect(run.book.provider('a')?.mayBeAsked('other', 'c1', run.nowMs())).toBe(false);
+    expect(run.book.provider('a')?.isAvailable('other', 'c1', run.nowMs())).toBe(false);
     run.pass(600_000);
     expect(run.credentials('a')).toEqual(['c1', 'c2']);
   });
@@ -87,7 +87,7 @@ describe('after a change of the configuration', () => {
     breakDown(run, 'a');
     run.attempt('b', { failure: 'credential' });
     run.book.follow(providersWith({ a: 1, b: 1, c: 1 }));
-    expect(run.book.mayBeAsked(run.target('a'), run.nowMs())).toBe(false);
+    expect(run.book.isAvailable(run.target('a'), run.nowMs())).toBe(false);
     expect(run.credentials('b')).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import type { ReasoningStore } from '../../../../server/store/ports/reasoning-st
 import { type StoreSubject, useStore } from './store-subject.ts';
 
 async function find(store: ReasoningStore, keyId: string, callIds: string[]) {
-  await store.bringNear?.(keyId, callIds);
+  await store.prefetch?.(keyId, callIds);
   return Object.fromEntries(store.find(keyId, callIds));
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Job } from '../../../../server/store/rules/job.ts';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createJobStore, type SqliteJobStore } from '../../../../server/store/sqlite/job-store.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { createSweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
@@ -13,7 +13,7 @@ let database: Database;
 let store: SqliteJobStore;
 beforeEach(() => {
   folder = temporaryFolder();
-  database = openDatabase(join(folder, 'sluice.db'));
+  database = openSqliteDatabase(join(folder, 'sluice.db'));
   store = createJobStore({ database, log: silent });
 });
 afterEach(() => {
@@ -41,7 +41,7 @@ const countRows = () => database.prepare('SELECT count(*) AS count FROM jobs').g
 function restart() {
   store.close();
   database.close();
-  database = openDatabase(join(folder, 'sluice.db'));
+  database = openSqliteDatabase(join(folder, 'sluice.db'));
   store = createJobStore({ database, log: silent });
 }
 

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { dayMs } from '../../../../server/contract/units.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createReasoningStore, type SqliteReasoningStore } from '../../../../server/store/sqlite/reasoning-store.ts';
 import { silent, temporaryFolder } from '../sqlite/records.ts';
 
-const dayMs = 86_400_000;
 let folder: string;
 let database: Database;
 let store: SqliteReasoningStore;
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 function open(maxLength?: number): void {
-  database = openDatabase(join(folder, 'sluice.db'));
+  database = openSqliteDatabase(join(folder, 'sluice.db'));
   const now = () => nowMs;
   store = createReasoningStore({ database, log: silent, now, ...(maxLength !== undefined && { maxLength }) });
 }

@@ -1,13 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newKeptId, responseOfItem } from '../../../../server/store/rules/kept-response.ts';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { hourMs } from '../../../../server/contract/units.ts';
+import { createKeptId, responseOfItem } from '../../../../server/store/rules/kept-response.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { keptResponseMigrations } from '../../../../server/store/sqlite/kept-response-rows.ts';
 import { SqliteResponseStore } from '../../../../server/store/sqlite/response-store.ts';
 import { clockAt, noon, silent, temporaryFolder } from '../sqlite/records.ts';
-
-const hourMs = 3_600_000;
 
 let folder: string;
 let database: Database;
@@ -16,7 +15,7 @@ let nowMs: number;
 let settings: { retentionHours: number; bytesPerGroup: number };
 
 function open(): void {
-  database = openDatabase(join(folder, 'responses.sqlite'), keptResponseMigrations);
+  database = openSqliteDatabase(join(folder, 'responses.sqlite'), keptResponseMigrations);
   store = new SqliteResponseStore({
     database,
     log: silent,
@@ -123,7 +122,7 @@ test('one that is too long is not kept, and none is where nothing is to be kept'
 });
 
 test('the id of an item tells its response', () => {
-  const id = newKeptId();
+  const id = createKeptId();
   expect(responseOfItem(`${id.replace('resp', 'msg')}_0`)).toBe(id);
   expect(responseOfItem('msg_0123456789abcdef')).toBeNull();
 });

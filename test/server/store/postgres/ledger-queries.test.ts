@@ -16,8 +16,8 @@ import {
 } from '../../../../server/store/postgres/request-queries.ts';
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
-import type { UsageOverTimeQuestion, UsageQuestion } from '../../../../server/store/rules/usage-questions.ts';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import type { UsageOverTimeQuery, UsageQuery } from '../../../../server/store/rules/usage-query.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import type { RequestFilter } from '../../../../server/store/sqlite/queries.ts';
 import { nameDimensions } from '../../../../server/store/sqlite/request-names.ts';
@@ -38,7 +38,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
 
   beforeAll(async () => {
     postgres = await openTables(await server.createDatabase());
-    sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
+    sqlite = createLedger({ database: openSqliteDatabase(':memory:'), log: silent, now: () => noon });
     const records = manyRecords();
     const running = startedRow('req_running', { startedAt: noon, session: sessionMark('ses_2') });
     for (const record of records) sqlite.finished(record);
@@ -100,7 +100,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
   });
 
   const dimensions = ['day', 'key', 'group', 'model', 'provider'] as const;
-  const spans: Omit<UsageQuestion, 'by'>[] = [
+  const spans: Omit<UsageQuery, 'by'>[] = [
     {},
     { utcOffsetMinutes: 345 },
     { sinceMs: noon - 2 * day - 17 * minute },
@@ -140,7 +140,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     }
   });
 
-  const steps: Omit<UsageOverTimeQuestion, 'by'>[] = [
+  const steps: Omit<UsageOverTimeQuery, 'by'>[] = [
     { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: 60 * minute },
     { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: day, utcOffsetMinutes: 330 },
     { sinceMs: noon - day - minute, untilMs: noon - day + 180 * minute, stepMs: 7 * minute },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { type Migration, migrations } from '../../../../server/store/postgres/migrations.ts';
-import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
+import { migratePostgres } from '../../../../server/store/postgres/migrate.ts';
+import { type Migration, postgresMigrations } from '../../../../server/store/postgres/migrations.ts';
+import { openPostgresDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { begun } from '../../../support/begun.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -29,7 +29,7 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
   ];
 
   test('are made once by replicas that start at the same time', async () => {
-    await Promise.all([1, 2, 3, 4].map(() => migrate(open(), counter)));
+    await Promise.all([1, 2, 3, 4].map(() => migratePostgres(open(), counter)));
     const { rows } = await open().ask('SELECT n FROM counter');
     expect(rows).toEqual([{ n: 1 }]);
   });
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
       });
     });
     const end = await eventually(() => finish);
-    const opening = begun(openDatabase({ url, log: silent, statementMs: 200 }));
+    const opening = begun(openPostgresDatabase({ url, log: silent, statementMs: 200 }));
     const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'
       AND query_start < now() - interval '400 milliseconds'`;
     await eventually(async () => (await blocking.ask(waits)).count > 0);
@@ -57,27 +57,30 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
 
   test('get what is new, and nothing twice', async () => {
     const postgres = open();
-    await migrate(postgres);
-    await migrate(postgres, [...migrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
-    await migrate(postgres, [...migrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
+    await migratePostgres(postgres);
+    await migratePostgres(postgres, [...postgresMigrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
+    await migratePostgres(postgres, [...postgresMigrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
     const { rows } = await postgres.ask('SELECT name FROM schema_migrations ORDER BY version');
-    expect(rows.map(({ name }) => name)).toEqual([...migrations.map(({ name }) => name), 'next']);
+    expect(rows.map(({ name }) => name)).toEqual([...postgresMigrations.map(({ name }) => name), 'next']);
   });
 
   test('of a newer version are used, unless they say that they cannot be', async () => {
     const postgres = open();
     const added = [...counter, { name: 'added', sql: 'ALTER TABLE counter ADD COLUMN m integer' }];
-    await migrate(postgres, added);
-    await migrate(postgres, counter);
-    await migrate(postgres, [...added, { name: 'dropped', sql: 'ALTER TABLE counter DROP n', oldestProgram: 3 }]);
-    await migrate(postgres, added);
-    await expect(migrate(postgres, counter)).rejects.toThrow('Update Sluice');
+    await migratePostgres(postgres, added);
+    await migratePostgres(postgres, counter);
+    await migratePostgres(postgres, [
+      ...added,
+      { name: 'dropped', sql: 'ALTER TABLE counter DROP n', oldestProgram: 3 },
+    ]);
+    await migratePostgres(postgres, added);
+    await expect(migratePostgres(postgres, counter)).rejects.toThrow('Update Sluice');
   });
 
   test('are unchanged after a migration that fails', async () => {
     const postgres = open();
     const broken = [...counter, { name: 'broken', sql: 'ALTER TABLE nowhere ADD COLUMN m integer' }];
-    await expect(migrate(postgres, broken)).rejects.toThrow('nowhere');
+    await expect(migratePostgres(postgres, broken)).rejects.toThrow('nowhere');
     const { rows } = await postgres.ask("SELECT to_regclass('counter') AS counter");
     expect(rows).toEqual([{ counter: null }]);
   });

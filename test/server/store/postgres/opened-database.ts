@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
+import { openPostgresDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { silent } from '../sqlite/records.ts';
 
-export const open = (url: string) => openDatabase({ url, log: silent });
+export const open = (url: string) => openPostgresDatabase({ url, log: silent });
 
 /** The single line of the error that opening the database throws. */
 export async function problemWith(url: string): Promise<string> {

@@ -50,7 +50,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
       );
       await eventually(async () => (await other.keptResponses.find('resp_1', 'default')) !== undefined);
       await eventually(async () => {
-        await other.reasoning.bringNear?.('k1', ['call_1']);
+        await other.reasoning.prefetch?.('k1', ['call_1']);
         return other.reasoning.find('k1', ['call_1']).size > 0;
       });
     });
@@ -160,7 +160,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
       const { keptResponses, reasoning } = used.store;
       await server.kill();
       expect(await keptResponses.find('resp_1', 'default')).toBeUndefined();
-      await reasoning.bringNear?.('k1', ['call_1']);
+      await reasoning.prefetch?.('k1', ['call_1']);
       expect(reasoning.find('k1', ['call_1']).size).toBe(0);
       await server.start();
     });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { migrations } from '../../../../server/store/postgres/migrations.ts';
+import { migratePostgres } from '../../../../server/store/postgres/migrate.ts';
+import { postgresMigrations } from '../../../../server/store/postgres/migrations.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { open, problemWith } from './opened-database.ts';
@@ -31,7 +31,7 @@ describe.runIf(hasPostgres())('a database that cannot be used', () => {
   test('since an older Sluice has made it for another user, says which rights are missing and leaves it', async () => {
     const own = await server.createDatabase();
     const postgres = new Postgres({ url: own, failed() {} });
-    await migrate(postgres, migrations.slice(0, 1));
+    await migratePostgres(postgres, postgresMigrations.slice(0, 1));
     await postgres.script('CREATE ROLE tenant LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO tenant');
     await postgres.script('GRANT CREATE ON SCHEMA public TO tenant');
     expect(await problemWith(own.replace('sluice@', 'tenant@'))).toContain('The user "tenant" may not make');

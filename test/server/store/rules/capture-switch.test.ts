@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { minuteMs } from '../../../../server/contract/units.ts';
 import { CaptureSwitch } from '../../../../server/store/rules/capture-switch.ts';
 
-const minuteMs = 60_000;
 const caller = { key: { id: 'k1', capture: false }, group: { id: 'g1', capture: false, captureOnRequest: true } };
 
 let changes: number;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BudgetSums, createBudgetSums } from '../../../../server/store/sqlite/budget-sums.ts';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { budgetMigrations } from '../../../../server/store/sqlite/schema.ts';
 import { silent } from './records.ts';
 
@@ -14,7 +14,7 @@ const sum = (tokens: number) => ({
 let database: Database;
 let sums: BudgetSums;
 beforeEach(() => {
-  database = openDatabase(':memory:', budgetMigrations);
+  database = openSqliteDatabase(':memory:', budgetMigrations);
   sums = open();
 });
 afterEach(() => {

@@ -2,11 +2,11 @@
  * Writes endlessly to the ledger named on its command line. 100 ms after each row, it prints that the row must be
  * stored.
  */
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, startedRow } from './records.ts';
 
-const database = openDatabase(process.argv[2] ?? '');
+const database = openSqliteDatabase(process.argv[2] ?? '');
 const ledger = createLedger({ database, log: console });
 let count = 0;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { silent, temporaryFolder } from './records.ts';
 
@@ -26,7 +26,7 @@ test('a process killed in mid-write loses no finished request older than 100 ms'
   expect(child.signalCode).toBe('SIGKILL');
 
   const promised = said.slice(0, said.lastIndexOf('\n')).split('\n');
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   expect(database.notice).toBeNull();
   const ledger = createLedger({ database, log: silent });
   const finished = new Set(

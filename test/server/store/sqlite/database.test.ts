@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isTemporary, messageOf, sqliteCode } from '../../../../server/store/rules/failures.ts';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { temporaryFolder } from './records.ts';
 
 let folder: string;
@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a new database is readable by its owner only, with its side files', () => {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   database.exec("INSERT INTO key_uses VALUES ('k1', 1)");
   for (const suffix of ['', '-wal', '-shm']) expect(statSync(file + suffix).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
@@ -24,23 +24,23 @@ test('a new database is readable by its owner only, with its side files', () => 
 });
 
 test('a database that others could read is made private on opening', () => {
-  openDatabase(file).close();
+  openSqliteDatabase(file).close();
   chmodSync(file, 0o644);
-  openDatabase(file).close();
+  openSqliteDatabase(file).close();
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('what was written is there after opening again', () => {
-  const first = openDatabase(file);
+  const first = openSqliteDatabase(file);
   first.prepare('INSERT INTO key_uses VALUES (?, ?)').run('k1', 42);
   first.close();
-  const second = openDatabase(file);
+  const second = openSqliteDatabase(file);
   expect(second.prepare('SELECT * FROM key_uses').all()).toEqual([{ key_id: 'k1', last_used_at: 42 }]);
   second.close();
 });
 
 test('a transaction that throws writes nothing', () => {
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const insert = database.prepare('INSERT INTO key_uses VALUES (?, ?)');
   expect(() =>
     database.transaction(() => {
@@ -55,7 +55,7 @@ test('a transaction that throws writes nothing', () => {
 });
 
 test('only an insertion of one row tells a rowid, since that of other statements is an earlier one', () => {
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const refusals = database.prepareInsert(
     'INSERT INTO refusals (minute, reason, requests, last_at) VALUES (?, ?, ?, ?)',
   );
@@ -73,9 +73,9 @@ test('only an insertion of one row tells a rowid, since that of other statements
 });
 
 test('a file that is not a database is set aside under a reported name, and a new one created', () => {
-  openDatabase(file).close();
+  openSqliteDatabase(file).close();
   writeFileSync(file, 'this is no database, but somebody may want it back'.repeat(100));
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const { notice } = database;
   expect(notice).toMatchObject({ file, reason: expect.stringMatching(/not a database/) });
   expect(notice?.movedTo).toMatch(/sluice\.db\.set-aside-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d$/);
@@ -86,31 +86,31 @@ test('a file that is not a database is set aside under a reported name, and a ne
 });
 
 test('a second broken file of the same second does not overwrite the first', () => {
-  openDatabase(file).close();
+  openSqliteDatabase(file).close();
   for (const text of ['first', 'second']) {
     writeFileSync(file, text.repeat(1_000));
-    openDatabase(file).close();
+    openSqliteDatabase(file).close();
   }
   expect(readdirSync(join(folder, 'data')).filter((name) => /set-aside-[\dT-]+$/.test(name))).toHaveLength(2);
 });
 
 test('a database with a damaged schema page is set aside', () => {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   database.close();
   const bytes = readFileSync(file);
   bytes.fill(0xff, 100, 4_000);
   writeFileSync(file, bytes);
-  const again = openDatabase(file);
+  const again = openSqliteDatabase(file);
   expect(again.notice?.reason).toMatch(/malformed|corrupt/);
   again.close();
 });
 
 test('a database of a newer program is set aside rather than misread', () => {
-  openDatabase(file).close();
+  openSqliteDatabase(file).close();
   const raw = new DatabaseSync(file);
   raw.exec('PRAGMA user_version = 1000');
   raw.close();
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   expect(database.notice?.reason).toMatch(/newer Sluice/);
   database.close();
 });
@@ -118,7 +118,7 @@ test('a database of a newer program is set aside rather than misread', () => {
 test('a file that cannot be opened is told by each statement, and opened when that is possible', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   writeFileSync(join(folder, 'data'), 'a file');
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const count = database.prepare('SELECT count(*) AS count FROM key_uses');
   const failure = failureOf(() => count.get());
   expect(isTemporary(failure)).toBe(true);
@@ -134,7 +134,7 @@ test('a file that cannot be opened is told by each statement, and opened when th
 });
 
 test('a file that is damaged while it is open is set aside, and a new one created', () => {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const replaced: unknown[] = [];
   database.onReplaced((each) => replaced.push(each));
   const insert = database.prepare('INSERT INTO key_uses VALUES (?, ?)');
@@ -150,7 +150,7 @@ test('a file that is damaged while it is open is set aside, and a new one create
 
 test('a file that is removed while it is open is created again', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const replaced: unknown[] = [];
   database.onReplaced((each) => replaced.push(each));
   const insert = database.prepare('INSERT INTO key_uses VALUES (?, ?)');
@@ -159,7 +159,7 @@ test('a file that is removed while it is open is created again', () => {
   database.transaction(() => insert.run('k1', 1));
   expect(replaced).toEqual([{ file, movedTo: null, reason: expect.stringContaining('removed') }]);
   database.close();
-  const again = openDatabase(file);
+  const again = openSqliteDatabase(file);
   expect(again.prepare('SELECT * FROM key_uses').all()).toEqual([{ key_id: 'k1', last_used_at: 1 }]);
   again.close();
   vi.useRealTimers();
@@ -182,7 +182,7 @@ test('if no address of a host answers, the errors of all are reported', () => {
 });
 
 test('sqliteCode is the primary code of an SQLite failure and null of any other', () => {
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const insert = database.prepare('INSERT INTO key_uses VALUES (?, ?)');
   insert.run('k1', 1);
   let failure: unknown;

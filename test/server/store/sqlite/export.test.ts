@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LossNote } from '../../../../server/contract/loss-codes.ts';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { csvField, exportRequests } from '../../../../server/store/sqlite/export.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, silent } from './records.ts';
@@ -10,7 +10,7 @@ test('CSV names what a translation lost, and how often', async () => {
     { code: 'no-equal', field: 'top_k', times: 1 },
     { code: 'provider-tool', field: 'tools[]', times: 3 },
   ];
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const ledger = createLedger({ database, log: silent });
   ledger.finished(finishedRow('req_1', { dropped }));
   let whole = '';

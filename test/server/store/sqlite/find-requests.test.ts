@@ -1,6 +1,6 @@
 /** Searching requests in SQLite, and the number of rows that a search reads. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { createLedgerQueries } from '../../../../server/store/sqlite/queries.ts';
 import type { RequestConditions } from '../../../../server/store/sqlite/request-filter.ts';
@@ -10,7 +10,7 @@ import { capturedExchange, clockAt, finishedRow, noon, silent, startedRow } from
 let database: Database;
 let ledger: Ledger;
 beforeEach(() => {
-  database = openDatabase(':memory:');
+  database = openSqliteDatabase(':memory:');
   ledger = createLedger({ database, log: silent, now: () => noon });
 });
 afterEach(() => {

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type LocalLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, healthy, noon, silent, startedRow, temporaryFolder } from './records.ts';
 
@@ -16,7 +16,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'], now: noon });
   folder = temporaryFolder();
   file = join(folder, 'sluice.db');
-  database = openDatabase(file);
+  database = openSqliteDatabase(file);
   setAsideFile = join(folder, 'set-aside-requests.jsonl');
   ledger = createLedger({ database, setAsideFile, log: silent });
 });

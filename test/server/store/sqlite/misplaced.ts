@@ -1,6 +1,6 @@
 /** A ledger's file as versions before the repair left it: derived from wrong sequence numbers, as their writer took them. */
 import type { SqlValue } from '../../../../server/store/rules/columns.ts';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { ledgerMigrations } from '../../../../server/store/sqlite/schema.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
@@ -19,7 +19,7 @@ const isCaptured = (index: number) => index % 5 !== 0;
 
 /** Leaves the file as it would be without the fault; resolves with its contents. */
 async function writeRightly(file: string, requests: number): Promise<Contents> {
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const ledger = createLedger({ database, log: silent, now: () => noon });
   for (let index = 0; index < requests; index++) {
     ledger.finished(
@@ -56,7 +56,7 @@ async function writeRightly(file: string, requests: number): Promise<Contents> {
  */
 export async function writeMisplaced(file: string, requests: number): Promise<Contents> {
   const contents = await writeRightly(file, requests);
-  const database = openDatabase(file);
+  const database = openSqliteDatabase(file);
   const rows = database.prepare('SELECT seq, model_asked, key_id, attempts FROM requests').all();
   database.transaction(() => {
     database.exec(`

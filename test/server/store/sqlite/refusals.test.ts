@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { minuteMs } from '../../../../server/contract/units.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, noon, silent } from './records.ts';
 
-const minuteMs = 60_000;
 let database: Database;
 let ledger: Ledger;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-  database = openDatabase(':memory:');
+  database = openSqliteDatabase(':memory:');
   ledger = createLedger({ database, log: silent });
 });
 afterEach(() => {

@@ -1,9 +1,9 @@
 /** Repairs the ledger named on its command line, and kills itself within the transaction after as many as named there. */
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createRepair } from '../../../../server/store/sqlite/repair.ts';
 
 const [file = '', transactions = ''] = process.argv.slice(2);
-const database = openDatabase(file);
+const database = openSqliteDatabase(file);
 const transaction = database.transaction.bind(database);
 let left = Number(transactions);
 database.transaction = (work) =>

@@ -5,7 +5,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { createRepair, repairedPercent } from '../../../../server/store/sqlite/repair.ts';
 import { type Contents, contentsOf, everyMs, idOf, wordOf, writeMisplaced } from './misplaced.ts';
@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 function open(path = file): Database {
-  const database = openDatabase(path);
+  const database = openSqliteDatabase(path);
   expect(database.notice).toBeNull();
   closing.push(() => database.close());
   return database;

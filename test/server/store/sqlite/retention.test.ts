@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import type { RetentionLimits } from '../../../../server/store/sqlite/retention.ts';
 import { createSweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
@@ -8,7 +8,7 @@ import { capturedExchange, clockAt, finishedRow, noon, silent } from './records.
 const day = 86_400_000;
 let database: Database;
 beforeEach(() => {
-  database = openDatabase(':memory:');
+  database = openSqliteDatabase(':memory:');
 });
 afterEach(() => {
   vi.useRealTimers();

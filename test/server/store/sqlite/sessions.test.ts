@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 
 test('sessions and their requests are read by index', () => {
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const plan = (sql: string) =>
     database
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)

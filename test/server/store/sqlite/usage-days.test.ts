@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../server/contract/ledger.ts';
-import { type Database, openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { clockAt, finishedRow, noon, rescuedRow, silent, startedRow } from './records.ts';
 
@@ -12,7 +12,7 @@ let ledger: Ledger;
 let now = noon;
 beforeEach(() => {
   now = noon;
-  database = openDatabase(':memory:');
+  database = openSqliteDatabase(':memory:');
   ledger = open();
 });
 afterEach(() => {

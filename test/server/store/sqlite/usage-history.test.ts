@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
-import { openDatabase } from '../../../../server/store/sqlite/database.ts';
+import { dayMs } from '../../../../server/contract/units.ts';
+import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, noon, silent } from './records.ts';
 
-const dayMs = 86_400_000;
 const always = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 const day = { startMs: noon - dayMs / 2, endMs: noon + dayMs / 2 };
 
 test('what was spent holds what cannot be written now, and holds it once when it is', () => {
-  const database = openDatabase(':memory:');
+  const database = openSqliteDatabase(':memory:');
   const ledger = createLedger({ database, log: silent, now: () => noon });
   let count = 0;
   const add = (more: Partial<RequestRecord>) => ledger.finished(finishedRow(`req_${count++}`, more));

@@ -9,7 +9,7 @@ import type { JoinState } from '../../../../server/contract/join-views.ts';
 import type { TeamPreset } from '../../../../server/contract/team-preset.ts';
 import { findJoinPreset } from '../../../../server/team/joining/find-join-preset.ts';
 import { openLogins } from '../../../../server/team/joining/logins.ts';
-import { askToken, beginDevice, openTeamGateway } from '../../../../server/team/joining/team-gateway.ts';
+import { createTeamGateway, pollToken, requestDeviceCode } from '../../../../server/team/joining/team-gateway.ts';
 import { runVerb } from '../../cli/run-cli.ts';
 import {
   type ControlGateway,
@@ -151,7 +151,7 @@ test('the setting takes only what a laptop can import, and replaces an earlier p
 });
 
 test('a gateway of another version keeps nobody from joining', async () => {
-  const answering = (answer: object) => openTeamGateway(async () => Response.json(answer), team.sluice.origin, 'any');
+  const answering = (answer: object) => createTeamGateway(async () => Response.json(answer), team.sluice.origin, 'any');
   const newer = answering({ result: { preset: { ...preset(), teamPreset: 2 } } });
   expect(await findJoinPreset(newer, false)).toMatchObject({ state: 'unusable' });
   const unknown = await team.call('/query', { token: await logIn('mia') }, { type: 'not-known-there' });
@@ -160,9 +160,9 @@ test('a gateway of another version keeps nobody from joining', async () => {
 
 /** As `sluice login` does, after the person has confirmed. */
 async function logIn(person: string): Promise<string> {
-  const { deviceCode, verificationUriComplete } = await beginDevice(fetch, team.sluice.origin);
+  const { deviceCode, verificationUriComplete } = await requestDeviceCode(fetch, team.sluice.origin);
   await team.identity.agree(verificationUriComplete ?? '', person);
-  return (await askToken(fetch, team.sluice.origin, { deviceCode, name: 'laptop' }))?.token ?? '';
+  return (await pollToken(fetch, team.sluice.origin, { deviceCode, name: 'laptop' }))?.token ?? '';
 }
 
 test('in a terminal "--yes" applies it, and without one that could be asked it is not applied', async () => {

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLogins } from '../../../../server/team/joining/logins.ts';
-import { askToken, beginDevice, gatewayOrigin, openTeamGateway } from '../../../../server/team/joining/team-gateway.ts';
+import {
+  createTeamGateway,
+  gatewayOrigin,
+  pollToken,
+  requestDeviceCode,
+} from '../../../../server/team/joining/team-gateway.ts';
 import { runVerb } from '../../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
@@ -21,9 +26,9 @@ afterAll(async () => {
 /** As `sluice login` does, after the person has confirmed. */
 async function logIn(person: string): Promise<string> {
   const { origin } = team.sluice;
-  const { deviceCode, verificationUriComplete } = await beginDevice(fetch, origin);
+  const { deviceCode, verificationUriComplete } = await requestDeviceCode(fetch, origin);
   await team.identity.agree(verificationUriComplete ?? '', person);
-  return (await askToken(fetch, origin, { deviceCode, name: 'laptop' }))?.token ?? '';
+  return (await pollToken(fetch, origin, { deviceCode, name: 'laptop' }))?.token ?? '';
 }
 
 const run = (parameters: string[], options: { input?: string; token?: string } = {}) =>
@@ -111,12 +116,14 @@ test('a pipeline declares the configuration with an API token, and can look firs
 
 test('events of a team gateway are told as they come, and a stream that is refused is said to be', async () => {
   const { origin } = team.sluice;
-  const events = await openTeamGateway(fetch, origin, await logIn('mia')).openEvents();
+  const events = await createTeamGateway(fetch, origin, await logIn('mia')).openEvents();
   for await (const { event } of events) {
     expect(event.type).toBe('snapshot');
     break;
   }
-  await expect(openTeamGateway(fetch, origin, 'slt_unknown').openEvents()).rejects.toThrow('This API token is unknown');
+  await expect(createTeamGateway(fetch, origin, 'slt_unknown').openEvents()).rejects.toThrow(
+    'This API token is unknown',
+  );
 });
 
 test('nobody but an administrator declares the configuration', async () => {

@@ -1,7 +1,7 @@
 /** The number of commands that a request needs, and the requests that need none. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { free } from '../../../../server/limits/account.ts';
-import { nothing } from '../../../../server/limits/spending.ts';
+import { noCharge } from '../../../../server/limits/account.ts';
+import { noSpending } from '../../../../server/limits/spending.ts';
 import type { UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
@@ -46,7 +46,7 @@ describe.runIf(hasValkey())('a replica', () => {
   test('asks nothing for a request that no limit can refuse', async () => {
     const soft = budget(1, 'day', { hard: false });
     expect(replica.limiter.admit('soft', [soft], exactly(cent))).toEqual({});
-    expect(replica.limiter.admit('free', [budget(1, 'day')], free)).toEqual({});
+    expect(replica.limiter.admit('free', [budget(1, 'day')], noCharge)).toEqual({});
     expect(replica.limiter.admit('without', [], exactly(none))).toEqual({});
     expect(await scriptsRun()).toBe(0);
   });
@@ -58,12 +58,12 @@ describe.runIf(hasValkey())('a replica', () => {
     const history: UsageHistory = {
       async spent() {
         asked += 1;
-        return nothing;
+        return noSpending;
       },
       requestsSince: async () => [],
       async forgetTotal() {},
       atSnapshot: (work) =>
-        work({ spent: async (questions) => questions.map(() => nothing), ended: async () => new Set() }),
+        work({ spent: async (questions) => questions.map(() => noSpending), ended: async () => new Set() }),
     };
     const later = await openReplica(valkey.url, { history, wallMs: () => wallMs });
     for (let request = 0; request < 3; request++) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftsOf, hasCompany, targetsOf } from '../../../../../renderer/views/models/aliases/alias-draft.ts';
+import { draftsOf, sharesRankWithOthers, targetsOf } from '../../../../../renderer/views/models/aliases/alias-draft.ts';
 
 const target = (provider: string, priority: number, weight = 1) => ({ provider, model: 'm', priority, weight });
 
@@ -11,7 +11,7 @@ describe('the targets of an alias as they are typed', () => {
       ['equal', true],
       ['last', false],
     ]);
-    expect(drafts.map((_, index) => hasCompany(drafts, index))).toEqual([true, true, false]);
+    expect(drafts.map((_, index) => sharesRankWithOthers(drafts, index))).toEqual([true, true, false]);
   });
 
   it('get ranks without gaps', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatJson } from '../../../../../renderer/views/requests/body/format-json.ts';
-import { parseJson } from '../../../../../renderer/views/requests/body/parse-json.ts';
+import { parseTruncatedJson } from '../../../../../renderer/views/requests/body/parse-truncated-json.ts';
 
 const whole = { longestString: Number.POSITIVE_INFINITY, describeRest: () => '' };
 
@@ -34,7 +34,7 @@ describe('the formatting of JSON', () => {
 
 describe('the parsing of JSON that was cut', () => {
   it('does not touch what is whole', () => {
-    expect(parseJson(' [1, {"a": "b"}] ')).toEqual({ value: [1, { a: 'b' }], isCut: false });
+    expect(parseTruncatedJson(' [1, {"a": "b"}] ')).toEqual({ value: [1, { a: 'b' }], isCut: false });
   });
 
   it.each([
@@ -48,16 +48,16 @@ describe('the parsing of JSON that was cut', () => {
     ['[{"a":[1,2],"b":{}', [{ a: [1, 2], b: {} }]],
     ['{"a":[{"c":"}]"},{"d', { a: [{ c: '}]' }, {}] }],
   ])('closes what is open in %s', (text, value) => {
-    expect(parseJson(text)).toEqual({ value, isCut: true });
+    expect(parseTruncatedJson(text)).toEqual({ value, isCut: true });
   });
 
   it('gives every beginning of a body back as a beginning of it', () => {
     const text = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'a "b" \\ ü' }], n: [1.5, null] });
     for (let end = 1; end < text.length; end++)
-      expect(parseJson(text.slice(0, end)), text.slice(0, end)).not.toBe(null);
+      expect(parseTruncatedJson(text.slice(0, end)), text.slice(0, end)).not.toBe(null);
   });
 
   it.each(['', 'Hello', '<html>', '{a:1}', '}'])('finds none in %j', (text) => {
-    expect(parseJson(text)).toBe(null);
+    expect(parseTruncatedJson(text)).toBe(null);
   });
 });

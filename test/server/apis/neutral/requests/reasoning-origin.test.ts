@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SealKind } from '../../../../../server/apis/neutral/neutral.ts';
+import type { SealKind } from '../../../../../server/apis/neutral/conversation.ts';
 import { wrapSeal, wrapSeals } from '../../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { carriedOrigin, newestResultIds } from '../../../../../server/apis/neutral/requests/reasoning-origin.ts';
 

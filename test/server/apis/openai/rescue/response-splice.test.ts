@@ -1,7 +1,7 @@
 /** A response combined from two streams, for any text and any cuts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { takeAll } from '../../../../../server/apis/core/stream-text.ts';
+import { takeEvents } from '../../../../../server/apis/core/stream-text.ts';
 import { ResponseSplice } from '../../../../../server/apis/openai/rescue/response-splice.ts';
 import { ResponseText } from '../../../../../server/apis/openai/rescue/response-text.ts';
 
@@ -44,7 +44,7 @@ test('says the whole text once, counted without a gap', () => {
       // In pieces of several events each, as the gate passes them on.
       const size = 1 + (chunk % 3);
       for (let index = 0; index < kept.length; index += size) {
-        takeAll(soFar, Buffer.from(kept.slice(index, index + size).join('')));
+        takeEvents(soFar, Buffer.from(kept.slice(index, index + size).join('')));
       }
       const read = soFar.read();
       expect(read?.text).toBe(deltasOf(kept.join('')));
@@ -64,7 +64,7 @@ test('says the whole text once, counted without a gap', () => {
 
 test('notices a text that is not the same, at the first place where it differs', () => {
   const soFar = new ResponseText();
-  takeAll(soFar, Buffer.from(eventsOf('one', ['Once upon']).slice(0, -1).map(toEvent).join('')));
+  takeEvents(soFar, Buffer.from(eventsOf('one', ['Once upon']).slice(0, -1).map(toEvent).join('')));
   const read = soFar.read();
   const splice = read && new ResponseSplice(read);
   const taken = eventsOf('two', ['Once', ' up', 'on', ' a']).map((data) => splice?.take(data)?.toString() ?? null);
@@ -92,16 +92,16 @@ test.each([
   { type: 'error', message: 'x' },
 ])('cannot be continued after %j', (event) => {
   const text = new ResponseText();
-  takeAll(text, Buffer.from(eventsOf('one', ['Once']).slice(0, -1).map(toEvent).join('')));
+  takeEvents(text, Buffer.from(eventsOf('one', ['Once']).slice(0, -1).map(toEvent).join('')));
   expect(text.read()?.text).toBe('Once');
-  takeAll(text, Buffer.from(toEvent(JSON.stringify(event))));
+  takeEvents(text, Buffer.from(toEvent(JSON.stringify(event))));
   expect(text.read()).toBeNull();
 });
 
 test('tells in its error event of the response that the client knows, at the next number', () => {
   const text = new ResponseText();
-  takeAll(text, Buffer.from(eventsOf('one', ['Once']).slice(0, -1).map(toEvent).join('')));
-  takeAll(text, Buffer.from(': ping\n\n'));
+  takeEvents(text, Buffer.from(eventsOf('one', ['Once']).slice(0, -1).map(toEvent).join('')));
+  takeEvents(text, Buffer.from(': ping\n\n'));
   const told = text.errorEvent({ message: 'It broke.', type: 'server_error', param: null, code: 'x' });
   expect(told).toContain('"sequence_number":4,"error"');
   expect(told).toContain('"sequence_number":5,"response":{"id":"resp_one"');
@@ -113,8 +113,8 @@ test('is not held beyond half a mebibyte', () => {
     'one',
     Array.from({ length: 40 }, () => 'x'.repeat(30_000)),
   );
-  for (const event of events.slice(0, 20)) takeAll(text, Buffer.from(toEvent(event)));
+  for (const event of events.slice(0, 20)) takeEvents(text, Buffer.from(toEvent(event)));
   expect(text.read()?.text).toHaveLength(17 * 30_000);
-  for (const event of events.slice(20)) takeAll(text, Buffer.from(toEvent(event)));
+  for (const event of events.slice(20)) takeEvents(text, Buffer.from(toEvent(event)));
   expect(text.read()).toBeNull();
 });

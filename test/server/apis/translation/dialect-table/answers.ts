@@ -1,5 +1,5 @@
 /** The parts of an answer, in the notation of each API. */
-import type { UpstreamWireName } from '../../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName } from '../../../../../server/apis/neutral/conversation.ts';
 import * as anthropic from '../../../../support/strict-anthropic.ts';
 import { messageWith, reasoningWith } from '../../../../support/strict-responses.ts';
 import type { Json } from '../translating.ts';

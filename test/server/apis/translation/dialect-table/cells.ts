@@ -6,13 +6,13 @@
 
 import { anthropicRoutes } from '../../../../../server/apis/anthropic/routes.ts';
 import { geminiRoutes } from '../../../../../server/apis/gemini/routes.ts';
+import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/conversation.ts';
 import type { Fate, Loss } from '../../../../../server/apis/neutral/losses.ts';
-import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/neutral.ts';
 import { openaiRoutes } from '../../../../../server/apis/openai/routes.ts';
-import { countTokens } from '../../../../../server/apis/translation/count-tokens.ts';
 import { CountTranslator, isCountingWire } from '../../../../../server/apis/translation/count-translator.ts';
+import { estimateRequestTokens } from '../../../../../server/apis/translation/estimate-request-tokens.ts';
 import type { TranslatedRequest } from '../../../../../server/apis/translation/translated-request.ts';
-import { type Translator, translatorFor } from '../../../../../server/apis/translation/translator.ts';
+import { createTranslator, type Translator } from '../../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../../server/contract/loss-codes.ts';
 import { complaintsOf } from '../strict-upstreams.ts';
@@ -42,7 +42,7 @@ const asIs: Cell = { word: 'as is', codes: [], defects: [] };
 const words: readonly Word[] = ['as is', 'none', 'carried', 'emulated', 'dropped', 'refused', 'lost'];
 
 export function cellOf({ cases, mark }: Row, client: WireName, upstream: Upstream): Cell {
-  const translator = translatorFor(client, upstream.wire);
+  const translator = createTranslator(client, upstream.wire);
   if (translator === null) return asIs;
   const cells = cases.map((sides) => new Trial(translator, upstream, mark).observe(sides, client));
   const worst = Math.max(...cells.map(({ word }) => words.indexOf(word)));
@@ -176,7 +176,7 @@ export function countingCell(client: WireName, upstream: Upstream): Cell {
   const body = Buffer.from(JSON.stringify(hello[client]));
   if (isCountingWire(upstream.wire))
     return carriedCount(new CountTranslator(client, upstream.wire, route.writeTokenCount), body);
-  const counted = route.writeTokenCount(countTokens(client, body));
+  const counted = route.writeTokenCount(estimateRequestTokens(client, body));
   const isCount = Object.values(counted).some((count) => count >= 2 && count < 50);
   return { word: 'emulated', codes: [], defects: isCount ? [] : [JSON.stringify(counted)] };
 }

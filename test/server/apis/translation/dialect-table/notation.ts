@@ -1,5 +1,5 @@
 /** The notation of each API for the subjects of the table of dialects: requests, answers and streams. */
-import type { UpstreamWireName } from '../../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName } from '../../../../../server/apis/neutral/conversation.ts';
 import * as anthropic from '../../../../support/strict-anthropic.ts';
 import * as chat from '../../../../support/strict-chat.ts';
 import * as converse from '../../../../support/strict-converse.ts';

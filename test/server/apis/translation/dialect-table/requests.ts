@@ -1,5 +1,5 @@
 /** The parts of a request, in the notation of each API. */
-import type { UpstreamWireName } from '../../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName } from '../../../../../server/apis/neutral/conversation.ts';
 import type { Json } from '../translating.ts';
 import {
   afterCalls,

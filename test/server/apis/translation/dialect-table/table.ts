@@ -1,6 +1,6 @@
 /** The table of dialects as a page of Markdown. */
 
-import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/conversation.ts';
 import { type LossCode, lossCodes } from '../../../../../server/contract/loss-codes.ts';
 import { type Cell, cellOf, countingCell, type Upstream } from './cells.ts';
 import { rows } from './rows.ts';

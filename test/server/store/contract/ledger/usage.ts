@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { UsageView } from '../../../../../server/contract/request-views.ts';
-import type { UsageQuestion } from '../../../../../server/store/rules/usage-questions.ts';
+import type { UsageQuery } from '../../../../../server/store/rules/usage-query.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { day, dayName, ended, hour, minute, noon, rescued, useLedger } from './used-ledger.ts';
@@ -151,7 +151,7 @@ export function usageContract(subject: StoreSubject): void {
       );
       const time = { sinceMs: noon - 2 * day, untilMs: noon + hour };
       // Entries with equal costs have no order.
-      const summary = async (more: Omit<UsageQuestion, 'by'>) =>
+      const summary = async (more: Omit<UsageQuery, 'by'>) =>
         (await used.ledger.summarizeUsage({ by, utcOffsetMinutes: 330, ...more })).sort(byName);
       const all = await summary(time);
       const within = { keyIds: ['k1', 'k2'], groupIds: [] };

@@ -61,8 +61,8 @@ export const lineFraming: Framing = {
     return value === undefined ? null : { name: '', data, value };
   },
   mayBeContent: () => true,
-  readBeginning: () => ({ name: '', data: '', value: {} }),
-  saysNothing: (line) => line.toString().trim() === '',
+  readPartialEvent: () => ({ name: '', data: '', value: {} }),
+  isKeepAlive: (line) => line.toString().trim() === '',
   kindOfRest: (rest, event) => (isObject(event?.value) ? 'event' : rest.length > 0 ? 'piece' : 'nothing'),
   beginsLikeAnEvent: () => false,
   keepAlive: Buffer.from('\n'),

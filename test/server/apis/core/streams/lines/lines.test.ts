@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openai } from '../../../../../../server/apis/openai/api.ts';
+import { openaiApi } from '../../../../../../server/apis/openai/api.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../../../../support/gateway.ts';
 import {
   json,
@@ -18,7 +18,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
     config: { providers: [mainProvider(upstream.baseUrl)] },
-    ports: { apis: [openai, lines] },
+    ports: { apis: [openaiApi, lines] },
   });
 });
 afterAll(async () => {

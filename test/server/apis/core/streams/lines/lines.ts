@@ -47,7 +47,7 @@ class LineWatch implements StreamWatch {
     return this.isComplete;
   }
 
-  get mayGoOn(): boolean {
+  get mayContinue(): boolean {
     return this.#ending === null;
   }
 
@@ -81,7 +81,7 @@ const errors: ErrorFormat = {
     retryAfterMs: null,
   }),
   statusOf: ({ code }) => (code === 'invalid_value' ? 400 : 502),
-  isRequestsOwn: (code) => code === 'invalid_value',
+  isRequestError: (code) => code === 'invalid_value',
   codeIn: () => null,
 };
 

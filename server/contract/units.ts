@@ -1,0 +1,10 @@
+/** Units of time and size, in milliseconds and bytes. */
+
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+export const kibibyte = 1024;
+export const mebibyte = 1024 * kibibyte;
+export const megabyte = 1_000_000;

@@ -1,9 +1,0 @@
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
-
-/** Observes each byte of the response before the client gets it, without changing it. */
-export interface ResponseObserver {
-  begin(status: number, contentType: string, headers: ResponseHeaders): void;
-  /** If it returns a promise, which never rejects, the chunk must not reach the client before that has settled. */
-  take(chunk: Buffer): MaybePromise<void>;
-}
