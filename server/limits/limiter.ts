@@ -3,7 +3,7 @@
  * is reached, it reserves a place and an estimate of tokens and cost; when the request ends, the actual usage replaces the
  * reservation.
  *
- * Two implementations: `local-limiter.ts` counts in memory, `replica-limits/` together with other replicas.
+ * Two implementations: `local-limiter.ts` counts in memory, `team/valkey/` together with other replicas.
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
