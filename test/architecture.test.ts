@@ -477,7 +477,8 @@ function circlesBetweenFolders(files: readonly Source[]): string[] {
     text: '',
     imports: sourcesIn
       .flatMap(({ imports }) => imports)
-      .filter(({ path }) => path !== undefined && folderOf(path) !== folder && folders.has(folderOf(path)))
+      // Parts of a screen share its stylesheet.
+      .filter(({ path = '' }) => /\.tsx?$/.test(path) && folderOf(path) !== folder && folders.has(folderOf(path)))
       .map(({ name, path = '' }) => ({ name, path: folderOf(path), isTypeOnly: false })),
   }));
   return findCycles(merged);
