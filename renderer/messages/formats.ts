@@ -1,4 +1,4 @@
-import { secondMs } from '../../server/contract/units.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../server/contract/units.ts';
 import type { Messages } from './en/en.ts';
 
 /** Formats of numbers, dates and gaps in one language. */
@@ -38,9 +38,6 @@ export interface Formats {
 
 /** Smaller amounts are not shown exactly. */
 const leastDollars = 0.0001;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** `region`: the language tag whose conventions dates follow (`en-GB`). Numbers follow the language. */
 export function createFormats(language: string, messages: Messages, region = language): Formats {

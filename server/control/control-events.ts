@@ -6,7 +6,7 @@ import type { ControlEvent } from '../contract/events.ts';
 import { maxReported } from '../contract/find.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import { minuteMs } from '../contract/units.ts';
+import { hourMs, minuteMs } from '../contract/units.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createEventHub } from './event-hub.ts';
@@ -25,7 +25,6 @@ interface EventPorts {
 
 /** The number of latest requests in a snapshot. */
 const shownRequests = 100;
-const hourMs = 60 * minuteMs;
 
 /** Creates the event hub, with the events of configuration and health. Nothing is computed without a listener. */
 export function createControlEvents({ ledger, live, health, log }: EventPorts, views: Views) {

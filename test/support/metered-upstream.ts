@@ -76,10 +76,10 @@ export async function startMeteredUpstream(): Promise<MeteredUpstream> {
     group: new Map(),
   } satisfies MeteredUpstream['told'];
   const calls = new Map<number, number>();
-  const goesOn = new Map<number, PromiseWithResolvers<void>>();
+  const continuing = new Map<number, PromiseWithResolvers<void>>();
   const paused = (number: number) => {
-    const waiting = goesOn.get(number) ?? Promise.withResolvers<void>();
-    goesOn.set(number, waiting);
+    const waiting = continuing.get(number) ?? Promise.withResolvers<void>();
+    continuing.set(number, waiting);
     return waiting;
   };
   const meter = {

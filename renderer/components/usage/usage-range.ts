@@ -1,5 +1,5 @@
 /** The time range of the overview and its steps. Times are Unix milliseconds. */
-import { minuteMs } from '../../../server/contract/units.ts';
+import { dayMs, hourMs, minuteMs } from '../../../server/contract/units.ts';
 import type { Messages } from '../../messages/en/en.ts';
 
 export type RangeName = keyof Messages['overview']['ranges'];
@@ -12,8 +12,6 @@ export interface TimeGrid {
 }
 
 const quarterMs = 15 * minuteMs;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 const ranges: Record<RangeName, { spanMs: number; stepMs: number }> = {
   hour: { spanMs: hourMs, stepMs: minuteMs },

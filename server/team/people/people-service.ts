@@ -5,7 +5,7 @@ import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';
-import { hourMs } from '../../contract/units.ts';
+import { dayMs, hourMs } from '../../contract/units.ts';
 import type { Caller } from '../../control/people/caller.ts';
 import { every } from '../../ground/timers.ts';
 import type {
@@ -28,7 +28,6 @@ import {
 } from './identity-provider.ts';
 import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
-const dayMs = 24 * hourMs;
 /** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
 const auditDays = 400;
