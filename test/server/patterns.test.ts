@@ -7,8 +7,8 @@ import { pumpsOf } from '../support/pattern-pumps.ts';
 
 const { found, made } = findPatterns();
 
-/** Folders whose code handles data from clients and upstreams. */
-const meetsStrangers = /^(?:exchange|http|routing|translate|usage|wire)\//;
+/** Folders whose code handles data from clients and upstreams; `provider/` and `vertex/` read the configuration. */
+const meetsStrangers = /^(?:apis\/(?!\w+\/(?:provider|vertex)\/)|(?:exchange|http|models|routing)\/)/;
 
 /** Files in these folders whose patterns only see short texts, or must see the whole text. */
 const bounded: Record<string, string> = {

@@ -6,7 +6,7 @@ export interface EnginePattern {
   /** Relative to `server/`, with `/`. */
   file: string;
   regexp: RegExp;
-  /** Whether it is an argument of `pattern`, and therefore only applied to the beginning of a text. */
+  /** Whether it is an argument of `boundedPattern`, and therefore only applied to the beginning of a text. */
   isBounded: boolean;
 }
 
@@ -41,7 +41,7 @@ function visit(node: unknown, isBounded: boolean, see: (node: Node, isBounded: b
   if (Array.isArray(node)) for (const item of node) visit(item, isBounded, see);
   else if (isRecord(node)) {
     see(node, isBounded);
-    const isCall = node.type === 'CallExpression' && nameOf(node.callee) === 'pattern';
+    const isCall = node.type === 'CallExpression' && nameOf(node.callee) === 'boundedPattern';
     for (const value of Object.values(node)) visit(value, isCall, see);
   }
 }

@@ -50,16 +50,16 @@ async function printedBy(source: string): Promise<unknown> {
 
 describe('the young generation of objects', () => {
   test('stays within a step of 32 MB where it is bounded, and grows far beyond where it is not', async () => {
-    expect(await printedBy(`exported.boundYoungGeneration(); ${allocate}`)).toBeLessThanOrEqual(64);
+    expect(await printedBy(`exported.limitYoungGeneration(); ${allocate}`)).toBeLessThanOrEqual(64);
     expect(await printedBy(allocate)).toBeGreaterThanOrEqual(96);
   });
 
   test('grows again once that is taken back', async () => {
-    expect(await printedBy(`exported.boundYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(96);
+    expect(await printedBy(`exported.limitYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(96);
   });
 
   test('grows again at once when requests come after a pause, in which V8 shrinks it', async () => {
-    const [full, shrunk, again] = (await printedBy(`exported.boundYoungGeneration(); ${pause}`)) as number[];
+    const [full, shrunk, again] = (await printedBy(`exported.limitYoungGeneration(); ${pause}`)) as number[];
     expect(full).toBeGreaterThanOrEqual(32);
     expect(shrunk).toBeLessThanOrEqual(4);
     expect(again).toBeGreaterThanOrEqual(32);

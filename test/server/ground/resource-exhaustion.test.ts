@@ -46,13 +46,13 @@ test.runIf(onlyIf(process.platform === 'linux', 'sets the limit by ulimit'))(
     const script = `
       import { lookup } from 'node:dns/promises';
       import { openSync } from 'node:fs';
-      import { isMachineShortage } from '${source('ground/resource-exhaustion.ts')}';
+      import { isResourceExhaustion } from '${source('ground/resource-exhaustion.ts')}';
       import { machineAddresses } from '${source('transport/network-watch.ts')}';
       const before = machineAddresses();
       let shortage;
-      const name = () => lookup('localhost').then(() => 'found', (error) => isMachineShortage(error));
+      const name = () => lookup('localhost').then(() => 'found', (error) => isResourceExhaustion(error));
       await name();
-      try { for (;;) openSync('/dev/null', 'r'); } catch (error) { shortage = isMachineShortage(error); }
+      try { for (;;) openSync('/dev/null', 'r'); } catch (error) { shortage = isResourceExhaustion(error); }
       const same = before.size > 0 && before.isSubsetOf(machineAddresses());
       process.stdout.write(JSON.stringify({ shortage, same, name: await name() }));
     `;
