@@ -35,7 +35,7 @@ const named = positionals.filter(isSuite);
 summarize(named.length > 0 ? await runSuites(named) : await runAll());
 
 async function runAll(): Promise<Outcome[]> {
-  const alone = ['test/architecture.test.ts', ...measured];
+  const alone = ['test/architecture.test.ts', ...measured(root)];
   const own = ownProcess(root);
   const others = apart(root);
   const before = [

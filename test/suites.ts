@@ -18,55 +18,11 @@ const gallery = 'test/e2e/gallery.test.ts';
 const appearance = String.raw`\d+ px, (light|dark), `;
 
 /**
- * Each takes half a minute or more: they pack the program, fill disks, start programs, pages or desktops one after another,
- * wait for every pair of failures, or need hundreds of keys or connections.
- */
-const longFiles = [
-  'test/bench/bench.test.ts',
-  'test/e2e/config-as-code.test.ts',
-  'test/e2e/descriptors.test.ts',
-  'test/e2e/groups.test.ts',
-  'test/e2e/inspector.test.ts',
-  'test/e2e/keychain.test.ts',
-  'test/e2e/many-keys.test.ts',
-  'test/e2e/newcomer.test.ts',
-  'test/e2e/palette.test.ts',
-  'test/e2e/playground.test.ts',
-  'test/e2e/providers.test.ts',
-  'test/e2e/secrets.test.ts',
-  'test/e2e/settings.test.ts',
-  'test/e2e/unwritable.test.ts',
-  'test/e2e/window.test.ts',
-  'test/electron/desktop-window.test.ts',
-  'test/electron/desktop.test.ts',
-  'test/electron/team-preset.test.ts',
-  'test/electron/update.test.ts',
-  'test/packaging/container.test.ts',
-  'test/packaging/npm-package.test.ts',
-  'test/packaging/packaging.test.ts',
-  'test/packaging/without-team.test.ts',
-  'test/server/cli/cassettes.test.ts',
-  'test/server/cli/faults-judge.test.ts',
-  'test/server/cli/run.test.ts',
-  'test/server/cli/serve-end.test.ts',
-  'test/server/cli/testing-tutorial.test.ts',
-  'test/server/cli/verbs.test.ts',
-  'test/server/faults/both-fail.test.ts',
-  'test/server/faults/matrix.test.ts',
-  'test/server/faults/sequences.test.ts',
-  'test/server/gateway/abandoned-streams.test.ts',
-  'test/server/gateway/large-answers.test.ts',
-  'test/server/gateway/large-translations.test.ts',
-  'test/server/gateway/load.test.ts',
-  'test/server/gateway/purchases.test.ts',
-];
-
-/**
  * The files that `npm test` leaves out. They need servers or minutes, or are more meaningful if nothing else runs at
  * the same time.
  */
 export function apart(root: string): string[] {
-  return [gallery, ...longFiles, 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
+  return [gallery, ...markedAs('long', root), 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
 }
 
 /** The files whose tests need real servers: those for stores other than SQLite or for several replicas. */
@@ -75,12 +31,9 @@ export function needingServers(root: string): string[] {
 }
 
 /** These tests measure work, so they run separately and never with the counters of a coverage run. */
-export const measured = [
-  'test/server/patterns.test.ts',
-  'test/server/worst-case.test.ts',
-  'test/server/held-loop.test.ts',
-  'test/server/cassettes/replay-cost.test.ts',
-];
+export function measured(root: string): string[] {
+  return markedAs('measured', root);
+}
 
 /**
  * Matches files that take over part of their process: mocked modules, the clock, environment or globals, the double of
@@ -111,7 +64,7 @@ const suites: Record<Suite, (root: string) => SuiteRun> = {
     parameters: needingServers(root).filter((file) => !file.startsWith('test/soak/')),
     needsServers: true,
   }),
-  long: () => ({ parameters: longFiles }),
+  long: (root) => ({ parameters: markedAs('long', root) }),
   sweeps: (root) => ({ parameters: filesThatMatch(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
   soak: () => ({
@@ -119,8 +72,8 @@ const suites: Record<Suite, (root: string) => SuiteRun> = {
     env: { SLUICE_TEST_KILLS: '20' },
     needsServers: true,
   }),
-  coverage: () => ({
-    parameters: ['--coverage', ...excluding(measured), 'test/server'],
+  coverage: (root) => ({
+    parameters: ['--coverage', ...excluding(measured(root)), 'test/server'],
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     needsServers: true,
   }),
@@ -146,6 +99,14 @@ export function runOf(names: readonly Suite[], root: string): SuiteRun {
 /** As parameters for Vitest. */
 export function excluding(files: readonly string[]): string[] {
   return files.flatMap((file) => ['--exclude', file]);
+}
+
+/**
+ * The files whose first comment has the tag `@suite` with this name. `long`: half a minute or more, because they pack the
+ * program, fill disks, start programs, pages or desktops one after another, or need hundreds of keys or connections.
+ */
+function markedAs(name: string, root: string): string[] {
+  return filesThatMatch(root, new RegExp(String.raw`^/\*\*(?:(?!\*/)[^])*@suite ${name}\b`));
 }
 
 function filesThatMatch(root: string, pattern: RegExp): string[] {

@@ -1,4 +1,8 @@
-/** A Sluice whose connections use up all file descriptors keeps the lock on its data folder. */
+/**
+ * A Sluice whose connections use up all file descriptors keeps the lock on its data folder.
+ *
+ * @suite long
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** @suite long */
 import type { ServerResponse } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';

@@ -1,6 +1,8 @@
 /**
  * The built program with a real keychain (gnome-keyring, unlocked, in a separate D-Bus session), and on a machine
  * without one. Skipped without the programs for the former, but with CI=true it fails.
+ *
+ * @suite long
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,8 @@
-/** More keys and groups than events report: the window queries those that it shows. */
+/**
+ * More keys and groups than events report: the window queries those that it shows.
+ *
+ * @suite long
+ */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { maxReported } from '../../server/contract/find.ts';

@@ -1,4 +1,8 @@
-/** A newcomer's first steps according to the README: `npm start` in this checkout, then its examples, then Ctrl-C. */
+/**
+ * A newcomer's first steps according to the README: `npm start` in this checkout, then its examples, then Ctrl-C.
+ *
+ * @suite long
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,8 @@
-/** The window used with the keyboard alone: command palette, shortcuts and skip links. */
+/**
+ * The window used with the keyboard alone: command palette, shortcuts and skip links.
+ *
+ * @suite long
+ */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';

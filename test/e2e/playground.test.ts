@@ -1,3 +1,4 @@
+/** @suite long */
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+/** @suite long */
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';

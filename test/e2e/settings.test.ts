@@ -1,3 +1,4 @@
+/** @suite long */
 import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';

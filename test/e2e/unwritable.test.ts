@@ -1,6 +1,8 @@
 /**
  * A start with a data folder that cannot be written: the existing configuration is served, and everything else works
  * once writing is possible.
+ *
+ * @suite long
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** @suite long */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type {} from '../../renderer/state/api/create-api.ts';

@@ -1,4 +1,8 @@
-/** Team presets that the system passes to the desktop, and one that is built into it. */
+/**
+ * Team presets that the system passes to the desktop, and one that is built into it.
+ *
+ * @suite long
+ */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

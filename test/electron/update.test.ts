@@ -2,6 +2,8 @@
  * An update from one version to the next: the built main with electron-updater's own code, a generic feed on loopback,
  * and a shell script as the AppImage. What other systems do after "install" is outside of Sluice, and is covered in
  * manual-checks.md.
+ *
+ * @suite long
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,8 @@
 /**
  * The container image. Its Dockerfile is linted, and its commands run here on the files that it copies, in a folder
  * instead of the image's root. If Docker is installed, the image itself is built and started.
+ *
+ * @suite long
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,8 @@
-/** The package that `npm pack` creates, installed in a separate project: what a CI job needs to replay a cassette. */
+/**
+ * The package that `npm pack` creates, installed in a separate project: what a CI job needs to replay a cassette.
+ *
+ * @suite long
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

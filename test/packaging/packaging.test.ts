@@ -1,4 +1,8 @@
-/** Packs the program with the real electron-builder, around a stand-in for Electron's own files. */
+/**
+ * Packs the program with the real electron-builder, around a stand-in for Electron's own files.
+ *
+ * @suite long
+ */
 import {
   chmodSync,
   existsSync,

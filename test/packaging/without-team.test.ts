@@ -1,4 +1,8 @@
-/** Sluice without what gateways for teams add: a copy of the checkout without `server/team` is what a laptop needs. */
+/**
+ * Sluice without what gateways for teams add: a copy of the checkout without `server/team` is what a laptop needs.
+ *
+ * @suite long
+ */
 import { execFile } from 'node:child_process';
 import {
   copyFileSync,

@@ -1,4 +1,8 @@
-/** No parser blocks the event loop for long, whatever clients and upstreams send. */
+/**
+ * No parser blocks the event loop for long, whatever clients and upstreams send.
+ *
+ * @suite measured
+ */
 import { describe, expect, test } from 'vitest';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { inputOf, worstCases } from './worst-cases.ts';

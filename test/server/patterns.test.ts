@@ -1,4 +1,8 @@
-/** Finds all regular expressions in the engine's sources, and checks that none is slow on untrusted input. */
+/**
+ * Finds all regular expressions in the engine's sources, and checks that none is slow on untrusted input.
+ *
+ * @suite measured
+ */
 import { expect, test } from 'vitest';
 import { boundedPattern, maxMatchedLength } from '../../server/ground/bounded-pattern.ts';
 import { cpuMsOf, leastWorkOf } from '../support/cpu-work.ts';

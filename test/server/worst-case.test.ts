@@ -1,6 +1,8 @@
 /**
  * The time of every parser grows linearly with its input, whatever clients and upstreams send. Blocking of the event
  * loop is tested in `held-loop.test.ts`.
+ *
+ * @suite measured
  */
 import { describe, expect, test } from 'vitest';
 import { leastWorkOf } from '../support/cpu-work.ts';

@@ -1,4 +1,8 @@
-/** The patterns of `cassette.json`: the matches are those of JavaScript, and no text takes long. */
+/**
+ * The patterns of `cassette.json`: the matches are those of JavaScript, and no text takes long.
+ *
+ * @suite measured
+ */
 import { expect, test, vi } from 'vitest';
 import { cassetteSettingsSchema } from '../../../server/cassettes/cassette-settings.ts';
 import { LinearPattern } from '../../../server/cassettes/linear-pattern.ts';

@@ -1,4 +1,8 @@
-/** The cost of a replayed request, compared with one that the response cache answers. */
+/**
+ * The cost of a replayed request, compared with one that the response cache answers.
+ *
+ * @suite measured
+ */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

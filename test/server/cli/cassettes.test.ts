@@ -1,4 +1,8 @@
-/** `sluice record` and `sluice replay`, with the demo provider. */
+/**
+ * `sluice record` and `sluice replay`, with the demo provider.
+ *
+ * @suite long
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,8 @@
-/** `sluice faults judge`: how a program handles each known fault. */
+/**
+ * `sluice faults judge`: how a program handles each known fault.
+ *
+ * @suite long
+ */
 import { expect, test } from 'vitest';
 import type { Judgement } from '../../../server/cli/judge-report.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';

@@ -1,4 +1,8 @@
-/** `sluice run` and `sluice env`: programs that find Sluice in their environment. */
+/**
+ * `sluice run` and `sluice env`: programs that find Sluice in their environment.
+ *
+ * @suite long
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,8 @@
-/** Runs the commands in docs/testing-with-sluice.md and compares their output. */
+/**
+ * Runs the commands in docs/testing-with-sluice.md and compares their output.
+ *
+ * @suite long
+ */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,8 @@
 /**
  * No target gives an answer: the caller gets the most informative error in limited time, and no target is overloaded
  * with calls.
+ *
+ * @suite long
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refusesBeforeWork } from '../../support/fault-upstream.ts';

@@ -1,6 +1,8 @@
 /**
  * Fault × route × stream: the primary plays the fault, and the fallback is healthy. The results at the caller and at
  * the upstreams are compared with the failure table (`docs/responses.md`, "Failures").
+ *
+ * @suite long
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthy } from '../../support/fault-upstream.ts';

@@ -1,4 +1,8 @@
-/** Sequences of failures over minutes, with a clock that is advanced from request to request. */
+/**
+ * Sequences of failures over minutes, with a clock that is advanced from request to request.
+ *
+ * @suite long
+ */
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { secondMs } from '../../../server/contract/units.ts';

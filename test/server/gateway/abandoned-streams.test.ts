@@ -1,6 +1,8 @@
 /**
  * What a stream costs that its client leaves early, while the provider bills 5,000 hidden tokens of reasoning: on each API
  * and in translation, after the first word, at the finish reason, and just before the end.
+ *
+ * @suite long
  */
 import http from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,8 @@
 /**
  * Answers and events of an upstream whose values would fill the heap if they were translated: their clients get an error in
  * their API's form, and the process and all neighbours go on.
+ *
+ * @suite long
  */
 
 import { writeFileSync } from 'node:fs';

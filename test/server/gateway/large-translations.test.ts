@@ -1,4 +1,8 @@
-/** Bodies whose values would fill the heap are refused; the process and all other clients go on. */
+/**
+ * Bodies whose values would fill the heap are refused; the process and all other clients go on.
+ *
+ * @suite long
+ */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

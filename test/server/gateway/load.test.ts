@@ -1,3 +1,4 @@
+/** @suite long */
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';

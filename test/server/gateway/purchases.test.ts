@@ -1,6 +1,8 @@
 /**
  * A video, an image, a batch or an answer in the background is bought at most once: it is asked for again only if nothing can
  * have been made, and the client is told when it may have been.
+ *
+ * @suite long
  */
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
