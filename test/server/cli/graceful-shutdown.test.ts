@@ -12,9 +12,9 @@ test('an uncaught error is logged without secrets, reported plainly, and ends wi
   const folder = join(temporaryFolder(), 'logs');
   mkdirSync(folder);
   const script = `
-    import { endInOrder } from '${server}/cli/end-in-order.ts';
-    import { openLogFile } from '${server}/log.ts';
-    endInOrder({ logFile: openLogFile('${folder}'), close: async () => {} }, { shutdownDelayMs: 0, gracePeriodMs: 0 }, (line) => console.log(line));
+    import { shutDownGracefully } from '${server}/cli/graceful-shutdown.ts';
+    import { openLogFile } from '${server}/ground/files/log.ts';
+    shutDownGracefully({ logFile: openLogFile('${folder}'), close: async () => {} }, { shutdownDelayMs: 0, gracePeriodMs: 0 }, (line) => console.log(line));
     setTimeout(() => { throw new Error('broken by Bearer planted-secret') });
     setInterval(() => {}, 1000);
   `;
@@ -29,10 +29,10 @@ test('an uncaught error is logged without secrets, reported plainly, and ends wi
 
 test('SIGTERM first drains, and closes after the delay, with the grace period for running requests', () => {
   const script = `
-    import { endInOrder } from '${server}/cli/end-in-order.ts';
+    import { shutDownGracefully } from '${server}/cli/graceful-shutdown.ts';
     const said = (...words) => console.log(...words);
     const gateway = { drain: () => said('drains') };
-    endInOrder({ gateway, logFile: { isStuck: false }, close: async (drainMs) => said('closes', drainMs) }, { shutdownDelayMs: 20, gracePeriodMs: 3000 }, said);
+    shutDownGracefully({ gateway, logFile: { isStuck: false }, close: async (drainMs) => said('closes', drainMs) }, { shutdownDelayMs: 20, gracePeriodMs: 3000 }, said);
     setInterval(() => {}, 1000);
     process.kill(process.pid, 'SIGTERM');
   `;

@@ -30,7 +30,7 @@ const fail = () => {
 };
 const watch: MessageWatch = { ofClient: () => null, ofUpstream: () => null };
 
-async function start(broken: Partial<MessageWatch & { brokenOff(): GatewayError }>) {
+async function start(broken: Partial<MessageWatch & { upstreamDisconnected(): GatewayError }>) {
   const [client, clientPeer] = await connection();
   const [upstream, upstreamPeer] = await connection();
   upstream.pause();
@@ -53,7 +53,7 @@ type Started = Awaited<ReturnType<typeof start>>;
 test.each<[string, Parameters<typeof start>[0], (started: Started) => void]>([
   ['a client’s message', { ofClient: fail }, ({ clientPeer }) => clientPeer.send('x')],
   ['an upstream’s message', { ofUpstream: fail }, ({ upstreamPeer }) => upstreamPeer.send('x')],
-  ['the end of the upstream', { brokenOff: fail }, ({ upstreamPeer }) => upstreamPeer.terminate()],
+  ['the end of the upstream', { upstreamDisconnected: fail }, ({ upstreamPeer }) => upstreamPeer.terminate()],
 ])('an exception at %s ends the session only', async (_what, broken, act) => {
   const started = await start(broken);
   const closed = once(started.clientPeer, 'close');
