@@ -1,10 +1,20 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AliasConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
 type Target = AliasConfig['targets'][number];
+
+export const aliasExamples: Examples = {
+  'alias list': ['sluice alias list'],
+  'alias put': [
+    'sluice alias put fast --target groq/openai/gpt-oss-120b --target openai/gpt-5-mini,priority=1',
+    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/openai/gpt-oss-120b,weight=1',
+  ],
+  'alias remove': ['sluice alias remove fast'],
+};
 
 export function addAliasVerbs(program: Command, { on }: Verbs): void {
   const alias = program.command('alias').description('manage aliases: your own model names for one or more targets');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readTeamPreset } from '../config/read-team-preset.ts';
 import { confirm, withConfirmation } from './ask.ts';
 import { describeChange, listed } from './describe-change.ts';
+import type { Examples } from './examples.ts';
 import { readInput } from './read-input.ts';
 import type { Verbs } from './verb.ts';
 
@@ -10,6 +11,10 @@ interface ApplyOptions {
   dryRun?: boolean;
   yes?: boolean;
 }
+
+export const applyExamples: Examples = {
+  apply: ['sluice apply -f team.json --dry-run', 'sluice apply -f team.json --yes --gateway https://gateway.example'],
+};
 
 export function addApplyVerb(program: Command, { on }: Verbs): void {
   const apply = withConfirmation(

@@ -2,9 +2,15 @@
 import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
+
+export const cacheExamples: Examples = {
+  'cache stats': ['sluice cache stats'],
+  'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],
+};
 
 export function addCacheVerbs(program: Command, { on }: Verbs): void {
   const cache = program.command('cache').description('the response caches of groups ("sluice group put --cache")');

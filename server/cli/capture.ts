@@ -1,6 +1,7 @@
 /** `sluice capture`: switches the capture of headers and bodies for a group, for a key, or for some minutes. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { localTime } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -15,6 +16,11 @@ interface OnOptions extends Scope {
   for?: number;
   requests?: number;
 }
+
+export const captureExamples: Examples = {
+  'capture on': ['sluice capture on --requests 1', 'sluice capture on --for 10m', 'sluice capture on --key my-editor'],
+  'capture off': ['sluice capture off --key my-editor'],
+};
 
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');

@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../contract/counted.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
+import type { Examples } from './examples.ts';
 import { createOutput } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+
+export const cassetteExportExamples: Examples = {
+  'cassette export': ['sluice cassette export cassettes exchanges.har'],
+};
 
 export function addCassetteExport(cassette: Command, terminal: Terminal): void {
   const output = createOutput(terminal, false);

@@ -3,9 +3,15 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CassetteView } from '../contract/cassette.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
+
+export const cassetteUseExamples: Examples = {
+  'cassette status': ['sluice cassette status'],
+  'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
+};
 
 export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {
   const status = cassette.command('status').description('show the cassettes of groups and keys, and what they did');

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePace } from '../cassettes/pace.ts';
 import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';
+import type { Examples } from './examples.ts';
 import type { RunChoices } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,6 +26,17 @@ The program gets the variables of "sluice run", and a gateway of its own that an
 network, no provider and no data folder. A request without a recording gets an error that names the nearest one.
 
 The exit code is the program's, or 1 if a request had no recording.`;
+
+export const cassetteExamples: Examples = {
+  record: [
+    'sluice record --cassette cassettes -- npm test',
+    'sluice record --cassette cassettes --new-only -- npm test',
+  ],
+  replay: [
+    'sluice replay --cassette cassettes -- npm test',
+    'sluice replay --cassette cassettes --pace recorded -- python chat.py',
+  ],
+};
 
 export function addCassetteVerbs(program: Command, terminal: Terminal): void {
   const record = cassetteVerb(

@@ -6,6 +6,7 @@ import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
 import { spreadOf } from '../contract/spread.ts';
 import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { type Call, type CallReply, sendCall } from './send-call.ts';
@@ -28,6 +29,12 @@ interface Compared {
   target: string;
   answers: Answer[];
 }
+
+export const compareExamples: Examples = {
+  compare: [
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
+  ],
+};
 
 export function addCompareVerb(program: Command, { on }: Verbs): void {
   const compare = program

@@ -1,5 +1,6 @@
 /** Shell completion: computes candidates from the commands, and contains the scripts by which shells request them. */
 import { Argument, type Command, type Option } from 'commander';
+import type { Examples } from './examples.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Candidate {
@@ -97,6 +98,15 @@ compdef _sluice sluice
   }
 }
 `,
+};
+
+export const completionExamples: Examples = {
+  completion: [
+    'source <(sluice completion bash)           # in ~/.bashrc',
+    'source <(sluice completion zsh)            # in ~/.zshrc, after compinit',
+    'sluice completion fish > ~/.config/fish/completions/sluice.fish',
+    'sluice completion powershell | Out-String | Invoke-Expression   # in $PROFILE',
+  ],
 };
 
 export function addCompletion(program: Command, { stdout }: Terminal): void {

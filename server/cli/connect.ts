@@ -8,6 +8,7 @@ import type { ConnectPreview } from '../contract/connect-views.ts';
 import { askYesNo } from './ask.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { askModel } from './test-call.ts';
@@ -21,6 +22,15 @@ interface ConnectFlags {
   model?: string;
   yes?: boolean;
 }
+
+export const connectExamples: Examples = {
+  connect: [
+    'sluice connect',
+    'sluice connect codex',
+    'sluice connect claude-code --write',
+    'sluice connect codex --undo',
+  ],
+};
 
 export function addConnectVerb(program: Command, { on }: Verbs): void {
   const connect = program

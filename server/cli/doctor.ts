@@ -12,6 +12,7 @@ import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { clientOrigin } from './env.ts';
+import type { Examples } from './examples.ts';
 import { exitCodes } from './programs/exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { describeAddress } from './status.ts';
@@ -23,6 +24,10 @@ interface Finding {
   ok: boolean;
   message: string;
 }
+
+export const doctorExamples: Examples = {
+  doctor: ['sluice doctor'],
+};
 
 export function addDoctor(program: Command, { on }: Verbs): void {
   const doctor = program

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { originOf } from '../contract/address.ts';
 import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
 import type { Verbs } from './verb.ts';
 
@@ -11,6 +12,14 @@ interface EnvOptions {
   model?: string;
   shell: Shell;
 }
+
+export const envExamples: Examples = {
+  env: [
+    'eval "$(sluice env)"                       # sh, bash, zsh',
+    'sluice env --shell fish | source',
+    'sluice env --shell powershell | Out-String | Invoke-Expression',
+  ],
+};
 
 export function addEnvVerb(program: Command, { on }: Verbs): void {
   const env = program

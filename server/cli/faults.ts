@@ -3,7 +3,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
 import { FaultTextError, parseRule } from '../faults/parse-rule.ts';
 import { describeFaults } from './describe-faults.ts';
-import { addJudge } from './judge.ts';
+import type { Examples } from './examples.ts';
+import { addJudge, judgeExamples } from './judge.ts';
 import { createOutput, type Output, table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type RunOptions, runHere } from './run.ts';
@@ -26,6 +27,22 @@ interface Choice {
 const ruleHelp = `
 A rule is a fault with its parameters and with the requests that meet it: share=0.1, nth=3, every=5, first=2, model=gpt-*,
 route=/chat/completions. Without any of these, every request meets it. Faults of several rules act together.`;
+
+export const faultExamples: Examples = {
+  'faults list': ['sluice faults list'],
+  'faults show': ['sluice faults show rough'],
+  'faults start': [
+    'sluice faults start --key my-editor --profile flaky-streams --for 30m',
+    'sluice faults start --group default --fault "rate-limit;retry-after=2;every=3"',
+  ],
+  'faults stop': ['sluice faults stop', 'sluice faults stop --key my-editor'],
+  'faults run': [
+    'sluice faults run --profile rough -- npm test',
+    'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
+    'sluice faults run --profile rough --cassette cassettes -- npm test',
+  ],
+  ...judgeExamples,
+};
 
 export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verbs): void {
   const faults = program.command('faults').description('let client programs meet errors, delays and broken streams');

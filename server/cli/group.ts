@@ -6,6 +6,7 @@ import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { type CacheChoice, cacheHelp, parseCache } from './cache-option.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
@@ -26,6 +27,19 @@ interface PutOptions extends CassetteFlags {
   passthrough?: string;
   cache?: CacheChoice;
 }
+
+export const groupExamples: Examples = {
+  'group list': ['sluice group list'],
+  'group show': ['sluice group show writing'],
+  'group put': [
+    "sluice group put writing --models 'gpt-*' --deny 'gpt-5-pro*' --limit usd=50/month",
+    'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
+    'sluice group put default --order openai=0 --order groq=1',
+    'sluice group put tests --cache ttl=1d,coalesce',
+    'sluice group put tests --cassette cassettes --cassette-mode replay',
+  ],
+  'group remove': ['sluice group remove writing'],
+};
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
   const group = program.command('group').description('manage groups: the models and providers that their keys may use');

@@ -1,5 +1,6 @@
 /** `sluice faults judge`. */
 import type { Command } from 'commander';
+import type { Examples } from './examples.ts';
 import type { JudgeOptions } from './judge-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -7,6 +8,14 @@ const judgeHelp = `
 The program runs once for each fault, at a Sluice of its own with a built-in provider of chats that takes any model, and costs
 nothing. It should make at least one request, and end with 0 only if it got a whole answer. The exit code is 1 if it hung, or ended
 with 0 without a whole answer.`;
+
+export const judgeExamples: Examples = {
+  'faults judge': [
+    'sluice faults judge -- node ask.js',
+    'sluice faults judge --only "rate limit" --show -- node ask.js',
+    'sluice faults judge --timeout 120 --json -- python agent.py',
+  ],
+};
 
 export function addJudge(faults: Command, terminal: Terminal, parseSeconds: (text: string) => number): void {
   const command = faults

@@ -5,6 +5,7 @@ import type { CommandInputMap } from '../contract/commands.ts';
 import { hourMs } from '../contract/units.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
+import type { Examples } from './examples.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type Expiry, expiryDate, expiryHelp, parseDuration, parseExpiry } from './time-options.ts';
@@ -29,6 +30,17 @@ export function modelsChoice(models: string[]): string[] | null {
 }
 
 type KeyChanges = CommandInputMap['key.update']['changes'];
+
+export const keyChangeExamples: Examples = {
+  'key put': ['sluice key put my-editor --expires never', "sluice key put my-editor --models 'gpt-*'"],
+  'key move': ['sluice key move my-editor writing'],
+  'key enable': ['sluice key enable my-editor'],
+  'key disable': ['sluice key disable my-editor'],
+  'key limit': ['sluice key limit my-editor requests=60 concurrent=4 usd=5/day', 'sluice key limit my-editor none'],
+  'key revoke': ['sluice key revoke my-editor', 'sluice key revoke my-editor --yes'],
+  'key rotate': ['sluice key rotate my-editor', 'sluice key rotate my-editor --grace 24h'],
+  'key reveal': ['sluice key reveal my-editor'],
+};
 
 export function addKeyChanges(key: Command, verbs: Verbs): void {
   addPut(key, verbs);

@@ -4,7 +4,8 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
-import { addKeyChanges, modelsChoice, modelsHelp } from './key-changes.ts';
+import type { Examples } from './examples.ts';
+import { addKeyChanges, keyChangeExamples, modelsChoice, modelsHelp } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { localTime, table, yesNo } from './output.ts';
 import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
@@ -20,6 +21,17 @@ interface CreateOptions {
   keep: boolean;
   export?: Shell | true;
 }
+
+export const keyExamples: Examples = {
+  'key create': [
+    'sluice key create --name "my editor" --group writing --expires 90d',
+    "sluice key create --models 'demo-*' --limit requests=60,usd=5/day",
+    'eval "$(sluice key create --export)"',
+  ],
+  'key list': ['sluice key list', 'sluice key list --json'],
+  'key show': ['sluice key show my-editor'],
+  ...keyChangeExamples,
+};
 
 export function addKeyVerbs(program: Command, verbs: Verbs): void {
   const key = program.command('key').description('manage the keys of local clients');

@@ -7,6 +7,7 @@ import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
 import type { RequestFilter } from '../store/sqlite/queries.ts';
 import type { Control } from './control.ts';
 import { describeRequest } from './describe-request.ts';
+import type { Examples } from './examples.ts';
 import { addFilterOptions, type FilterOptions, filterOf, isSelected, unknownNames } from './log-filter.ts';
 import { columnWidths, type Output, table, tableLine } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -19,6 +20,15 @@ interface LogOptions extends FilterOptions {
   limit: number;
   export?: ExportFormat;
 }
+
+export const logExamples: Examples = {
+  log: [
+    'sluice log --follow --errors',
+    'sluice log --key my-editor --since 2h',
+    'sluice log --export csv --since 30d > requests.csv',
+  ],
+  'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
+};
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
+import type { Examples } from './examples.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,6 +16,10 @@ interface MigrateFlags {
 const migrateHelp = `
 Nothing may run on the data folder meanwhile; it stays as it is. If it is interrupted, run it again: what was copied is not
 copied twice. Credentials and keys that are stored are encrypted with SLUICE_PASSPHRASE or the key in SLUICE_KEY_FILE.`;
+
+export const migrateExamples: Examples = {
+  migrate: ['sluice migrate --from sqlite --to postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice'],
+};
 
 export function addMigrate(program: Command, terminal: Terminal): void {
   const migrate = program

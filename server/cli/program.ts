@@ -4,45 +4,45 @@ import type { CassetteMode } from '../contract/cassette.ts';
 import { goneWords } from '../contract/removed-features.ts';
 import { EnvironmentError, readEnvironment } from '../engine/environment.ts';
 import { version } from '../ground/version.ts';
-import { addAliasVerbs } from './alias.ts';
-import { addApplyVerb } from './apply.ts';
-import { addCacheVerbs } from './cache.ts';
-import { addCaptureVerbs } from './capture.ts';
-import { addCassetteExport } from './cassette-export.ts';
-import { addCassetteUseVerbs } from './cassette-use.ts';
-import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
-import { addCompareVerb } from './compare.ts';
-import { addCompletion } from './complete.ts';
-import { addConnectVerb } from './connect.ts';
-import { addDoctor } from './doctor.ts';
-import { addEnvVerb } from './env.ts';
-import { addExamples, examples } from './examples.ts';
-import { addFaultVerbs } from './faults.ts';
-import { addGroupVerbs } from './group.ts';
-import { addKeyVerbs } from './key.ts';
-import { addLogVerb } from './log.ts';
-import { addMigrate } from './migrate.ts';
+import { addAliasVerbs, aliasExamples } from './alias.ts';
+import { addApplyVerb, applyExamples } from './apply.ts';
+import { addCacheVerbs, cacheExamples } from './cache.ts';
+import { addCaptureVerbs, captureExamples } from './capture.ts';
+import { addCassetteExport, cassetteExportExamples } from './cassette-export.ts';
+import { addCassetteUseVerbs, cassetteUseExamples } from './cassette-use.ts';
+import { addCassetteVerbs, cassetteExamples, cassetteModeOption, paceOption } from './cassette-verbs.ts';
+import { addCompareVerb, compareExamples } from './compare.ts';
+import { addCompletion, completionExamples } from './complete.ts';
+import { addConnectVerb, connectExamples } from './connect.ts';
+import { addDoctor, doctorExamples } from './doctor.ts';
+import { addEnvVerb, envExamples } from './env.ts';
+import { addExamples, type Examples } from './examples.ts';
+import { addFaultVerbs, faultExamples } from './faults.ts';
+import { addGroupVerbs, groupExamples } from './group.ts';
+import { addKeyVerbs, keyExamples } from './key.ts';
+import { addLogVerb, logExamples } from './log.ts';
+import { addMigrate, migrateExamples } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { addProviderVerbs } from './provider.ts';
+import { addProviderVerbs, providerExamples } from './provider.ts';
 import { parsePublicUrl, parseTrustedProxy } from './public-url-option.ts';
-import { addRouteVerbs } from './route.ts';
-import { addRun } from './run.ts';
+import { addRouteVerbs, routeExamples } from './route.ts';
+import { addRun, runExamples } from './run.ts';
 import type { ServeOptions } from './serve.ts';
-import { addServiceVerbs } from './service.ts';
-import { addSessionVerbs } from './session.ts';
-import { addSettingsVerbs } from './settings.ts';
+import { addServiceVerbs, serviceExamples } from './service.ts';
+import { addSessionVerbs, sessionExamples } from './session.ts';
+import { addSettingsVerbs, settingsExamples } from './settings.ts';
 import { addShutdownOptions, readShutdownTimes, type ShutdownFlags } from './shutdown-options.ts';
-import { addStatusVerb, addStop } from './status.ts';
+import { addStatusVerb, addStop, statusExamples } from './status.ts';
 import { type LoadTeam, partFor, type TeamCommands } from './team.ts';
-import { addTeamPresetVerbs } from './team-preset.ts';
+import { addTeamPresetVerbs, teamPresetExamples } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
-import { addTransferVerbs } from './transfer.ts';
-import { addUsageVerb } from './usage.ts';
+import { addTransferVerbs, transferExamples } from './transfer.ts';
+import { addUsageVerb, usageExamples } from './usage.ts';
 import { createVerbs } from './verb.ts';
 import { visibleOutput } from './visible-output.ts';
-import { addWindowVerb } from './window.ts';
+import { addWindowVerb, windowExamples } from './window.ts';
 
 const introduction = `Sluice: one local address for every AI tool and every provider.
 
@@ -145,8 +145,44 @@ export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam:
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   addCompletion(program, terminal);
-  addExamples(program, { ...examples, ...team?.verbExamples });
+  addExamples(program, examplesOf(team));
   return program;
+}
+
+/** Examples for the help of all commands, which stand beside their verbs. */
+export function examplesOf(team?: TeamCommands): Examples {
+  return {
+    ...serveExamples,
+    ...statusExamples,
+    ...runExamples,
+    ...cassetteExamples,
+    ...cassetteExportExamples,
+    ...serviceExamples,
+    ...migrateExamples,
+    ...cassetteUseExamples,
+    ...envExamples,
+    ...keyExamples,
+    ...providerExamples,
+    ...groupExamples,
+    ...aliasExamples,
+    ...routeExamples,
+    ...logExamples,
+    ...sessionExamples,
+    ...captureExamples,
+    ...cacheExamples,
+    ...faultExamples,
+    ...compareExamples,
+    ...usageExamples,
+    ...settingsExamples,
+    ...transferExamples,
+    ...teamPresetExamples,
+    ...applyExamples,
+    ...connectExamples,
+    ...windowExamples,
+    ...doctorExamples,
+    ...completionExamples,
+    ...team?.verbExamples,
+  };
 }
 
 const serveHelp = `
@@ -170,6 +206,17 @@ interface ServeFlags extends ShutdownFlags {
   detach?: boolean;
   json?: boolean;
 }
+
+const serveExamples: Examples = {
+  serve: [
+    'sluice serve',
+    'sluice serve --detach',
+    'sluice serve --config gateway.json --port 0 --json',
+    'sluice serve --store postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice --host 0.0.0.0',
+    'sluice serve --cassette cassettes --cassette-mode replay',
+    'sluice serve --host 0.0.0.0 --public-url https://gateway.example --trusted-proxy 10.0.0.0/8',
+  ],
+};
 
 function addServe(program: Command, terminal: Terminal, loadTeam: LoadTeam): void {
   const command = program

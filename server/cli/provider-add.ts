@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { askYesNo } from './ask.ts';
 import { describeTest } from './describe-test.ts';
+import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
 import {
@@ -31,6 +32,17 @@ stored: Sluice reads it from its environment, or from the file, at each start.`;
 
 const addHelp = `
 The new provider is tested. If the test fails, it stays added, and the exit code is 1.`;
+
+export const providerAddExamples: Examples = {
+  'provider add': [
+    'sluice provider add openai',
+    'sluice provider add anthropic --credential-env ANTHROPIC_API_KEY',
+    'sluice provider add ollama',
+    'sluice provider add --url https://llm.example.com/v1 --id example --credential-file ./example.key',
+  ],
+  'provider put': ['sluice provider put example --models discover', 'sluice provider put example --context 128000'],
+  'provider credential': ['sluice provider credential openai', 'sluice provider credential openai second'],
+};
 
 export function addProviderAddVerbs(provider: Command, verbs: Verbs): void {
   addAdd(provider, verbs);

@@ -2,10 +2,23 @@ import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeTest } from './describe-test.ts';
+import type { Examples } from './examples.ts';
 import { localTime, table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { addProviderAddVerbs, unusableHint } from './provider-add.ts';
+import { addProviderAddVerbs, providerAddExamples, unusableHint } from './provider-add.ts';
 import type { Verbs } from './verb.ts';
+
+export const providerExamples: Examples = {
+  'provider list': ['sluice provider list'],
+  'provider presets': ['sluice provider presets'],
+  'provider models': ['sluice provider models openai'],
+  'provider test': ['sluice provider test openai'],
+  'provider enable': ['sluice provider enable openai'],
+  'provider disable': ['sluice provider disable openai'],
+  'provider reset': ['sluice provider reset openai', 'sluice provider reset openai second'],
+  'provider remove': ['sluice provider remove openai'],
+  ...providerAddExamples,
+};
 
 export function addProviderVerbs(program: Command, verbs: Verbs): void {
   const provider = program.command('provider').description('manage providers: the services that answer requests');

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
 import { type ConversationWire, conversationWires } from '../contract/conversation-wires.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
@@ -9,6 +10,11 @@ interface WhoseOptions {
   key?: string;
   group?: string;
 }
+
+export const routeExamples: Examples = {
+  'model list': ['sluice model list', 'sluice model list --key my-editor'],
+  'route explain': ['sluice route explain --model fast', 'sluice route explain --key my-editor --model gpt-5'],
+};
 
 export function addRouteVerbs(program: Command, { on }: Verbs): void {
   const model = program.command('model').description('list models');

@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander';
 import { readEnvironment } from '../engine/environment.ts';
+import type { Examples } from './examples.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -21,6 +22,14 @@ or an argument that names another provider, is refused before the program starts
 Sluice by the end, that is told. If no Sluice is running, one runs as long as the program.
 
 The exit code is the program's; 127 if it cannot be found, 126 if it cannot be started.`;
+
+export const runExamples: Examples = {
+  run: [
+    'sluice run -- claude',
+    'sluice run --model groq/openai/gpt-oss-120b -- codex',
+    'sluice run --group writing -- python summarize.py',
+  ],
+};
 
 export function addRun(program: Command, terminal: Terminal): void {
   const run = program

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import type { Examples } from './examples.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -34,6 +35,12 @@ interface ServiceManager {
 
 const help = `
 The service does not see the variables of your shell. Store credentials with "sluice provider add", or refer to files.`;
+
+export const serviceExamples: Examples = {
+  'service install': ['sluice service install', 'sluice service install --config ~/gateway.json'],
+  'service uninstall': ['sluice service uninstall'],
+  'service status': ['sluice service status'],
+};
 
 export function addServiceVerbs(program: Command, terminal: Terminal): void {
   const service = program.command('service').description('run Sluice in the background from login on');

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { parsePastTime } from './time-options.ts';
@@ -16,6 +17,14 @@ interface ListOptions {
   stopped?: boolean;
   limit: number;
 }
+
+export const sessionExamples: Examples = {
+  sessions: ['sluice sessions', 'sluice sessions --key my-editor --since 2h', 'sluice sessions --stopped --json'],
+  'session show': ['sluice session show ses_0123456789abcdef'],
+  'session export': ['sluice session export ses_0123456789abcdef > session.jsonl'],
+  'session stop': ['sluice session stop ses_0123456789abcdef'],
+  'session resume': ['sluice session resume ses_0123456789abcdef'],
+};
 
 export function addSessionVerbs(program: Command, { on }: Verbs): void {
   const list = program

@@ -3,9 +3,22 @@ import type { Command } from 'commander';
 import type { SettingsChanges } from '../contract/commands.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type Settings, settingsSchema } from '../contract/settings.ts';
+import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
+
+export const settingsExamples: Examples = {
+  'settings get': ['sluice settings get', 'sluice settings get admission.running'],
+  'settings set': [
+    'sluice settings set ledger.retentionDays 30',
+    `sluice settings set allowedOrigins '["https://app.example"]'`,
+    `sluice settings set prices '{ "my-model": { "input": 1.5, "output": 6 } }'`,
+  ],
+  'demo on': ['sluice demo on'],
+  'demo off': ['sluice demo off'],
+  'demo auto': ['sluice demo auto'],
+};
 
 export function addSettingsVerbs(program: Command, verbs: Verbs): void {
   const settings = program.command('settings').description('show and change settings');

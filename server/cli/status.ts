@@ -11,10 +11,16 @@ import type { Control } from './control.ts';
 import { describeFaults } from './describe-faults.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
+import type { Examples } from './examples.ts';
 import { createOutput, localTime, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
+
+export const statusExamples: Examples = {
+  status: ['sluice status', 'sluice status --json'],
+  stop: ['sluice stop'],
+};
 
 export function addStatusVerb(program: Command, { on }: Verbs): void {
   const status = program

@@ -4,12 +4,20 @@ import { GatewayError } from '../contract/errors.ts';
 import { makePresetLink } from '../contract/preset-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/changes/change-team-preset.ts';
+import type { Examples } from './examples.ts';
 import { describePreview, offerPreset } from './offer-preset.ts';
 import type { Output } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
+
+export const teamPresetExamples: Examples = {
+  'preset show': ['sluice preset show team.json'],
+  'preset apply': ['sluice preset apply team.json', 'sluice preset apply team.json --yes'],
+  'preset link': ['sluice preset link team.json'],
+  'preset leave': ['sluice preset leave'],
+};
 
 export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const preset = program.command('preset').description('import team presets (docs/teams.md)');

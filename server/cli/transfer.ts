@@ -10,6 +10,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeChange, listed } from './describe-change.ts';
+import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { readInput } from './read-input.ts';
 import { presetFrom } from './team-preset-from-config.ts';
@@ -26,6 +27,14 @@ interface ImportOptions extends ConfirmOptions {
 }
 
 type ImportPreview = QueryResults['import-preview'];
+
+export const transferExamples: Examples = {
+  export: [
+    'sluice export backup.json',
+    'sluice export team.json --preset --name "Acme engineering" --organisation Acme',
+  ],
+  import: ['sluice import backup.json --dry-run', 'sluice import backup.json'],
+};
 
 export function addTransferVerbs(program: Command, verbs: Verbs): void {
   addExport(program, verbs);

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
+import type { Examples } from './examples.ts';
 import { limitCells } from './limit-option.ts';
 import { type Output, table } from './output.ts';
 import { parsePastTime } from './time-options.ts';
@@ -13,6 +14,10 @@ interface UsageOptions {
   until?: number;
   limits?: boolean;
 }
+
+export const usageExamples: Examples = {
+  usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
+};
 
 export function addUsageVerb(program: Command, { on }: Verbs): void {
   const usage = program

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Examples } from './examples.ts';
 import { openBrowser } from './open-browser.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
@@ -7,6 +8,10 @@ interface WindowFlags {
   open?: boolean;
   signOutEverywhere?: boolean;
 }
+
+export const windowExamples: Examples = {
+  window: ['sluice window', 'sluice window --open'],
+};
 
 /** Creating an address fails if no Sluice is running. Browsers can be signed out in either case. */
 export function addWindowVerb(program: Command, { on }: Verbs): void {

@@ -7,11 +7,10 @@ import type { ConnectedReplicas, TeamVerbPorts } from '../cli/team.ts';
 import type { Joining } from '../control/joining.ts';
 import type { Environment } from '../engine/environment.ts';
 import type { PeoplePorts, PeopleSide, TeamPart } from '../engine/team.ts';
-import { examples } from './verbs/examples.ts';
-import { addJoinVerbs } from './verbs/join.ts';
-import { addLoginVerbs } from './verbs/login.ts';
-import { addPeopleVerbs } from './verbs/people.ts';
-import { addTokenVerbs } from './verbs/token.ts';
+import { addJoinVerbs, joinExamples } from './verbs/join.ts';
+import { addLoginVerbs, loginExamples } from './verbs/login.ts';
+import { addPeopleVerbs, peopleExamples } from './verbs/people.ts';
+import { addTokenVerbs, tokenExamples } from './verbs/token.ts';
 
 export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
   return (await import('./people/open-people.ts')).openPeople(ports);
@@ -31,7 +30,7 @@ export async function openGateway(address: string, dataDir: string, environment:
   return (await import('./verbs/open-gateway.ts')).openGateway(address, dataDir, environment);
 }
 
-export const verbExamples = examples;
+export const verbExamples = { ...loginExamples, ...joinExamples, ...tokenExamples, ...peopleExamples };
 
 export function addVerbs({ program, verbs, terminal }: TeamVerbPorts): void {
   addLoginVerbs(program, terminal);

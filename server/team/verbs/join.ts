@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Examples } from '../../cli/examples.ts';
 import { offerPreset } from '../../cli/offer-preset.ts';
 import { CliError, exitCodes } from '../../cli/programs/exit-codes.ts';
 import type { VerbContext, Verbs } from '../../cli/verb.ts';
@@ -13,6 +14,11 @@ interface JoinOptions {
 }
 
 type Joined = Extract<JoinState, { state: 'joined' }>;
+
+export const joinExamples: Examples = {
+  join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research --yes'],
+  leave: ['sluice leave https://gateway.example'],
+};
 
 export function addJoinVerbs(program: Command, { on }: Verbs): void {
   const join = program

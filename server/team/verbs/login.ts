@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Examples } from '../../cli/examples.ts';
 import { createOutput, localTime, type Output } from '../../cli/output.ts';
 import { CliError } from '../../cli/programs/exit-codes.ts';
 import type { Terminal } from '../../cli/terminal.ts';
@@ -13,6 +14,11 @@ interface LoginFlags {
   dataDir?: string;
   json?: boolean;
 }
+
+export const loginExamples: Examples = {
+  login: ['sluice login https://gateway.example'],
+  logout: ['sluice logout https://gateway.example'],
+};
 
 /** Neither verb needs the engine. */
 export function addLoginVerbs(program: Command, terminal: Terminal): void {

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Control } from '../../cli/control.ts';
+import type { Examples } from '../../cli/examples.ts';
 import { localTime, table } from '../../cli/output.ts';
 import { CliError } from '../../cli/programs/exit-codes.ts';
 import type { Verbs } from '../../cli/verb.ts';
@@ -16,6 +17,12 @@ interface AuditOptions {
 }
 
 const maxEntries = 1_000;
+
+export const peopleExamples: Examples = {
+  'people list': ['sluice people list', 'sluice people list --gateway https://gateway.example'],
+  'people sign-out': ['sluice people sign-out mia@acme.example'],
+  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
+};
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   const people = program

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Control } from '../../cli/control.ts';
+import type { Examples } from '../../cli/examples.ts';
 import { localTime, table } from '../../cli/output.ts';
 import type { Verbs } from '../../cli/verb.ts';
 import { type TokenScope, tokenScopes } from '../../contract/people.ts';
@@ -21,6 +22,12 @@ Scopes:
 A token may do what its person may, within its scopes. Only its hash is stored, so the secret is shown once.`;
 
 const maxDays = 366;
+
+export const tokenExamples: Examples = {
+  'token create': ['sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example'],
+  'token list': ['sluice token list --gateway https://gateway.example'],
+  'token revoke': ['sluice token revoke tok_0123456789abcdef --gateway https://gateway.example'],
+};
 
 export function addTokenVerbs(program: Command, { on }: Verbs): void {
   const token = program.command('token').description('manage API tokens, for pipelines that use a team gateway');

@@ -4,8 +4,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { commandsBelow, examples as ownExamples } from '../../../server/cli/examples.ts';
-import { createProgram } from '../../../server/cli/program.ts';
+import { commandsBelow } from '../../../server/cli/examples.ts';
+import { createProgram, examplesOf } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
@@ -92,7 +92,7 @@ test('the help names the environment and the exit codes', async () => {
 });
 
 const team = await optionalParts.team?.();
-const examples = { ...ownExamples, ...team?.verbExamples };
+const examples = examplesOf(team);
 
 test('every command has examples in its help, and every example is of a command', async () => {
   const program = createProgram(quietTerminal, team);
