@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const cassettes = {
   title: 'Record and replay',
   name: 'Cassette',
@@ -29,4 +31,8 @@ export const cassettes = {
   tags: { record: 'records', replay: 'replays', 'replay-or-record': 'replays' },
   /** Results shown for a request. */
   results: { replayed: 'replayed', recorded: 'recorded' },
+};
+
+export const cassetteActions: AuditActions<'cassette'> = {
+  'cassette.rewind': () => 'rewound a cassette',
 };

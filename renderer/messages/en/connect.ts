@@ -1,4 +1,5 @@
 import { stepTexts } from '../../../server/contract/clients/step-texts.ts';
+import type { AuditActions } from './audit-actions.ts';
 
 /** The choice of the key that a screen calls the gateway with. */
 export const keyChooser = {
@@ -50,4 +51,9 @@ export const connect = {
   notTold: 'Its requests do not name the program, so any request with this key counts.',
 
   steps: stepTexts,
+};
+
+export const connectActions: AuditActions<'connect'> = {
+  'connect.apply': () => 'changed a program’s configuration file',
+  'connect.undo': () => 'undid a change to a program’s configuration file',
 };

@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const faults = {
   /** The bar shown on every screen. */
   on: 'Faults are on.',
@@ -34,4 +36,9 @@ export const faults = {
   mark: (name: string) => `fault: ${name}`,
   met: (name: string) => `A fault on purpose: ${name}`,
   metText: 'It was switched on, or the request asked for it. It is not counted as an error of any provider.',
+};
+
+export const faultActions: AuditActions<'faults'> = {
+  'faults.start': (target) => `started faults on purpose ${target}`,
+  'faults.stop': (target) => `stopped faults on purpose ${target}`,
 };

@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const groups = {
   lead: 'A group decides which models its keys may use, which providers answer first, and what may be spent. Most people need only one.',
   title: 'Groups',
@@ -161,4 +163,10 @@ export const sortable = {
   movedTo: (name: string, place: number) => `${name} is at position ${place}.`,
   dropped: (name: string, place: number) => `${name} was dropped at position ${place}.`,
   cancelled: (name: string) => `${name} was not moved.`,
+};
+
+export const groupActions: AuditActions<'group' | 'cache'> = {
+  'group.put': (target) => `saved group ${target}`,
+  'group.remove': (target) => `removed group ${target}`,
+  'cache.clear': (target) => `cleared the response cache ${target}`,
 };

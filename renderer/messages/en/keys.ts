@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const keys = {
   lead: 'Programs use Sluice with a key. Give each program its own to see who used what.',
   title: 'Keys',
@@ -65,4 +67,12 @@ export const secret = {
   once: (name: string) => `This is the secret of “${name}”. Copy it now: it is not kept and cannot be shown again.`,
   kept: (name: string) => `This is the secret of “${name}”. It is kept in the secret store and can be shown again.`,
   what: 'secret',
+};
+
+export const keyActions: AuditActions<'key'> = {
+  'key.create': (target) => `created key ${target}`,
+  'key.update': (target) => `changed key ${target}`,
+  'key.rotate': (target) => `rotated key ${target}`,
+  'key.revoke': (target) => `revoked key ${target}`,
+  'key.reveal': (target) => `looked at the secret of key ${target}`,
 };

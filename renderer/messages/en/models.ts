@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const models = {
   lead: 'The names that programs can ask for. An alias gives a model, or several in order, a name of your own.',
   title: 'Available models',
@@ -108,4 +110,9 @@ export const models = {
     removeTarget: (place: number) => `Remove target ${place}`,
     addTarget: 'Add target',
   },
+};
+
+export const aliasActions: AuditActions<'alias'> = {
+  'alias.put': (target) => `saved alias ${target}`,
+  'alias.remove': (target) => `removed alias ${target}`,
 };

@@ -1,5 +1,16 @@
 /** Texts about people who sign in. */
-import type { CommandType } from '../../../server/contract/commands.ts';
+import type { AuditActions } from './audit-actions.ts';
+import { cassetteActions } from './cassettes.ts';
+import { connectActions } from './connect.ts';
+import { faultActions } from './faults.ts';
+import { groupActions } from './groups.ts';
+import { keyActions } from './keys.ts';
+import { aliasActions } from './models.ts';
+import { providerActions } from './providers.ts';
+import { sessionActions } from './sessions.ts';
+import { settingsActions } from './settings.ts';
+import { presetActions } from './team.ts';
+import { captureActions } from './timed-capture.ts';
 
 export const signIn = {
   title: 'Sign in to Sluice',
@@ -77,49 +88,29 @@ export const tokens = {
   revokeConfirm: 'Revoke',
 };
 
-/** What somebody did; preceded by their name. */
-const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
+export const peopleActions: AuditActions<'sign-in' | 'token' | 'person' | 'team'> = {
   'sign-in': () => 'signed in',
-  'provider.add': (target) => `added provider ${target}`,
-  'provider.update': (target) => `changed provider ${target}`,
-  'provider.remove': (target) => `removed provider ${target}`,
-  'provider.set-enabled': (target) => `switched provider ${target} on or off`,
-  'provider.refresh-models': (target) => `listed the models of provider ${target} again`,
-  'provider.reset-health': (target) => `reset the health of provider ${target}`,
-  'credential.set': (target) => `entered a credential of provider ${target}`,
-  'credential.remove': (target) => `removed a credential of provider ${target}`,
-  'key.create': (target) => `created key ${target}`,
-  'key.update': (target) => `changed key ${target}`,
-  'key.rotate': (target) => `rotated key ${target}`,
-  'key.revoke': (target) => `revoked key ${target}`,
-  'key.reveal': (target) => `looked at the secret of key ${target}`,
-  'capture.start': (target) => `started a capture ${target}`,
-  'capture.stop': (target) => `stopped a capture ${target}`,
-  'faults.start': (target) => `started faults on purpose ${target}`,
-  'faults.stop': (target) => `stopped faults on purpose ${target}`,
   'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,
-  'session.stop': (target) => `stopped session ${target}`,
-  'session.resume': (target) => `resumed session ${target}`,
-  'group.put': (target) => `saved group ${target}`,
-  'group.remove': (target) => `removed group ${target}`,
-  'cache.clear': (target) => `cleared the response cache ${target}`,
-  'cassette.rewind': () => 'rewound a cassette',
-  'alias.put': (target) => `saved alias ${target}`,
-  'alias.remove': (target) => `removed alias ${target}`,
-  'settings.update': (target) => `changed settings ${target}`,
-  'config.import': () => 'imported a configuration',
-  'config.apply': () => 'applied a declared configuration',
-  'team-preset.apply': () => 'applied a team preset',
-  'team-preset.leave': () => 'left a team preset',
-  'connect.apply': () => 'changed a program’s configuration file',
-  'connect.undo': () => 'undid a change to a program’s configuration file',
   'team.join': () => 'began to join a team gateway',
   'team.finish-join': () => 'joined a team gateway',
   'team.leave': (target) => `left the team gateway ${target}`,
-  'window.create-address': () => 'created an address of the window',
-  'window.sign-out-everywhere': () => 'signed out all browsers',
+};
+
+const actions: AuditActions = {
+  ...providerActions,
+  ...keyActions,
+  ...captureActions,
+  ...faultActions,
+  ...peopleActions,
+  ...sessionActions,
+  ...groupActions,
+  ...cassetteActions,
+  ...aliasActions,
+  ...settingsActions,
+  ...presetActions,
+  ...connectActions,
 };
 
 export const audit = {

@@ -1,4 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
+import type { AuditActions } from './audit-actions.ts';
 
 /** By preset. In English they are the engine's own; other languages translate them here. */
 const presetTexts: Readonly<Record<string, string>> = {};
@@ -218,4 +219,15 @@ export const providers = {
       `“${name}” cannot be removed while aliases use it: ${aliases}. Change or remove them first.`,
     confirm: 'Remove',
   },
+};
+
+export const providerActions: AuditActions<'provider' | 'credential'> = {
+  'provider.add': (target) => `added provider ${target}`,
+  'provider.update': (target) => `changed provider ${target}`,
+  'provider.remove': (target) => `removed provider ${target}`,
+  'provider.set-enabled': (target) => `switched provider ${target} on or off`,
+  'provider.refresh-models': (target) => `listed the models of provider ${target} again`,
+  'provider.reset-health': (target) => `reset the health of provider ${target}`,
+  'credential.set': (target) => `entered a credential of provider ${target}`,
+  'credential.remove': (target) => `removed a credential of provider ${target}`,
 };

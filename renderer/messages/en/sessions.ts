@@ -1,4 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
+import type { AuditActions } from './audit-actions.ts';
 
 export const sessions = {
   /** A single session. */
@@ -85,4 +86,9 @@ export const sessions = {
     'This session has used up its budget: its requests are refused. Resume it to give it the same amount again, or raise the budget in the settings under Records.',
   ofRequest: (requests: string, cost: string | null) =>
     cost === null ? counted(requests, 'request') : `${counted(requests, 'request')}, ${cost}`,
+};
+
+export const sessionActions: AuditActions<'session'> = {
+  'session.stop': (target) => `stopped session ${target}`,
+  'session.resume': (target) => `resumed session ${target}`,
 };

@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const settings = {
   parts: {
     window: 'This window',
@@ -243,4 +245,12 @@ export const settings = {
     installUpdate: 'Install and restart',
     showLogFolder: 'Show log folder',
   },
+};
+
+export const settingsActions: AuditActions<'settings' | 'config' | 'window'> = {
+  'settings.update': (target) => `changed settings ${target}`,
+  'config.import': () => 'imported a configuration',
+  'config.apply': () => 'applied a declared configuration',
+  'window.create-address': () => 'created an address of the window',
+  'window.sign-out-everywhere': () => 'signed out all browsers',
 };

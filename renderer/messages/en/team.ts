@@ -1,3 +1,5 @@
+import type { AuditActions } from './audit-actions.ts';
+
 /** Team presets: their changes and locks. */
 export const team = {
   title: 'Team preset',
@@ -47,4 +49,9 @@ export const team = {
   problemTitle: 'It could not be imported',
   setBy: (organisation: string) => `Set by ${organisation}`,
   lockReason: 'A team preset has locked this, so it cannot be changed here.',
+};
+
+export const presetActions: AuditActions<'team-preset'> = {
+  'team-preset.apply': () => 'applied a team preset',
+  'team-preset.leave': () => 'left a team preset',
 };

@@ -1,4 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
+import type { AuditActions } from './audit-actions.ts';
 
 /** Capture of requests for the next few minutes. */
 export const timedCapture = {
@@ -18,4 +19,9 @@ export const timedCapture = {
   one: 'To capture a single request, have its client send the header x-sluice-capture: on.',
   stop: 'Stop',
   stopOf: (what: string) => `Stop capturing: ${what}`,
+};
+
+export const captureActions: AuditActions<'capture'> = {
+  'capture.start': (target) => `started a capture ${target}`,
+  'capture.stop': (target) => `stopped a capture ${target}`,
 };

@@ -30,3 +30,7 @@ export const cassettes: typeof english.cassettes = {
   tags: { record: '录制中', replay: '回放中', 'replay-or-record': '回放中' },
   results: { replayed: '由录制回放', recorded: '已录制' },
 };
+
+export const cassetteActions: typeof english.cassetteActions = {
+  'cassette.rewind': () => '将磁带倒回了开头',
+};

@@ -93,3 +93,8 @@ export const connect: typeof english.connect = {
     'embeddings-offline': () => 'OpenAIEmbeddings 会先下载分词器。设置 check_embedding_ctx_length=False 即可免去。',
   },
 };
+
+export const connectActions: typeof english.connectActions = {
+  'connect.apply': () => '修改了某个程序的配置文件',
+  'connect.undo': () => '撤销了对某个程序配置文件的修改',
+};

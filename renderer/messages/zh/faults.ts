@@ -33,3 +33,8 @@ export const faults: typeof english.faults = {
   met: (name) => `有意注入的故障：${name}`,
   metText: '由开关或请求本身触发，不计入任何服务商的错误。',
 };
+
+export const faultActions: typeof english.faultActions = {
+  'faults.start': (target) => `开始对 ${target} 注入故障`,
+  'faults.stop': (target) => `停止对 ${target} 注入故障`,
+};

@@ -151,3 +151,9 @@ export const sortable: typeof english.sortable = {
   dropped: (name, place) => `${name} 已放在第 ${place} 位。`,
   cancelled: (name) => `${name} 留在原处。`,
 };
+
+export const groupActions: typeof english.groupActions = {
+  'group.put': (target) => `保存了分组 ${target}`,
+  'group.remove': (target) => `移除了分组 ${target}`,
+  'cache.clear': (target) => `清空了响应缓存 ${target}`,
+};

@@ -64,3 +64,11 @@ export const secret: typeof english.secret = {
   kept: (name) => `这是“${name}”的密钥内容。它保存在机密存储中，可以再次显示。`,
   what: '密钥内容',
 };
+
+export const keyActions: typeof english.keyActions = {
+  'key.create': (target) => `创建了密钥 ${target}`,
+  'key.update': (target) => `修改了密钥 ${target}`,
+  'key.rotate': (target) => `更换了密钥 ${target} 的内容`,
+  'key.revoke': (target) => `吊销了密钥 ${target}`,
+  'key.reveal': (target) => `查看了密钥 ${target} 的内容`,
+};

@@ -109,3 +109,8 @@ export const models: typeof english.models = {
     addTarget: '添加目标',
   },
 };
+
+export const aliasActions: typeof english.aliasActions = {
+  'alias.put': (target) => `保存了别名 ${target}`,
+  'alias.remove': (target) => `移除了别名 ${target}`,
+};

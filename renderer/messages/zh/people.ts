@@ -1,4 +1,15 @@
 import type * as english from '../en/people.ts';
+import { cassetteActions } from './cassettes.ts';
+import { connectActions } from './connect.ts';
+import { faultActions } from './faults.ts';
+import { groupActions } from './groups.ts';
+import { keyActions } from './keys.ts';
+import { aliasActions } from './models.ts';
+import { providerActions } from './providers.ts';
+import { sessionActions } from './sessions.ts';
+import { settingsActions } from './settings.ts';
+import { presetActions } from './team.ts';
+import { captureActions } from './timed-capture.ts';
 
 export const signIn: typeof english.signIn = {
   title: '登录 Sluice',
@@ -72,48 +83,29 @@ export const tokens: typeof english.tokens = {
   revokeConfirm: '吊销',
 };
 
-const actions: typeof english.audit.actions = {
+const peopleActions: typeof english.peopleActions = {
   'sign-in': () => '登录',
-  'provider.add': (target) => `添加了服务商 ${target}`,
-  'provider.update': (target) => `修改了服务商 ${target}`,
-  'provider.remove': (target) => `移除了服务商 ${target}`,
-  'provider.set-enabled': (target) => `启用或停用了服务商 ${target}`,
-  'provider.refresh-models': (target) => `重新获取了服务商 ${target} 的模型列表`,
-  'provider.reset-health': (target) => `重置了服务商 ${target} 的健康状态`,
-  'credential.set': (target) => `填写了服务商 ${target} 的凭据`,
-  'credential.remove': (target) => `移除了服务商 ${target} 的凭据`,
-  'key.create': (target) => `创建了密钥 ${target}`,
-  'key.update': (target) => `修改了密钥 ${target}`,
-  'key.rotate': (target) => `更换了密钥 ${target} 的内容`,
-  'key.revoke': (target) => `吊销了密钥 ${target}`,
-  'key.reveal': (target) => `查看了密钥 ${target} 的内容`,
-  'capture.start': (target) => `开始捕获 ${target}`,
-  'capture.stop': (target) => `停止捕获 ${target}`,
-  'faults.start': (target) => `开始对 ${target} 注入故障`,
-  'faults.stop': (target) => `停止对 ${target} 注入故障`,
   'token.create': (target) => `创建了 API token ${target}`,
   'token.revoke': (target) => `吊销了 API token ${target}`,
   'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,
-  'session.stop': (target) => `停止了会话 ${target}`,
-  'session.resume': (target) => `恢复了会话 ${target}`,
-  'group.put': (target) => `保存了分组 ${target}`,
-  'group.remove': (target) => `移除了分组 ${target}`,
-  'cache.clear': (target) => `清空了响应缓存 ${target}`,
-  'cassette.rewind': () => '将磁带倒回了开头',
-  'alias.put': (target) => `保存了别名 ${target}`,
-  'alias.remove': (target) => `移除了别名 ${target}`,
-  'settings.update': (target) => `修改了设置 ${target}`,
-  'config.import': () => '导入了配置',
-  'config.apply': () => '应用了声明的配置',
-  'team-preset.apply': () => '应用了团队预设',
-  'team-preset.leave': () => '退出了团队预设',
-  'connect.apply': () => '修改了某个程序的配置文件',
-  'connect.undo': () => '撤销了对某个程序配置文件的修改',
   'team.join': () => '开始加入团队网关',
   'team.finish-join': () => '加入了团队网关',
   'team.leave': (target) => `离开了团队网关 ${target}`,
-  'window.create-address': () => '创建了窗口的访问地址',
-  'window.sign-out-everywhere': () => '让所有浏览器退出登录',
+};
+
+const actions: typeof english.audit.actions = {
+  ...providerActions,
+  ...keyActions,
+  ...captureActions,
+  ...faultActions,
+  ...peopleActions,
+  ...sessionActions,
+  ...groupActions,
+  ...cassetteActions,
+  ...aliasActions,
+  ...settingsActions,
+  ...presetActions,
+  ...connectActions,
 };
 
 export const audit: typeof english.audit = {

@@ -241,3 +241,14 @@ export const providers: typeof english.providers = {
     confirm: '移除',
   },
 };
+
+export const providerActions: typeof english.providerActions = {
+  'provider.add': (target) => `添加了服务商 ${target}`,
+  'provider.update': (target) => `修改了服务商 ${target}`,
+  'provider.remove': (target) => `移除了服务商 ${target}`,
+  'provider.set-enabled': (target) => `启用或停用了服务商 ${target}`,
+  'provider.refresh-models': (target) => `重新获取了服务商 ${target} 的模型列表`,
+  'provider.reset-health': (target) => `重置了服务商 ${target} 的健康状态`,
+  'credential.set': (target) => `填写了服务商 ${target} 的凭据`,
+  'credential.remove': (target) => `移除了服务商 ${target} 的凭据`,
+};

@@ -1,6 +1,6 @@
-import type { Messages } from '../en/en.ts';
+import type * as english from '../en/sessions.ts';
 
-export const sessions: Messages['sessions'] = {
+export const sessions: typeof english.sessions = {
   one: '会话',
   openAll: '会话',
   lead: '对话和智能体运行：每一轮做了什么、花费多少。',
@@ -81,4 +81,9 @@ export const sessions: Messages['sessions'] = {
   stoppedNote: '此会话已停止：它的请求会被拒绝。',
   overBudgetNote: '此会话已用完预算，其请求会被拒绝。恢复后可再使用同样的金额；也可以在设置的“记录”中提高预算。',
   ofRequest: (requests, cost) => (cost === null ? `${requests} 个请求` : `${requests} 个请求，${cost}`),
+};
+
+export const sessionActions: typeof english.sessionActions = {
+  'session.stop': (target) => `停止了会话 ${target}`,
+  'session.resume': (target) => `恢复了会话 ${target}`,
 };

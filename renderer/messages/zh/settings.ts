@@ -219,3 +219,11 @@ export const settings: typeof english.settings = {
     showLogFolder: '打开日志文件夹',
   },
 };
+
+export const settingsActions: typeof english.settingsActions = {
+  'settings.update': (target) => `修改了设置 ${target}`,
+  'config.import': () => '导入了配置',
+  'config.apply': () => '应用了声明的配置',
+  'window.create-address': () => '创建了窗口的访问地址',
+  'window.sign-out-everywhere': () => '让所有浏览器退出登录',
+};

@@ -1,7 +1,7 @@
-import type { team as english } from '../en/team.ts';
+import type * as english from '../en/team.ts';
 
 /** Team presets: their changes and locks. */
-export const team: typeof english = {
+export const team: typeof english.team = {
   title: '团队预设',
   part: '团队',
   hint: '团队可以用文件或链接分发服务商、别名、分组和设置。每项更改都会先展示给你，你只需填入自己的凭据。',
@@ -48,4 +48,9 @@ export const team: typeof english = {
   problemTitle: '无法导入',
   setBy: (organisation) => `由 ${organisation} 设定`,
   lockReason: '团队预设已锁定此项，无法在此处更改。',
+};
+
+export const presetActions: typeof english.presetActions = {
+  'team-preset.apply': () => '应用了团队预设',
+  'team-preset.leave': () => '退出了团队预设',
 };

@@ -16,3 +16,8 @@ export const timedCapture: typeof english.timedCapture = {
   stop: '停止',
   stopOf: (what) => `停止捕获：${what}`,
 };
+
+export const captureActions: typeof english.captureActions = {
+  'capture.start': (target) => `开始捕获 ${target}`,
+  'capture.stop': (target) => `停止捕获 ${target}`,
+};
