@@ -69,7 +69,8 @@ describe('the playground', () => {
   });
 
   it('shows the tools that the model wants called, and sends their result', async () => {
-    const { page } = await openPanel('chat');
+    const upstream = await startToolUpstream();
+    const { page } = await openPanel('chat', { config: { providers: [upstream.provider] } });
     const chat = page.getByRole('region', { name: 'Chat' });
     await page.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
     await page.getByText('This is not a JSON list.').waitFor();
@@ -83,6 +84,7 @@ describe('the playground', () => {
     expect(sent.messages.at(-1)).toMatchObject({ role: 'tool', content: 'sunny', tool_call_id: expect.any(String) });
     await chat.getByRole('button', { name: 'Send' }).waitFor();
     expect(await chat.getByRole('alert').count()).toBe(0);
+    await upstream.stop();
   });
 
   it('shows the model an image', async () => {
@@ -252,7 +254,8 @@ describe('the playground', () => {
   });
 
   it('goes on with a text, and judges one', async () => {
-    const { page, complaints } = await openPanel('completions');
+    const upstream = await startLegacyUpstream();
+    const { page, complaints } = await openPanel('completions', { config: { providers: [upstream.provider] } });
     const completions = page.getByRole('region', { name: 'Completions' });
     await completions.getByLabel('Prompt').fill('Once upon a time');
     await completions.getByRole('button', { name: 'Send' }).click();
@@ -264,6 +267,7 @@ describe('the playground', () => {
     await moderations.getByRole('button', { name: 'Send' }).click();
     await moderations.getByText('Not flagged.').waitFor();
     expect(complaints).toEqual([]);
+    await upstream.stop();
   });
 
   it('orders a video, follows it, and plays it', async () => {
@@ -681,6 +685,50 @@ const weatherTool = {
 };
 
 /** Creates one video, `video_1`, which progresses when the test says so. */
+/** Wants the tool called that it is offered, and answers once it has a result. */
+async function startToolUpstream() {
+  const upstream = await startUpstream(({ body }, response) => {
+    const { messages } = JSON.parse(body.toString());
+    const call = {
+      index: 0,
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'get_weather', arguments: '{"city":"Oslo"}' },
+    };
+    const isAnswer = messages.at(-1).role === 'tool';
+    const delta = isAnswer ? { content: 'It is sunny.' } : { tool_calls: [call] };
+    const chunk = {
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, finish_reason: isAnswer ? 'stop' : 'tool_calls' }],
+    };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  });
+  return { ...upstream, provider: { id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] } };
+}
+
+/** Has legacy completions and moderations, which the demo provider lacks. */
+async function startLegacyUpstream() {
+  const upstream = await startUpstream(({ url }, response) => {
+    if (url.endsWith('/moderations')) {
+      json(response, {
+        id: 'modr_1',
+        model: 'omni-moderation-latest',
+        results: [{ flagged: false, categories: {}, category_scores: {} }],
+      });
+      return;
+    }
+    const chunk = {
+      object: 'text_completion',
+      choices: [{ index: 0, text: ' there was a gateway.', finish_reason: 'stop' }],
+    };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  });
+  const models = ['gpt-3.5-turbo-instruct', 'omni-moderation-latest'];
+  return { ...upstream, provider: { id: 'main', baseUrl: upstream.baseUrl, models } };
+}
+
 async function startVideoUpstream() {
   let state = { status: 'queued', progress: 0 };
   const upstream = await startUpstream(({ url }, response) => {
