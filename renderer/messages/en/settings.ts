@@ -53,7 +53,7 @@ export const settings = {
       label: 'Allowed web pages',
       hint: 'Origins whose pages may call /v1 with a key, one per line: https://app.example, http://localhost:* for any port, vscode-webview://* for an extension.',
     },
-    demo: { label: 'Demo provider', hint: 'Built in. Sends sample replies, so that you can try everything.' },
+    demo: { label: 'Demo provider', hint: 'Built in. Sends one small sample reply for each route, for a first try.' },
     keepAliveSeconds: {
       label: 'Keep-alive comments',
       hint: 'Sent while a stream is silent, so that proxies keep it open. 0: none.',
