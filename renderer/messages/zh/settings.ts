@@ -44,7 +44,7 @@ export const settings: typeof english.settings = {
       label: '允许的网页',
       hint: '可凭密钥调用 /v1 的网页来源，每行一个：https://app.example；http://localhost:* 表示任意端口；vscode-webview://* 表示扩展。',
     },
-    demo: { label: '演示服务商', hint: '内置，每个接口返回一个简短的示例回答，供初次试用。' },
+    demo: { label: '演示服务商', hint: '内置，对每种请求返回一个简短的示例回答，供初次体验。' },
     keepAliveSeconds: {
       label: '保活注释',
       hint: '流中没有数据时发送，以免代理断开连接。0 表示不发送。',
