@@ -9,7 +9,7 @@ import { elsewhere, hostilePrograms } from './hostile-settings.ts';
 
 const access = { origin: 'http://127.0.0.1:4810', key: 'sk-sluice-secret', model: 'groq/gpt' };
 const home = '/home/me';
-const folder = '/home/me/work/deep';
+const folder = '/home/me/projects/deep';
 
 interface Given {
   parameters?: string[];
@@ -144,7 +144,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test.each(['.claude.json', '.claude/settings.json', 'work/deep/.claude/settings.json'])(
+  test.each(['.claude.json', '.claude/settings.json', 'projects/deep/.claude/settings.json'])(
     'is refused where ~/%s names a socket, which nothing can take back',
     async (name) => {
       const files = { [join(home, name)]: '{"env":{"ANTHROPIC_UNIX_SOCKET":"/tmp/s"}}' };
