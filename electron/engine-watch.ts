@@ -1,4 +1,5 @@
 /** Keeps the state that the tray shows, from the engine's events and from today's usage. */
+import { localCalendar, localZone } from '../server/contract/calendar.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
@@ -123,11 +124,10 @@ function describeError({ id, outcome, errorCode, status, modelAsked, route }: Re
 }
 
 function msToMidnight(): number {
-  const now = new Date();
-  return new Date(now).setHours(24, 0, 0, 0) - now.getTime();
+  const now = Date.now();
+  return localCalendar().periodOf('day', now).endMs - now;
 }
 
 function sinceMidnight() {
-  const now = new Date();
-  return { sinceMs: new Date(now).setHours(0, 0, 0, 0), utcOffsetMinutes: -now.getTimezoneOffset() };
+  return { sinceMs: localCalendar().periodOf('day', Date.now()).startMs, zone: localZone() };
 }

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
+import { localZone, wholeQuarters } from '../contract/calendar.ts';
 import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { limitCells } from './limit-option.ts';
-import { type Output, table } from './output.ts';
+import { localTime, type Output, table } from './output.ts';
 import { parsePastTime } from './time-options.ts';
 import type { Verbs } from './verb.ts';
 
@@ -29,16 +30,33 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
     .option('--limits', 'show the present usage of keys’ and groups’ limits instead');
   on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until, limits }) => {
     if (limits) return showLimits(control, output);
-    const rows = await control.query({
-      type: 'usage',
-      by,
-      utcOffsetMinutes: -new Date().getTimezoneOffset(),
+    const range = wholeQuarters({
       ...(since !== undefined && { sinceMs: since }),
       ...(until !== undefined && { untilMs: until }),
     });
+    const rows = await control.query({
+      type: 'usage',
+      by,
+      zone: localZone(),
+      ...range,
+    });
+    noteRounding(output, { sinceMs: since, untilMs: until }, range);
     const head = [by, 'requests', 'errors', 'input', 'output', 'cost'];
     output.show(rows, table(head, rows.map(row), 'There were no requests.'));
   });
+}
+
+/** Says which time is counted, if it is not the one that was asked for. */
+function noteRounding(
+  output: Output,
+  asked: { sinceMs: number | undefined; untilMs: number | undefined },
+  { sinceMs, untilMs }: { sinceMs?: number; untilMs?: number },
+): void {
+  const parts = [
+    sinceMs !== undefined && sinceMs !== asked.sinceMs && `from ${localTime(sinceMs)}`,
+    untilMs !== undefined && untilMs !== asked.untilMs && `to ${localTime(untilMs)}`,
+  ].filter((part) => part !== false);
+  if (parts.length > 0) output.note(`Usage is kept by quarters of an hour; this is counted ${parts.join(' ')}.`);
 }
 
 function row(view: UsageView): string[] {

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { CacheView } from './answer-cache.ts';
+import { isTimeZone } from './calendar.ts';
 import { operations } from './capability.ts';
 import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
@@ -79,15 +80,18 @@ const sessionFilterSchema = z.strictObject({
   stopped: z.literal(true).optional(),
 });
 
-/** Local time minus UTC; determines where days begin. */
-const utcOffsetMinutes = z.number().int().min(-900).max(900).optional();
+/** The IANA name of a time zone, such as `Europe/Berlin`; determines where days begin. Absent: UTC. */
+const zone = z.string().max(64).refine(isTimeZone, { error: 'not the name of a time zone' }).optional();
 
 const overTime = {
   sinceMs: timeMs,
   untilMs: timeMs,
-  /** Steps below 15 minutes are computed from individual requests, so use them for short ranges only. */
+  /**
+   * Steps begin at midnight, and the last one of a day may be shorter. With a multiple of 15 minutes, the range is rounded
+   * outward to quarters of an hour. Others are computed from individual requests, so use them for short ranges only.
+   */
   stepMs: z.number().int().min(60_000),
-  utcOffsetMinutes,
+  zone,
 };
 const longestSeries = 400;
 const isShortSeries = ({ sinceMs, untilMs, stepMs }: { sinceMs: number; untilMs: number; stepMs: number }) =>
@@ -177,9 +181,10 @@ export const querySchema = z.discriminatedUnion('type', [
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; cannot be used by day. */
     names: z.array(z.string()).max(maxReported).optional(),
+    /** Both are rounded outward to quarters of an hour. */
     sinceMs: timeMs.optional(),
     untilMs: timeMs.optional(),
-    utcOffsetMinutes,
+    zone,
   }),
   z
     .strictObject({

@@ -2,6 +2,8 @@
 
 export const secondMs = 1_000;
 export const minuteMs = 60 * secondMs;
+/** Usage is summed up by quarters of an hour. */
+export const quarterMs = 15 * minuteMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 

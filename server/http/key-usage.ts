@@ -1,13 +1,13 @@
 /** `GET /v1/usage`: a key's own limits and usage. */
 
 import type { ServerResponse } from 'node:http';
+import { localCalendar } from '../contract/calendar.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { LocalReply } from '../exchange/exchange.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { UsageQuery } from '../store/rules/usage-query.ts';
 import { sendJson } from './send-json.ts';
@@ -70,7 +70,7 @@ function limitOf({ scope, id }: Limited, { kind, budget, amount, used, resetsAt 
 }
 
 async function usageIn(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
-  const { startMs } = periodOf(per, nowMs);
+  const { startMs } = localCalendar().periodOf(per, nowMs);
   const [totals]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
   return {
     since: unixSeconds(startMs),

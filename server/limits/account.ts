@@ -1,12 +1,12 @@
 /** The usage of a key, or of all keys of a group: in the last minute, at present, and in budget periods. */
 
+import type { Period } from '../contract/calendar.ts';
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { BudgetSum, BudgetSums } from '../store/sqlite/budget-sums.ts';
 import type { Amounts, PastRequest, Spent, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
-import type { Period } from './period.ts';
 import { noSpending, Spending } from './spending.ts';
 
 /** Both in milliseconds. Wall time determines calendar periods; minutes are measured by a monotonic clock. */

@@ -1,9 +1,9 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
+import type { Period } from '../contract/calendar.ts';
 import type { Budget, Limits } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
 import type { Clocks, Estimate } from './account.ts';
-import type { Period } from './period.ts';
 
 /** An amount in the last minute. Times are milliseconds of a monotonic clock. */
 export interface Window {

@@ -8,11 +8,12 @@
  *
  * A ledger that answers asynchronously is shared with other replicas, so it is read again every few seconds.
  */
+
+import { localCalendar, type Period } from '../contract/calendar.ts';
 import type { Budget } from '../contract/config.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { BudgetSum } from '../store/sqlite/budget-sums.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
-import { type Period, periodOf } from './period.ts';
 
 export const noSpending: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
@@ -47,7 +48,7 @@ export class Spending {
   constructor(per: Budget['per'], ports: SpendingPorts, nowMs: number) {
     this.#per = per;
     this.#ports = ports;
-    this.#period = periodOf(per, nowMs);
+    this.#period = localCalendar().periodOf(per, nowMs);
     this.#ask(nowMs);
   }
 
@@ -105,9 +106,9 @@ export class Spending {
   #follow(nowMs: number): void {
     const { startMs, endMs } = this.#period;
     if (nowMs < startMs) {
-      const earlier = periodOf(this.#per, nowMs);
+      const earlier = localCalendar().periodOf(this.#per, nowMs);
       this.#begin({ ...earlier, endMs: Math.min(earlier.endMs, startMs) }, this.#spent, nowMs);
-    } else if (nowMs >= endMs) this.#begin(periodOf(this.#per, nowMs), noSpending, nowMs);
+    } else if (nowMs >= endMs) this.#begin(localCalendar().periodOf(this.#per, nowMs), noSpending, nowMs);
   }
 
   #begin(period: Period, spent: Spent, nowMs: number): void {

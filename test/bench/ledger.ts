@@ -103,7 +103,7 @@ await ask('open', () => {
 });
 await ask('add up the days that are over', () => ledger.sweep());
 for (const by of ['day', 'key', 'group', 'model', 'provider'] as const) {
-  await ask(`usage by ${by}`, () => ledger.summarizeUsage({ by, utcOffsetMinutes: 60 }));
+  await ask(`usage by ${by}`, () => ledger.summarizeUsage({ by, zone: 'Europe/Berlin' }));
 }
 const time = { sinceMs: begin, untilMs: Date.now(), stepMs: 86_400_000 };
 await ask('usage over time', () => ledger.usageOverTime({ by: 'day', ...time }));

@@ -52,7 +52,7 @@ const queries: Query[] = [
   { type: 'route', group: 'default', model: 'demo-chat' },
   { type: 'requests', filter: { outcome: 'ok', sinceMs: 1 }, limit: 10, before: 5 },
   { type: 'request', id: 'req_1' },
-  { type: 'usage', by: 'day', sinceMs: 1, utcOffsetMinutes: 60 },
+  { type: 'usage', by: 'day', sinceMs: 1, zone: 'Europe/Berlin' },
   { type: 'usage-over-time', by: 'key', names: ['k1'], sinceMs: 0, untilMs: 3_600_000, stepMs: 60_000 },
   { type: 'first-byte-times', sinceMs: 0, untilMs: 3_600_000, stepMs: 60_000 },
   { type: 'config' },

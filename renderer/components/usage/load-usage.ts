@@ -1,5 +1,6 @@
 /** All figures of the overview for a range, queried together so that they agree. */
 
+import { localCalendar } from '../../../server/contract/calendar.ts';
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import { dayMs } from '../../../server/contract/units.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
@@ -79,7 +80,7 @@ async function findRange(query: Query, nowMs: number): Promise<RangeName> {
 
 /** The cost of today so far; null if unknown. */
 export async function loadSpentToday(query: Query, nowMs: number): Promise<{ usd: number | null; sinceMs: number }> {
-  const sinceMs = new Date(nowMs).setHours(0, 0, 0, 0);
+  const sinceMs = localCalendar().periodOf('day', nowMs).startMs;
   const rows = await query<'usage'>({ type: 'usage', by: 'provider', sinceMs, untilMs: nowMs + 1 });
   const knownCosts = rows.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
   const usd = rows.length > 0 && knownCosts.length === 0 ? null : knownCosts.reduce((sum, cost) => sum + cost, 0);

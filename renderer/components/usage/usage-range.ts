@@ -1,5 +1,6 @@
 /** The time range of the overview and its steps. Times are Unix milliseconds. */
-import { dayMs, hourMs, minuteMs } from '../../../server/contract/units.ts';
+import { calendarOf, localZone } from '../../../server/contract/calendar.ts';
+import { dayMs, hourMs, minuteMs, quarterMs } from '../../../server/contract/units.ts';
 import type { Messages } from '../../messages/en/en.ts';
 
 export type RangeName = keyof Messages['overview']['ranges'];
@@ -8,10 +9,9 @@ export interface TimeGrid {
   sinceMs: number;
   untilMs: number;
   stepMs: number;
-  utcOffsetMinutes: number;
+  /** IANA name. */
+  zone: string;
 }
-
-const quarterMs = 15 * minuteMs;
 
 const ranges: Record<RangeName, { spanMs: number; stepMs: number }> = {
   hour: { spanMs: hourMs, stepMs: minuteMs },
@@ -28,14 +28,14 @@ export const rangeNames = Object.keys(ranges) as RangeName[];
 export function gridOf(range: RangeName, nowMs: number): TimeGrid {
   const { spanMs, stepMs } = ranges[range];
   const sinceMs = Math.floor((nowMs - spanMs) / quarterMs) * quarterMs;
-  return { sinceMs, untilMs: nowMs + 1, stepMs, utcOffsetMinutes: -new Date(nowMs).getTimezoneOffset() };
+  return { sinceMs, untilMs: nowMs + 1, stepMs, zone: localZone() };
 }
 
 /** The start of each step, including steps without requests. */
-export function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes }: TimeGrid): number[] {
-  const offsetMs = utcOffsetMinutes * minuteMs;
-  const first = Math.floor((sinceMs + offsetMs) / stepMs) * stepMs - offsetMs;
-  return Array.from({ length: Math.ceil((untilMs - first) / stepMs) }, (_, index) => first + index * stepMs);
+export function stepsOf(grid: TimeGrid): number[] {
+  return calendarOf(grid.zone)
+    .stepsOf(grid.stepMs, grid)
+    .map(({ startMs }) => startMs);
 }
 
 /**
@@ -56,6 +56,6 @@ function shortestRangeFor(ageMs: number): RangeName {
 
 /** The start of each step and the end of the last one. */
 export function edgesOf(grid: TimeGrid): number[] {
-  const starts = stepsOf(grid);
-  return [...starts, (starts.at(-1) ?? grid.sinceMs) + grid.stepMs];
+  const steps = calendarOf(grid.zone).stepsOf(grid.stepMs, grid);
+  return [...steps.map(({ startMs }) => startMs), steps.at(-1)?.endMs ?? grid.sinceMs + grid.stepMs];
 }

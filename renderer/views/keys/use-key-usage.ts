@@ -1,11 +1,10 @@
 import { useMemo } from 'react';
 import type { UsageView } from '../../../server/contract/request-views.ts';
-import { dayMs } from '../../../server/contract/units.ts';
+import { dayMs, quarterMs } from '../../../server/contract/units.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { useNow } from '../../state/window/use-now.ts';
 
 const days = 30;
-const quarterMs = 15 * 60_000;
 const againMs = 10_000;
 
 /** The usage of each of these keys in the last thirty days, by id; refreshed regularly. */

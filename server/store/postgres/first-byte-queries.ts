@@ -1,16 +1,16 @@
 import type { FirstByteView } from '../../contract/request-views.ts';
-import { dayMs } from '../../contract/units.ts';
+import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
 import { nameColumns } from '../rules/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
 import type { FirstByteQuery } from '../rules/usage-query.ts';
-import { quarterMs } from '../sqlite/usage-cells.ts';
+import { type AskedStep, askedSteps } from '../rules/usage-within.ts';
 import type { Postgres } from './postgres.ts';
 
 /** In chronological order. */
 export async function firstByteTimes(postgres: Postgres, question: FirstByteQuery): Promise<FirstByteView> {
   const { by = 'day', names, stepMs } = question;
-  const steps = stepsOf(question);
+  const steps = askedSteps(question);
   const countSql = stepMs % quarterMs === 0 ? countInSums : countInRequests;
   const pieces = steps.map(
     (
@@ -36,35 +36,17 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQuer
   return firstByteSteps.view;
 }
 
-interface Step {
-  /** Start of the whole step. */
-  startMs: number;
-  /** Start of the requested part of the step. */
-  sinceMs: number;
-  /** Exclusive. */
-  untilMs: number;
-}
-
-function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQuery): Step[] {
-  const offsetMs = utcOffsetMinutes * 60_000;
-  const steps: Step[] = [];
-  for (let atMs = sinceMs; atMs < untilMs; ) {
-    const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
-    const nextMs = Math.min(startMs + stepMs, untilMs);
-    steps.push({ startMs, sinceMs: atMs, untilMs: nextMs });
-    atMs = nextMs;
-  }
-  return steps;
-}
-
 /**
  * The numbers are part of the statement instead of parameters. Only then does PostgreSQL know how few rows match, and
  * reads just those.
  */
-const inStep = ({ sinceMs, untilMs }: Step) =>
+const inStep = ({ sinceMs, untilMs }: AskedStep) =>
   `day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)} AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
 
 /** The number of requests that the samples of a step represent. */
-const countInRequests = (step: Step) => `SELECT count(*) FROM requests WHERE ${inStep(step)}`;
-const countInSums = ({ sinceMs, untilMs }: Step) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
+const countInRequests = (step: AskedStep) => `SELECT count(*) FROM requests WHERE ${inStep(step)}`;
+const countInSums = ({
+  sinceMs,
+  untilMs,
+}: AskedStep) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
   AND quarter >= ${Math.floor(sinceMs / quarterMs)} AND quarter < ${Math.ceil(untilMs / quarterMs)}`;

@@ -17,21 +17,21 @@ const readableAttempts = String.raw`CASE WHEN strpos(attempts::text, '\u') = 0 T
   ELSE regexp_replace(attempts::text, '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})', '\1\\ufffd', 'gi')::json END`;
 
 /**
- * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups
- * whose requests are included, or null twice.
+ * `step`: the place of its beginning, from 1. Parameters: the beginnings of the steps, names or null, the range in Unix
+ * milliseconds, and the keys and groups whose requests are included, or null twice.
  */
 export function stepsOfRequestsSql(by: UsageDimension): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (
-      SELECT floor((started_at + $1) / $2) AS slot, seq, outcome, status, key_id, group_id, shadow_of, model_asked, model_served,
+      SELECT width_bucket(started_at::float8, $1::float8[]) AS slot, seq, outcome, status, key_id, group_id, shadow_of, model_asked, model_served,
         provider, capability, method, usage, ${readableAttempts} AS attempts, cost_usd, fault, error_code
       FROM requests
-      WHERE started_at >= $4 AND started_at < $5 AND outcome IS NOT NULL
-        AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer
-        AND ($6::text[] IS NULL OR key_id = ANY($6) OR group_id = ANY($7::text[]))
+      WHERE started_at >= $3 AND started_at < $4 AND outcome IS NOT NULL
+        AND day BETWEEN floor($3::float8 / 86400000)::integer AND floor($4::float8 / 86400000)::integer
+        AND ($5::text[] IS NULL OR key_id = ANY($5) OR group_id = ANY($6::text[]))
     )
     SELECT slot AS step, name, ${summedColumns} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
-    WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
+    WHERE $2::text[] IS NULL OR name = ANY($2) GROUP BY slot, name`;
 }
 
 /** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */

@@ -4,11 +4,11 @@
  */
 
 import type { LimitScope } from '../../contract/limits.ts';
-import { dayMs } from '../../contract/units.ts';
+import { dayMs, quarterMs } from '../../contract/units.ts';
 import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
-import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
+import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import {
   type HistoryRange,
   type LedgerMoment,

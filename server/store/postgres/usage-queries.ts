@@ -2,13 +2,22 @@
 
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
-import { dayMs } from '../../contract/units.ts';
+import { quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { displayedCost, readSums, sumColumns } from '../rules/sums.ts';
 import type { UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
-import { byCost, stepsOf, summaryOf, type UsageStep } from '../rules/usage-within.ts';
+import {
+  byCost,
+  calendarFor,
+  compareNames,
+  counted,
+  isOfSums,
+  stepsOf,
+  summaryOf,
+  type UsageStep,
+} from '../rules/usage-within.ts';
 import { viewStep } from '../sqlite/over-time.ts';
-import { quarterMs, quartersPerDay } from '../sqlite/usage-cells.ts';
+import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import type { Postgres } from './postgres.ts';
 import { stepsOfRequestsSql } from './request-steps.ts';
 
@@ -16,30 +25,19 @@ const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).
 
 /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
 export async function summarizeUsage(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
-  const { within } = question;
-  if (within) return summaryOf(await readSteps(postgres, stepsOf({ ...question, within })), question);
-  return question.by === 'day' ? summarizeDays(postgres, question) : summarizeNames(postgres, question);
+  if (question.within || question.by === 'day')
+    return summaryOf(await readSteps(postgres, stepsOf(question)), question);
+  return summarizeNames(postgres, question);
 }
 
 /** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
-function quartersOf({ sinceMs, untilMs }: UsageQuery): [from: number, to: number] {
+function quartersOf({ sinceMs, untilMs }: Pick<UsageQuery, 'sinceMs' | 'untilMs'>): [from: number, to: number] {
   return [
     sinceMs === undefined ? 0 : Math.max(0, Math.floor(sinceMs / quarterMs)),
     untilMs === undefined ? lastQuarter : Math.min(lastQuarter, Math.ceil(untilMs / quarterMs)),
   ];
-}
-
-async function summarizeDays(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
-  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
-  const { rows } = await postgres.ask(
-    `SELECT floor((quarter * ${quarterMs}::float8 + $3) / ${dayMs}) AS day, ${summedColumns} FROM usage_quarters
-     WHERE dimension = 'day' AND quarter >= $1 AND quarter < $2 GROUP BY 1 ORDER BY 1`,
-    ...quartersOf(question),
-    offsetMs,
-  );
-  return rows.map((row) => viewOf(new Date((number(row.day) ?? 0) * dayMs).toISOString().slice(0, 10), row));
 }
 
 async function summarizeNames(postgres: Postgres, question: UsageQuery): Promise<UsageView[]> {
@@ -74,23 +72,43 @@ export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQ
   return (await readSteps(postgres, question)).map(viewStep);
 }
 
-async function readSteps(postgres: Postgres, question: UsageOverTimeQuery): Promise<UsageStep[]> {
-  const { by, names = null, sinceMs, untilMs, stepMs, within } = question;
-  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
-  const fromCells = within === undefined && stepMs % quarterMs === 0;
-  const [from, to] = quartersOf(question);
-  const { rows } = fromCells
-    ? await postgres.ask(stepsOfQuartersSql, offsetMs, stepMs, names, from, to, by)
-    : await postgres.ask(stepsOfRequestsSql(by), offsetMs, stepMs, names, sinceMs, untilMs, ...partOf(within));
-  return rows.map((row) => ({
-    ...readSums(row),
-    startMs: (number(row.step) ?? 0) * stepMs - offsetMs,
-    name: text(row.name) || null,
-  }));
+async function readSteps(postgres: Postgres, asked: UsageOverTimeQuery): Promise<UsageStep[]> {
+  const { by, names = null, within, ...question } = await ofKeptTime(postgres, counted(asked));
+  const { sinceMs, untilMs } = question;
+  const starts = calendarFor(question)
+    .stepsOf(question.stepMs, question)
+    .map(({ startMs }) => startMs);
+  if (starts.length === 0) return [];
+  const { rows } = isOfSums({ ...question, within })
+    ? await postgres.ask(stepsOfQuartersSql, starts, names, ...quartersOf(question), by)
+    : await postgres.ask(stepsOfRequestsSql(by), starts, names, sinceMs, untilMs, ...partOf(within));
+  return rows
+    .map((row) => ({
+      ...readSums(row),
+      startMs: starts[(number(row.step) ?? 1) - 1] ?? 0,
+      name: text(row.name) || null,
+    }))
+    .sort((one, other) => one.startMs - other.startMs || compareNames(one.name, other.name));
+}
+
+/** The question limited to the time of which there is usage: since 1970 there are many days. */
+async function ofKeptTime(postgres: Postgres, question: UsageOverTimeQuery): Promise<UsageOverTimeQuery> {
+  const { rows } = await postgres.ask(
+    "SELECT min(quarter) AS first, max(quarter) AS last FROM usage_quarters WHERE dimension = 'day'",
+  );
+  const [first, last] = [number(rows[0]?.first), number(rows[0]?.last)];
+  if (first === null || last === null) return { ...question, untilMs: question.sinceMs };
+  const { sinceMs, untilMs } = question;
+  return {
+    ...question,
+    sinceMs: Math.max(sinceMs, first * quarterMs),
+    untilMs: Math.min(untilMs, (last + 1) * quarterMs),
+  };
 }
 
 const partOf = (within: Within | undefined) => [within?.keyIds ?? null, within?.groupIds ?? null] as const;
 
-const stepsOfQuartersSql = `SELECT floor((quarter * ${quarterMs}::float8 + $1) / $2) AS step, name, ${summedColumns}
-  FROM usage_quarters WHERE dimension = $6 AND quarter >= $4 AND quarter < $5 AND ($3::text[] IS NULL OR name = ANY($3))
-  GROUP BY 1, 2 ORDER BY 1`;
+/** `step`: the place of its beginning, from 1. */
+const stepsOfQuartersSql = `SELECT width_bucket(quarter * ${quarterMs}::float8, $1::float8[]) AS step, name, ${summedColumns}
+  FROM usage_quarters WHERE dimension = $5 AND quarter >= $3 AND quarter < $4 AND ($2::text[] IS NULL OR name = ANY($2))
+  GROUP BY 1, 2`;

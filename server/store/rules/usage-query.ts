@@ -6,12 +6,12 @@ export interface UsageQuery {
   by: UsageDimension;
   /** Only these names; not by day. */
   names?: string[];
-  /** Both are rounded outward to a quarter of an hour. */
+  /** Both are rounded outward to quarters of an hour. */
   sinceMs?: number;
   untilMs?: number;
-  /** Local time minus UTC; decides where days begin. */
-  utcOffsetMinutes?: number;
-  /** Only this part of the ledger, of exactly this time; computed from individual requests. Absent: all of it. */
+  /** An IANA name; decides where days begin. Absent: UTC. */
+  zone?: string;
+  /** Only this part of the ledger; computed from individual requests. Absent: all of it. */
   within?: Within;
 }
 
@@ -19,10 +19,13 @@ export interface OverTimeQuery {
   sinceMs: number;
   /** Exclusive. */
   untilMs: number;
-  /** Multiples of 15 minutes are computed from stored totals, other steps from individual requests, which is slower. */
+  /**
+   * With multiples of 15 minutes the range is rounded outward to quarters of an hour, and the answer computed from stored totals.
+   * Others are computed from individual requests, which is slower. `Infinity`: one step for all.
+   */
   stepMs: number;
-  /** Local time minus UTC; decides where days begin. */
-  utcOffsetMinutes?: number;
+  /** An IANA name; decides where days begin. Absent: UTC. */
+  zone?: string;
 }
 
 export interface NamedUsageQuery {

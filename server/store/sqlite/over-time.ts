@@ -1,23 +1,34 @@
 /** Usage and times to the first byte in steps of equal length. Queries run in small batches, as in `queries.ts`. */
 
 import { setImmediate } from 'node:timers/promises';
+import type { Period } from '../../contract/calendar.ts';
 import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import type { FirstByteView, UsageStepView } from '../../contract/request-views.ts';
+import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { nameColumns } from '../rules/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
 import { addInto, displayedCost, readSums, sumColumns, usageColumns } from '../rules/sums.ts';
 import type { FirstByteQuery, NamedUsageQuery, OverTimeQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
-import type { UsageStep } from '../rules/usage-within.ts';
+import {
+  askedSteps,
+  calendarFor,
+  compareNames,
+  counted,
+  isOfQuarters,
+  isOfSums,
+  type UsageStep,
+} from '../rules/usage-within.ts';
 import type { Database } from './database.ts';
 import { piecesOf, select } from './request-filter.ts';
 import { seekSeq } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
-import { quarterMs } from './usage-cells.ts';
 
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;
+/** Later than every time of a row. */
+const lastMs = Number.MAX_SAFE_INTEGER;
 
 export async function usageOverTime(
   database: Database,
@@ -31,25 +42,32 @@ export async function usageOverTime(
 export async function sumsOverTime(
   database: Database,
   index: TextIndex,
-  question: UsageOverTimeQuery,
+  asked: UsageOverTimeQuery,
 ): Promise<UsageStep[]> {
   const steps = new Map<string, UsageStep>();
-  const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
-  const batches = fromCells ? readCells(database, question) : readRequests(database, index, question);
+  const question = counted(asked);
+  const calendar = calendarFor(question);
+  const batches = isOfSums(question) ? readCells(database, question) : readRequests(database, index, question);
   for await (const rows of batches) {
-    for (const row of rows) addStep(steps, readStep(row, question));
+    for (const row of rows) addStep(steps, readStep(row, calendar.stepOf(question.stepMs, number(row.at) ?? 0)));
     await setImmediate();
   }
-  return [...steps.values()].sort((a, b) => a.startMs - b.startMs);
+  return [...steps.values()].sort((a, b) => a.startMs - b.startMs || compareNames(a.name, b.name));
 }
 
+/** Of each local day, or of each step if they are longer, by the parts of it that are asked for. */
 function* readCells(database: Database, question: UsageOverTimeQuery): Generator<Row[]> {
   const { by, names = [], stepMs } = question;
   const select = database.prepare(cellsSql(namesSqlOf(question)));
-  const [low, high] = quartersOf(question);
-  for (let from = low; from < high; from += quartersPerBatch) {
-    const range = [from, Math.min(from + quartersPerBatch, high)] as const;
-    yield select.all(offsetMsOf(question), stepMs, by, ...range, ...names);
+  const range = keptQuarters(database, question);
+  const partMs = Math.min(stepMs, lastMs);
+  for (const { startMs, endMs } of calendarFor(question).stepsOf(Math.max(stepMs, dayMs), range)) {
+    const low = Math.ceil(Math.max(startMs, range.sinceMs) / quarterMs);
+    const high = Math.ceil(Math.min(endMs, range.untilMs) / quarterMs);
+    for (let from = low; from < high; from += quartersPerBatch) {
+      const firstMs = Number.isFinite(startMs) ? startMs : range.sinceMs;
+      yield select.all(firstMs, partMs, partMs, firstMs, by, from, Math.min(from + quartersPerBatch, high), ...names);
+    }
   }
 }
 
@@ -61,8 +79,9 @@ async function* readRequests(
   const { by, names = [], sinceMs, untilMs, stepMs, within } = question;
   const selection = await select(database, index, { sinceMs, untilMs, ...(within && { within }) });
   const statement = database.prepare(rowsSql(by, selection.sql, namesSqlOf(question)));
+  const unitMs = isOfQuarters(stepMs) ? quarterMs : 1;
   for (const { low, high } of piecesOf(selection, rowsPerBatch)) {
-    yield statement.all(offsetMsOf(question), stepMs, low, high, ...selection.values, ...names);
+    yield statement.all(unitMs, unitMs, low, high, ...selection.values, ...names);
   }
 }
 
@@ -71,18 +90,19 @@ const namesSqlOf = ({ names }: NamedUsageQuery) =>
 
 const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
+/** `at`: the first time of the part of the step. */
 function cellsSql(namesSql: string): string {
-  return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
-    WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY step, name`;
+  return `SELECT CAST((quarter * ${quarterMs} - ?) / ? AS INTEGER) * ? + ? AS at, name, ${sums} FROM usage_cells
+    WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY at, name`;
 }
 
 /** Must count in the same way as `usage-cells.ts`. */
 function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): string {
   const isOfAttempts = by === 'model' || by === 'provider';
-  return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
+  return `WITH asked AS (SELECT CAST(started_at / ? AS INTEGER) * ? AS at, * FROM requests
       WHERE seq >= ? AND seq < ? AND outcome IS NOT NULL${conditionsSql})
-    SELECT step, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
-    WHERE 1${namesSql} GROUP BY step, name`;
+    SELECT at, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
+    WHERE 1${namesSql} GROUP BY at, name`;
 }
 
 /** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
@@ -91,7 +111,7 @@ function requestsSql(by: UsageDimension): string {
   const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL OR error_code = '${lostPurchaseCode}')
     ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
-  return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
+  return `SELECT at, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
       outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
       ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
       CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
@@ -105,18 +125,14 @@ const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.val
 /** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
-  return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
+  return `SELECT at, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
       ${usageColumns.map(([name, column]) => `sum(coalesce(attempt.value ->> '$.usage.${name}', 0)) AS ${column}`).join(', ')},
       sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedAttemptSql}) AS unpriced_requests
     FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
 }
 
-function readStep(row: Row, question: OverTimeQuery): UsageStep {
-  return {
-    startMs: (number(row.step) ?? 0) * question.stepMs - offsetMsOf(question),
-    name: text(row.name) || null,
-    ...readSums(row),
-  };
+function readStep(row: Row, { startMs }: Period): UsageStep {
+  return { startMs, name: text(row.name) || null, ...readSums(row) };
 }
 
 /** A step may extend over several batches. */
@@ -139,13 +155,9 @@ export async function firstByteTimes(database: Database, question: FirstByteQuer
     `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
      WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
   );
-  const { sinceMs, untilMs, stepMs } = question;
-  const offsetMs = offsetMsOf(question);
   const firstByteSteps = new FirstByteSteps(by, names);
-  for (let atMs = sinceMs; atMs < untilMs; ) {
-    const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
-    const nextMs = Math.min(startMs + stepMs, untilMs);
-    const [low, high] = placesOf(database, { sinceMs: atMs, untilMs: nextMs });
+  for (const { startMs, sinceMs, untilMs } of askedSteps(question)) {
+    const [low, high] = placesOf(database, { sinceMs, untilMs });
     const rows = select.all(low, high);
     const samples = rows.map((row) => ({
       valueMs: number(row.first_byte_ms) ?? 0,
@@ -153,16 +165,21 @@ export async function firstByteTimes(database: Database, question: FirstByteQuer
       weight: (high - low) / rows.length,
     }));
     firstByteSteps.add(startMs, samples);
-    atMs = nextMs;
     await setImmediate();
   }
   return firstByteSteps.view;
 }
 
-const offsetMsOf = (question: OverTimeQuery) => (question.utcOffsetMinutes ?? 0) * 60_000;
-
-function quartersOf({ sinceMs, untilMs }: OverTimeQuery): [low: number, high: number] {
-  return [Math.floor(sinceMs / quarterMs), Math.ceil(untilMs / quarterMs)];
+/** The part of the range of which there are sums. */
+function keptQuarters(database: Database, { by, sinceMs, untilMs }: UsageOverTimeQuery) {
+  const end = (which: 'min' | 'max') =>
+    number(
+      database.prepare(`SELECT ${which}(quarter) AS quarter FROM usage_cells WHERE dimension = ?`).get(by)?.quarter,
+    );
+  return {
+    sinceMs: Math.max(sinceMs, (end('min') ?? 0) * quarterMs),
+    untilMs: Math.min(untilMs, ((end('max') ?? -1) + 1) * quarterMs),
+  };
 }
 
 function placesOf(database: Database, { sinceMs, untilMs }: Pick<OverTimeQuery, 'sinceMs' | 'untilMs'>) {

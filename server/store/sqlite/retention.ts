@@ -5,12 +5,11 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { usageDimensions } from '../../contract/ledger.ts';
-import { dayMs } from '../../contract/units.ts';
+import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number } from '../rules/columns.ts';
 import type { Database, Statement } from './database.ts';
 import { blockOf, eachName, nameDimensions } from './request-names.ts';
 import type { KnownTime, SweepClock } from './sweep-clock.ts';
-import { quarterMs } from './usage-cells.ts';
 
 export interface RetentionLimits {
   retentionDays: number;

@@ -13,10 +13,10 @@ import {
   shadowAccount,
   type UsageDimension,
 } from '../../contract/ledger.ts';
+import { quarterMs } from '../../contract/units.ts';
 import { noSums, type Sums, sumColumns, sumValues, takeFrom } from '../rules/sums.ts';
 import type { Database, Statement } from './database.ts';
 
-export const quarterMs = 15 * 60_000;
 export const quartersPerDay = 96;
 
 /** `quarter`: since 1970. */

@@ -3,11 +3,12 @@
  * at the beginning of each budget period. SQLite answers synchronously.
  */
 import type { LimitScope } from '../../contract/limits.ts';
+import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { number } from '../rules/columns.ts';
 import type { Database } from './database.ts';
 import { seekSeq } from './seek.ts';
-import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
 
 export interface Amounts {

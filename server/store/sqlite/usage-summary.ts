@@ -1,8 +1,9 @@
 /** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
 
 import { setImmediate } from 'node:timers/promises';
+import { wholeQuarters } from '../../contract/calendar.ts';
 import type { UsageView } from '../../contract/request-views.ts';
-import { dayMs } from '../../contract/units.ts';
+import { quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { addInto, displayedCost, readSums, type Sums, sumColumns } from '../rules/sums.ts';
 import type { UsageQuery } from '../rules/usage-query.ts';
@@ -10,7 +11,7 @@ import { byCost, stepsOf, summaryOf } from '../rules/usage-within.ts';
 import type { Database } from './database.ts';
 import { sumsOverTime } from './over-time.ts';
 import type { TextIndex } from './text-index.ts';
-import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
 
 /** Several days in one query are faster, but block the event loop longer. */
@@ -20,16 +21,13 @@ const rolledDaysPerBatch = 16;
 /** The running total of a result row. */
 type Summed = Sums & { name: string | null };
 
-export async function summarizeUsage(database: Database, index: TextIndex, question: UsageQuery): Promise<UsageView[]> {
-  const { within } = question;
-  if (within) return summaryOf(await sumsOverTime(database, index, stepsOf({ ...question, within })), question);
+export async function summarizeUsage(database: Database, index: TextIndex, asked: UsageQuery): Promise<UsageView[]> {
+  const question = wholeQuarters(asked);
+  if (question.within || question.by === 'day')
+    return summaryOf(await sumsOverTime(database, index, stepsOf(question)), question);
   const sums = new Map<string, Summed>();
-  const quarters = quartersOf(database, question);
-  if (question.by === 'day') await addLocalDays(database, { quarters, question, sums });
-  else await addWholeTime(database, { quarters, question, sums });
-  const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) }));
-  if (question.by === 'day') return summaries;
-  return summaries.sort(byCost);
+  await addWholeTime(database, { quarters: quartersOf(database, question), question, sums });
+  return [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) })).sort(byCost);
 }
 
 interface Span {
@@ -45,20 +43,6 @@ interface Adding {
   sums: Map<string, Summed>;
 }
 
-/** Each local day is one row of the result. */
-async function addLocalDays(database: Database, { quarters, question, sums }: Adding): Promise<void> {
-  const select = database.prepare(sumsSql('usage_cells', 'quarter'));
-  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
-  for (let from = quarters.from; from < quarters.to; ) {
-    const day = Math.floor((from * quarterMs + offsetMs) / dayMs);
-    const to = Math.min(quarters.to, Math.ceil(((day + 1) * dayMs - offsetMs) / quarterMs));
-    const date = new Date(day * dayMs).toISOString().slice(0, 10);
-    for (const row of select.all(question.by, from, to)) addRow(sums, row, date);
-    from = to;
-    await setImmediate();
-  }
-}
-
 /** Uses the totals of whole days as far as possible, and quarters before and after. */
 async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
   const { by, names } = question;
@@ -66,7 +50,7 @@ async function addWholeTime(database: Database, { quarters, question, sums }: Ad
   const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
     const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter', names !== undefined));
     for (let at = from; at < to; at += perBatch) {
-      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...nameArguments)) addRow(sums, row, null);
+      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...nameArguments)) addRow(sums, row);
       await setImmediate();
     }
   };
@@ -101,8 +85,8 @@ function quartersOf(database: Database, question: UsageQuery): Span {
   };
 }
 
-function addRow(sums: Map<string, Summed>, row: Row, date: string | null): void {
-  const name = date ?? text(row.name) ?? '';
+function addRow(sums: Map<string, Summed>, row: Row): void {
+  const name = text(row.name) ?? '';
   const existing = sums.get(name);
   if (existing) addInto(existing, readSums(row));
   else sums.set(name, { name: name || null, ...readSums(row) });

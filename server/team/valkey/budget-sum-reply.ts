@@ -1,6 +1,6 @@
 /** Valkey's sum of a budget period for one ledger, and the difference to the ledger. */
 
-import type { Period } from '../../limits/period.ts';
+import type { Period } from '../../contract/calendar.ts';
 import type { RequestName, Spent } from '../../store/sqlite/usage-history.ts';
 
 /** A request that was reported to Valkey as ended, or whose lease has lapsed. */

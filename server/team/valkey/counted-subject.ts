@@ -2,10 +2,11 @@
  * A key or group with limits in the form that the scripts use: the Valkey keys that count it, and its limits as
  * arguments.
  */
+
+import { localCalendar, type Period } from '../../contract/calendar.ts';
 import type { Budget } from '../../contract/config.ts';
 import type { Limited } from '../../contract/limits.ts';
 import type { Account } from '../../limits/account.ts';
-import { type Period, periodOf } from '../../limits/period.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { ReplyCounts } from './reply-counts.ts';
 import type { SubjectCall } from './subject-call.ts';
@@ -120,7 +121,7 @@ export class CountedSubject {
       return hard.length === 0 ? undefined : Math.min(...hard.map(({ amount }) => amount));
     };
     const periods = [...new Set(budgets.map(({ per }) => per))].map((per) => {
-      const { startMs, endMs } = periodOf(per, atMs);
+      const { startMs, endMs } = localCalendar().periodOf(per, atMs);
       const key = this.#prefix + (Number.isFinite(startMs) ? `${per}:${startMs}` : per);
       const args = [endOf(endMs), textOf(least(per, 'usd')), textOf(least(per, 'tokens'))];
       return { per, startMs, endMs, key, args, begunMs: 0 };

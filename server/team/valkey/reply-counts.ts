@@ -1,8 +1,9 @@
 /** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
+
+import type { Period } from '../../contract/calendar.ts';
 import type { Budget } from '../../contract/config.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Counted, Window } from '../../limits/meters.ts';
-import type { Period } from '../../limits/period.ts';
 import { noSpending } from '../../limits/spending.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetPeriod, SubjectCall } from './subject-call.ts';

@@ -29,7 +29,7 @@ describe('the time that the overview looks back over', () => {
 
   it('has days that begin at local midnight', () => {
     const sinceMs = Date.UTC(2026, 10, 18, 20);
-    const grid = { sinceMs, untilMs: sinceMs + 24 * hour, stepMs: 24 * hour, utcOffsetMinutes: 330 };
+    const grid = { sinceMs, untilMs: sinceMs + 24 * hour, stepMs: 24 * hour, zone: 'Asia/Kolkata' };
     expect(stepsOf(grid)).toEqual([Date.UTC(2026, 10, 18, 18, 30), Date.UTC(2026, 10, 19, 18, 30)]);
   });
 });

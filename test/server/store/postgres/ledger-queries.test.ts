@@ -102,12 +102,12 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
   const dimensions = ['day', 'key', 'group', 'model', 'provider'] as const;
   const spans: Omit<UsageQuery, 'by'>[] = [
     {},
-    { utcOffsetMinutes: 345 },
+    { zone: 'Asia/Kathmandu' },
     { sinceMs: noon - 2 * day - 17 * minute },
     { sinceMs: noon - day, untilMs: noon - day + 30 * minute },
     { names: ['k1', 'g2', 'p1', 'a', 'nobody'], sinceMs: noon - 2 * day - 17 * minute },
     { names: [] },
-    { sinceMs: noon - 3 * day, untilMs: noon - minute, utcOffsetMinutes: -780 },
+    { sinceMs: noon - 3 * day, untilMs: noon - minute, zone: 'Pacific/Pago_Pago' },
   ];
 
   test.each(spans)('about usage in all, of %j', async (span) => {
@@ -142,7 +142,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
 
   const steps: Omit<UsageOverTimeQuery, 'by'>[] = [
     { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: 60 * minute },
-    { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: day, utcOffsetMinutes: 330 },
+    { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: day, zone: 'Asia/Kolkata' },
     { sinceMs: noon - day - minute, untilMs: noon - day + 180 * minute, stepMs: 7 * minute },
     { sinceMs: noon - 180 * minute, untilMs: noon, stepMs: minute, names: ['k1', 'b', 'p1', ''] },
   ];

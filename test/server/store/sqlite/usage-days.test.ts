@@ -45,7 +45,7 @@ const spans = [
 async function answers() {
   const found = [];
   for (const span of spans) {
-    for (const by of usageDimensions) found.push(await ledger.summarizeUsage({ by, utcOffsetMinutes: 330, ...span }));
+    for (const by of usageDimensions) found.push(await ledger.summarizeUsage({ by, zone: 'Asia/Kolkata', ...span }));
   }
   return found;
 }

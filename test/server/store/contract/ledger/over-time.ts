@@ -86,7 +86,7 @@ export function overTimeContract(subject: StoreSubject): void {
     test('by days begins at local midnight, and so do times to the first byte', async () => {
       const midnightThere = noon + 390 * minute;
       used.add(ended('req_1', { startedAt: midnightThere - 1 }), ended('req_2', { startedAt: midnightThere }));
-      const question = { sinceMs: noon - day, untilMs: noon + day, stepMs: day, utcOffsetMinutes: 330 };
+      const question = { sinceMs: noon - day, untilMs: noon + day, stepMs: day, zone: 'Asia/Kolkata' };
       const starts = [midnightThere - day, midnightThere];
       const startsOf = (steps: readonly { startMs: number }[]) => steps.map(({ startMs }) => startMs);
       expect(startsOf(await used.ledger.usageOverTime({ by: 'day', ...question }))).toEqual(starts);

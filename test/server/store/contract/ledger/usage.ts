@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { calendarOf } from '../../../../../server/contract/calendar.ts';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { UsageView } from '../../../../../server/contract/request-views.ts';
 import type { UsageQuery } from '../../../../../server/store/rules/usage-query.ts';
@@ -75,20 +76,58 @@ export function usageContract(subject: StoreSubject): void {
     });
 
     test.each([
-      { utcOffsetMinutes: 0, days: ['0 3', '1 1'] },
-      { utcOffsetMinutes: 330, days: ['0 2', '1 2'] },
-      { utcOffsetMinutes: 345, days: ['0 1', '1 3'] },
-      { utcOffsetMinutes: -780, days: ['-1 1', '0 3'] },
-    ])('by day has the days of a clock $utcOffsetMinutes minutes ahead of UTC', async ({ utcOffsetMinutes, days }) => {
+      { zone: 'UTC', days: ['0 3', '1 1'] },
+      { zone: 'Asia/Kolkata', days: ['0 2', '1 2'] },
+      { zone: 'Asia/Kathmandu', days: ['0 1', '1 3'] },
+      { zone: 'America/New_York', days: ['0 4'] },
+      { zone: 'Pacific/Auckland', days: ['1 4'] },
+    ])('by day has the days of the clock of $zone', async ({ zone, days }) => {
       const midnight = noon - day / 2;
       for (const [index, minutes] of [12 * 60, 18 * 60 + 20, 23 * 60 + 50, 24 * 60 + 10].entries())
         used.add(ended(`req_${index}`, { startedAt: midnight + minutes * minute }));
-      const summary = await used.ledger.summarizeUsage({ by: 'day', utcOffsetMinutes });
+      const summary = await used.ledger.summarizeUsage({ by: 'day', zone });
       const expected = days.map((each) => {
         const [days, requests] = each.split(' ');
         return `${dayName(noon + Number(days) * day)} ${requests}`;
       });
       expect(summary.map((row) => `${row.name} ${row.requests}`)).toEqual(expected);
+    });
+
+    test('read in winter, has a request of a summer night on the day of the budget that paid for it', async () => {
+      const calendar = calendarOf('Europe/Berlin');
+      const nights = ['2026-07-09T22:10:00Z', '2026-10-24T22:10:00Z', '2026-10-25T22:50:00Z', '2026-11-19T23:10:00Z'];
+      for (const [index, night] of nights.entries())
+        used.add(ended(`req_${index}`, { startedAt: Date.parse(night), costUsd: 5 }));
+      const days = ['2026-07-10', '2026-10-25', '2026-10-25', '2026-11-20'];
+      for (const [index, night] of nights.entries()) {
+        const { startMs: sinceMs, endMs: untilMs } = calendar.periodOf('day', Date.parse(night));
+        const question = { sinceMs, untilMs, zone: 'Europe/Berlin' };
+        for (const within of [undefined, { keyIds: ['k1'], groupIds: [] }]) {
+          const rows = await used.ledger.summarizeUsage({ by: 'day', ...question, ...(within && { within }) });
+          expect(rows.map(({ name }) => name)).toEqual([days[index]]);
+          const steps = await used.ledger.usageOverTime({
+            ...{ by: 'day', stepMs: day, ...question },
+            ...(within && { within }),
+          });
+          expect(steps.map(({ startMs }) => startMs)).toEqual([sinceMs]);
+        }
+        expect((await used.ledger.firstByteTimes({ ...question, stepMs: day })).steps).toMatchObject([
+          { startMs: sinceMs },
+        ]);
+      }
+    });
+
+    test('counts the same time for an administrator and for a person', async () => {
+      for (const minutes of [0, 5, 10, 14, 15, 29, 30])
+        used.add(ended(`req_${minutes}`, { startedAt: noon + minutes * minute }));
+      const question = { sinceMs: noon + 10 * minute, untilMs: noon + 16 * minute };
+      for (const within of [undefined, { keyIds: ['k1'], groupIds: [] }]) {
+        const all = { ...question, ...(within && { within }) };
+        expect(await used.ledger.summarizeUsage({ by: 'model', ...all })).toMatchObject([{ requests: 6 }]);
+        expect(await used.ledger.summarizeUsage({ by: 'day', ...all })).toMatchObject([{ requests: 6 }]);
+        const steps = await used.ledger.usageOverTime({ by: 'day', stepMs: hour, ...all });
+        expect(steps).toMatchObject([{ requests: 6 }]);
+      }
     });
 
     test('of a span of time leaves out what is outside of it', async () => {
@@ -152,7 +191,7 @@ export function usageContract(subject: StoreSubject): void {
       const time = { sinceMs: noon - 2 * day, untilMs: noon + hour };
       // Entries with equal costs have no order.
       const summary = async (more: Omit<UsageQuery, 'by'>) =>
-        (await used.ledger.summarizeUsage({ by, utcOffsetMinutes: 330, ...more })).sort(byName);
+        (await used.ledger.summarizeUsage({ by, zone: 'Asia/Kolkata', ...more })).sort(byName);
       const all = await summary(time);
       const within = { keyIds: ['k1', 'k2'], groupIds: [] };
       expect(await summary({ ...time, within })).toEqual(all);
@@ -169,7 +208,7 @@ export function usageContract(subject: StoreSubject): void {
         used.add(index % 11 === 0 ? rescued(`req_${index}`, more) : ended(`req_${index}`, more));
       }
       const spans = [{}, { sinceMs: noon - 3 * day }, { sinceMs: noon - 3 * day + hour, untilMs: noon - day + hour }];
-      const questions = spans.flatMap((span) => usageDimensions.map((by) => ({ by, utcOffsetMinutes: 330, ...span })));
+      const questions = spans.flatMap((span) => usageDimensions.map((by) => ({ by, zone: 'Asia/Kolkata', ...span })));
       const answers = () => Promise.all(questions.map((question) => used.ledger.summarizeUsage(question)));
       const before = await answers();
       await used.ledger.sweep();
