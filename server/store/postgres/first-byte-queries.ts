@@ -5,22 +5,26 @@ import { nameColumns } from '../rules/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
 import type { FirstByteQuery } from '../rules/usage-query.ts';
 import { type AskedStep, askedSteps } from '../rules/usage-within.ts';
+import { movedDaysSql } from './partitions.ts';
 import type { Postgres } from './postgres.ts';
 
 /** In chronological order. */
 export async function firstByteTimes(postgres: Postgres, question: FirstByteQuery): Promise<FirstByteView> {
   const { by = 'day', names, stepMs } = question;
   const steps = askedSteps(question);
+  if (steps.length === 0) return new FirstByteSteps(by, names).view;
+  const moved = await postgres.ask(movedDaysSql);
+  const movedDays = moved.rows.map(({ day }) => number(day) ?? 0);
   const countSql = stepMs % quarterMs === 0 ? countInSums : countInRequests;
   const pieces = steps.map(
     (
       step,
       stepIndex,
-    ) => `(SELECT ${stepIndex} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step)}) AS requests
-      FROM requests WHERE ${inStep(step)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+    ) => `(SELECT ${stepIndex} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step, movedDays)}) AS requests
+      FROM requests WHERE ${inStep(step, movedDays)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
       ORDER BY started_at DESC LIMIT ${samplesPerStep})`,
   );
-  const { rows } = pieces.length === 0 ? { rows: [] } : await postgres.ask(pieces.join(' UNION ALL '));
+  const { rows } = await postgres.ask(pieces.join(' UNION ALL '));
   const rowsByStep = Map.groupBy(rows, ({ place }) => number(place) ?? 0);
   const firstByteSteps = new FirstByteSteps(by, names);
   for (const [stepIndex, { startMs }] of steps.entries()) {
@@ -40,11 +44,12 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQuer
  * The numbers are part of the statement instead of parameters. Only then does PostgreSQL know how few rows match, and
  * reads just those.
  */
-const inStep = ({ sinceMs, untilMs }: AskedStep) =>
-  `day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)} AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
+const inStep = ({ sinceMs, untilMs }: AskedStep, movedDays: readonly number[]) =>
+  `(day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)}${movedDays.map((day) => ` OR day = ${day}`).join('')}) AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
 
 /** The number of requests that the samples of a step represent. */
-const countInRequests = (step: AskedStep) => `SELECT count(*) FROM requests WHERE ${inStep(step)}`;
+const countInRequests = (step: AskedStep, movedDays: readonly number[]) =>
+  `SELECT count(*) FROM requests WHERE ${inStep(step, movedDays)}`;
 const countInSums = ({
   sinceMs,
   untilMs,

@@ -86,4 +86,12 @@ export const postgresMigrations: readonly Migration[] = [
       ALTER TABLE jobs ADD COLUMN input_tokens double precision;
     `,
   },
+  {
+    name: 'days of late requests',
+    sql: `
+      -- On which days are requests of other days: see partitions.ts.
+      INSERT INTO request_names (dimension, name, day)
+        SELECT DISTINCT 'moved', '', day FROM requests WHERE day <> floor(started_at / 86400000) ON CONFLICT DO NOTHING;
+    `,
+  },
 ];

@@ -1,7 +1,9 @@
 /** Records which keys, models, clients and other names occur on which days. */
+import { dayMs } from '../../contract/units.ts';
 import { type NameDimension, nameDimensions } from '../sqlite/request-names.ts';
 import { isFinished } from '../sqlite/writer.ts';
 import { columnsOf, unnest } from './columns.ts';
+import { movedDimension } from './partitions.ts';
 import type { Queries } from './postgres.ts';
 import type { PlacedRow } from './request-rows.ts';
 
@@ -18,13 +20,14 @@ const mostKnown = 150_000;
 const mostDays = 3;
 
 type Name = string | number | null | undefined;
-type Known = Record<NameDimension, Set<Name>>;
+type Dimension = NameDimension | typeof movedDimension;
+type Known = Record<Dimension, Set<Name>>;
 
 /** Allocates nothing for names that are already known. */
 export class NamesWriter {
   /** What this replica has recorded, by day. */
   readonly #namesByDay = new Map<number, Known>();
-  #newNames: [NameDimension, string, number][] = [];
+  #newNames: [Dimension, string, number][] = [];
 
   /** After a failure, nothing of the batch is recorded, and the database may have been replaced. */
   forget(): void {
@@ -38,6 +41,7 @@ export class NamesWriter {
   }
 
   #addRow(row: PlacedRow['row'], day: number): void {
+    if (Math.floor(row.startedAt / dayMs) !== day) this.#note(movedDimension, '', day);
     this.#note('key', row.keyId, day);
     this.#note('group', row.groupId, day);
     this.#note('model', row.modelAsked, day);
@@ -51,7 +55,7 @@ export class NamesWriter {
     this.#note('error', row.errorCode, day);
   }
 
-  #note(dimension: NameDimension, name: Name, day: number): void {
+  #note(dimension: Dimension, name: Name, day: number): void {
     if (name === null || name === undefined) return;
     const recorded = this.#namesOf(day)[dimension];
     if (recorded.has(name)) return;
@@ -63,7 +67,9 @@ export class NamesWriter {
   #namesOf(day: number): Known {
     let names = this.#namesByDay.get(day);
     if (names === undefined) {
-      names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known;
+      names = Object.fromEntries(
+        [...nameDimensions, movedDimension].map((dimension) => [dimension, new Set()]),
+      ) as Known;
       this.#namesByDay.set(day, names);
       const [oldest] = this.#namesByDay.keys();
       if (this.#namesByDay.size > mostDays && oldest !== undefined) this.#namesByDay.delete(oldest);

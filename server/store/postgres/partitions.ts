@@ -13,6 +13,13 @@ export function partitionDay(timeMs: number, nowMs: number, mostDaysBack = defau
   return Math.min(Math.max(Math.floor(timeMs / dayMs), today - mostDaysBack), today + 1);
 }
 
+/** Under this dimension of `request_names` are the days that hold requests of other days, which were moved there. */
+export const movedDimension = 'moved';
+export const movedDaysSql = `SELECT day FROM request_names WHERE dimension = '${movedDimension}'`;
+
+/** A condition on the days of requests, which also holds for days with requests that were moved there. */
+export const orMoved = (condition: string) => `(${condition} OR day = ANY(ARRAY(${movedDaysSql})))`;
+
 /** `requests_2026_11_23` */
 function partitionOf(table: string, day: number): string {
   return `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;

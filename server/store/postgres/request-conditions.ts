@@ -6,6 +6,7 @@ import { dayMs } from '../../contract/units.ts';
 import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
 import type { NameDimension } from '../sqlite/request-names.ts';
 import { matchedWords } from './matched-words.ts';
+import { orMoved } from './partitions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 interface Selection {
@@ -90,12 +91,14 @@ class Selecting {
   }
 
   since(timeMs: number): void {
-    this.add(`started_at >= ${this.#value(timeMs)} AND day >= ${this.#value(Math.floor(timeMs / dayMs))}`);
+    const day = this.#value(Math.floor(timeMs / dayMs));
+    this.add(`started_at >= ${this.#value(timeMs)} AND ${orMoved(`day >= ${day}`)}`);
   }
 
   /** Exclusive. */
   until(timeMs: number): void {
-    this.add(`started_at < ${this.#value(timeMs)} AND day <= ${this.#value(Math.floor(timeMs / dayMs))}`);
+    const day = this.#value(Math.floor(timeMs / dayMs));
+    this.add(`started_at < ${this.#value(timeMs)} AND ${orMoved(`day <= ${day}`)}`);
   }
 
   /** Searches ids, names, errors and captured bodies. */

@@ -6,6 +6,7 @@ import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../rules/counted-names.ts';
 import { sumColumns, usageColumns } from '../rules/sums.ts';
+import { orMoved } from './partitions.ts';
 
 const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
@@ -27,7 +28,7 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
         provider, capability, method, usage, ${readableAttempts} AS attempts, cost_usd, fault, error_code
       FROM requests
       WHERE started_at >= $3 AND started_at < $4 AND outcome IS NOT NULL
-        AND day BETWEEN floor($3::float8 / 86400000)::integer AND floor($4::float8 / 86400000)::integer
+        AND ${orMoved('day BETWEEN floor($3::float8 / 86400000)::integer AND floor($4::float8 / 86400000)::integer')}
         AND ($5::text[] IS NULL OR key_id = ANY($5) OR group_id = ANY($6::text[]))
     )
     SELECT slot AS step, name, ${summedColumns} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted

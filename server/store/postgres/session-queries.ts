@@ -5,13 +5,14 @@ import { readRequest, requestColumns } from '../rules/session-request.ts';
 import { requestsOf, turnsOf } from '../rules/session-sums.ts';
 import { budgetUsed } from '../sqlite/session-states.ts';
 import { maxRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../sqlite/sessions.ts';
+import { orMoved } from './partitions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const readSql = `SELECT * FROM (
     SELECT ${requestColumns}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
     FROM requests WHERE session = ANY($1)
   ) AS latest WHERE place <= ${maxRequests + 1} ORDER BY seq`;
-const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_at >= $sinceMs AND day >= floor($sinceMs::float8 / 86400000)`;
+const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_at >= $sinceMs AND ${orMoved('day >= floor($sinceMs::float8 / 86400000)')}`;
 const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
 
 export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {

@@ -21,6 +21,7 @@ import {
 } from '../sqlite/usage-history.ts';
 
 import { columnsOf, unnest } from './columns.ts';
+import { orMoved } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
 interface LateQuestion {
@@ -52,12 +53,12 @@ const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   ) AS cells GROUP BY place`;
 const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
-const endedSql = 'SELECT id FROM requests WHERE day = ANY($1) AND id = ANY($2) AND outcome IS NOT NULL';
+const endedSql = `SELECT id FROM requests WHERE ${orMoved('day = ANY($1)')} AND id = ANY($2) AND outcome IS NOT NULL`;
 const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
 
 const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
     coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
-  FROM requests WHERE day >= $1 AND ${column} = ANY($2) AND started_at >= $3
+  FROM requests WHERE ${orMoved('day >= $1')} AND ${column} = ANY($2) AND started_at >= $3
     AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`;
 
 export class PostgresUsageHistory implements UsageHistory {

@@ -95,10 +95,10 @@ export function usageContract(subject: StoreSubject): void {
 
     test('read in winter, has a request of a summer night on the day of the budget that paid for it', async () => {
       const calendar = calendarOf('Europe/Berlin');
-      const nights = ['2026-07-09T22:10:00Z', '2026-10-24T22:10:00Z', '2026-10-25T22:50:00Z', '2026-11-19T23:10:00Z'];
+      const nights = ['2026-07-09T22:10:00Z', '2026-10-24T22:10:00Z', '2026-10-25T23:50:00Z', '2026-11-19T23:10:00Z'];
       for (const [index, night] of nights.entries())
         used.add(ended(`req_${index}`, { startedAt: Date.parse(night), costUsd: 5 }));
-      const days = ['2026-07-10', '2026-10-25', '2026-10-25', '2026-11-20'];
+      const days = ['2026-07-10', '2026-10-25', '2026-10-26', '2026-11-20'];
       for (const [index, night] of nights.entries()) {
         const { startMs: sinceMs, endMs: untilMs } = calendar.periodOf('day', Date.parse(night));
         const question = { sinceMs, untilMs, zone: 'Europe/Berlin' };
@@ -111,6 +111,9 @@ export function usageContract(subject: StoreSubject): void {
           });
           expect(steps.map(({ startMs }) => startMs)).toEqual([sinceMs]);
         }
+        // Rows that are written long after their time are found by it too.
+        expect(await used.ids({ sinceMs, untilMs })).toEqual([`req_${index}`]);
+        expect(await used.ledger.countRequests({ sinceMs, untilMs })).toMatchObject({ requests: 1 });
         expect((await used.ledger.firstByteTimes({ ...question, stepMs: day })).steps).toMatchObject([
           { startMs: sinceMs },
         ]);
