@@ -1,5 +1,7 @@
 # Sluice without a desktop. `docker build -t sluice .`; how to run it is in README.md.
-FROM node:24-bookworm-slim AS build
+
+# The program is the same for every processor, so it is built once, on the machine's own.
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 # Without install scripts, which would compile keytar (a container has no keychain) and download a second Node.
@@ -8,6 +10,10 @@ COPY . .
 RUN npm run build
 
 FROM node:24-bookworm-slim
+# The release adds version, revision and source.
+LABEL org.opencontainers.image.title="Sluice" \
+      org.opencontainers.image.description="A gateway that serves the APIs of OpenAI, Anthropic and Gemini over any provider" \
+      org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production SLUICE_DATA_DIR=/data SLUICE_SECRETS=file
 COPY --from=build /src/dist/program /app/program
 COPY --from=build /src/dist/window /app/window

@@ -1,6 +1,6 @@
 /**
- * Builds a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir --preset FILE]`, by default for the
- * current system. Builds and packs the program, and writes its bill of materials (CycloneDX) and checksums beside the
+ * Builds a release in `dist/release`: `npm run dist [-- --linux --mac --win --x64 --arm64 --dir --preset FILE]`, by default for the
+ * current system and processor. Builds and packs the program, and writes its bill of materials (CycloneDX) and checksums beside the
  * installers. Prerequisites are in `docs/packaging.md`.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     mac: { type: 'boolean' },
     win: { type: 'boolean' },
     linux: { type: 'boolean' },
+    x64: { type: 'boolean' },
+    arm64: { type: 'boolean' },
     dir: { type: 'boolean' },
     preset: { type: 'string' },
   },
@@ -47,6 +49,7 @@ const noticed = packages.filter((path) => path !== 'node_modules/electron');
 writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, noticed));
 await packageApp({
   systems: (['mac', 'win', 'linux'] as const).filter((system) => values[system]),
+  processors: (['x64', 'arm64'] as const).filter((processor) => values[processor]),
   isFolderOnly: values.dir ?? false,
   outputFolder,
   updateUrl: process.env.SLUICE_UPDATE_URL,

@@ -8,6 +8,8 @@ import { newestChanges } from './newest-changes.ts';
 interface PackageOptions {
   /** As in electron-builder's command line; empty for the current system. */
   systems: readonly ('mac' | 'win' | 'linux')[];
+  /** If absent, this machine's, for which npm has installed the native modules. */
+  processors?: readonly ('x64' | 'arm64')[];
   /** Only creates the program's folder, without installers. */
   isFolderOnly: boolean;
   outputFolder: string;
@@ -30,7 +32,8 @@ interface PackageOptions {
 const root = join(import.meta.dirname, '..');
 
 /** Rejects before packing if the preset cannot be used. */
-export async function packageApp({ systems, isFolderOnly, presetFile, ...options }: PackageOptions): Promise<void> {
+export async function packageApp({ systems, processors = [], ...options }: PackageOptions): Promise<void> {
+  const { isFolderOnly, presetFile } = options;
   const config = configFor(options);
   const presetFolder = join(options.outputFolder, '.preset');
   const cli: CliOptions = {
@@ -38,7 +41,7 @@ export async function packageApp({ systems, isFolderOnly, presetFile, ...options
     config: presetFile === undefined ? config : withPreset(config, presetFile, presetFolder),
     dir: isFolderOnly,
     publish: 'never',
-    ...Object.fromEntries(systems.map((system) => [system, []])),
+    ...Object.fromEntries([...systems.map((system) => [system, []]), ...processors.map((each) => [each, true])]),
   };
   await build(cli);
   rmSync(presetFolder, { recursive: true, force: true });
@@ -53,7 +56,9 @@ function withPreset(config: Configuration, presetFile: string, folder: string): 
 }
 
 /** The configuration for electron-builder. */
-export function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
+export function configFor(
+  options: Omit<PackageOptions, 'systems' | 'processors' | 'isFolderOnly' | 'presetFile'>,
+): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
   const { outputFolder, updateUrl, homepage, standInForElectron } = options;
   return {
