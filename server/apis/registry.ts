@@ -21,6 +21,13 @@ export const servedApis: readonly [Api, ...Api[]] = [openaiApi, anthropicApi, ge
 /** Routes of APIs that only providers speak. */
 const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
 
+/** The top-level fields of JSON bodies that the wires read. */
+export const requestFields: readonly string[] = [
+  ...new Set(
+    [...servedApis.flatMap(({ routes }) => routes), ...upstreamRoutes].flatMap(({ wire }) => wire.request.fields),
+  ),
+];
+
 export interface RequestLocation extends ApiLocation {
   api: Api;
   /** False if the path belongs to no API. */

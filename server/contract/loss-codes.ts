@@ -16,7 +16,7 @@ export const lossCodes = {
   'unsealed-reasoning': 'reasoning without its signature',
   'reasoning-off': 'reasoning is switched off for this request',
   'as-text': 'written as text',
-  'as-function': 'a custom tool, offered as a function with one text parameter',
+  'as-function': 'a tool of a kind that the API does not have, offered as a function',
   'in-prompt': 'requested in the system prompt',
   'as-tool': 'requested through a tool that the model has to call',
   'missing-result': 'a call without a result, which is reported as cancelled',

@@ -228,6 +228,7 @@ export const worstCases: Record<string, WorstCase> = {
       'toolResultsOf',
       'shortText',
       'lastElement',
+      'turnStepOf',
       'SessionTracker',
       'completions',
       'usageEdits',
@@ -246,6 +247,7 @@ export const worstCases: Record<string, WorstCase> = {
       options: ['{"stream":true,"model":"x","stream_options":{', '"include_usage":null,', '"a":1}}'],
       'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
       'a last message of quotes': ['{"model":"x","messages":[{"a":"', '\\"', '"}]}'],
+      'a long last message of names': ['{"model":"x","messages":[{"a":[', '{"role":"x"},', '1]}]}'],
       'a last message in brackets': ['{"model":"x","input":[{},[', '[],', '1]]}'],
       'results of tools': ['{"model":"x","messages":[', '{"role":"tool","content":"\\\\\\""},', '{"role":"tool"}]}'],
       'parts with results': [

@@ -186,7 +186,7 @@ export const requests: typeof english.requests = {
       'unsealed-reasoning': '没有签名的推理',
       'reasoning-off': '此请求已关闭推理',
       'as-text': '写成了文本',
-      'as-function': '自定义工具，以带一个文本参数的函数提供',
+      'as-function': '该 API 没有的工具类型，以函数形式提供',
       'in-prompt': '在系统提示词中要求',
       'as-tool': '通过模型必须调用的工具来要求',
       'missing-result': '没有结果的调用，报告为已取消',

@@ -1,5 +1,6 @@
 import { isObject } from '../../contract/is-object.ts';
-import { conversationOf } from '../core/requests/conversation-id.ts';
+import { sessionFields } from '../core/requests/client-session.ts';
+import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { MessageThread, RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { messagesStream } from './messages-stream.ts';
@@ -7,28 +8,33 @@ import { anthropicErrors, statusOfError } from './read-error.ts';
 import { sessionOf } from './session.ts';
 import { messagesUsage } from './usage.ts';
 
-const request: RequestFormat = {
+const fields = [...conversationFields, ...sessionFields, 'max_tokens', 'metadata', 'thread'] as const;
+
+type MessagesField = (typeof fields)[number];
+
+const request: RequestFormat<MessagesField> = {
+  fields,
   answersAsked: () => 1,
   answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
   isBackground: () => false,
-  mayMeanStream: (body) => body.field('stream') === true,
   wantsUsage: () => true,
   conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
   sessionOf: sessionIn,
   threadOf,
+  temperatureOf: ({ temperature }) => temperature,
   supportsPrefill: false,
 };
 
 /** A session stays with one account, to which its caches and its reasoning are bound. */
-function sessionIn(body: RequestView): string | undefined {
+function sessionIn(body: RequestView<MessagesField>): string | undefined {
   const metadata = body.field('metadata');
   return isObject(metadata) ? sessionOf(metadata.user_id) : undefined;
 }
 
 /** Source: `resources/beta/messages/messages.ts` of Anthropic's TypeScript SDK 1.14.0, beta `message-threads-2026-08-12`. */
-function threadOf(body: RequestView): MessageThread | null {
+function threadOf(body: RequestView<MessagesField>): MessageThread | null {
   const thread = body.field('thread');
   if (!isObject(thread)) return null;
   const { previous_message_id: previousMessageId } = thread;
@@ -50,7 +56,7 @@ function judge(answer: Record<string, unknown>): Verdict {
 }
 
 /** `POST /v1/messages`. */
-export const messages: Wire = {
+export const messages: Wire<MessagesField> = {
   name: 'anthropic-messages',
   operation: 'chat',
   request,

@@ -2,7 +2,7 @@
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { anthropicUsage } from '../core/usage/usage-beside-cache.ts';
-import type { MeasuredRequest } from '../core/wire.ts';
+import type { RequestView } from '../core/wire.ts';
 
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`, which may lack the input. */
 export const messagesReports: UsageReports = {
@@ -19,7 +19,7 @@ export const messagesUsage = conversationUsage({
   reported: (answer) => reportedUsage(answer, messagesReports),
 });
 
-function allowedTokens(body: MeasuredRequest): number | null {
+function allowedTokens(body: RequestView<'max_tokens'>): number | null {
   const maxTokens = body.field('max_tokens');
   return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
 }

@@ -1,20 +1,26 @@
 import { isObject } from '../../contract/is-object.ts';
-import { conversationOf } from '../core/requests/conversation-id.ts';
+import { sessionFields } from '../core/requests/client-session.ts';
+import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { converseStream } from './converse-stream.ts';
 import { bedrockErrors } from './read-error.ts';
 import { converseUsage } from './usage.ts';
 
-export const converseRequest: RequestFormat = {
+const fields = [...conversationFields, ...sessionFields, 'inferenceConfig'] as const;
+
+export type ConverseField = (typeof fields)[number];
+
+export const converseRequest: RequestFormat<ConverseField> = {
+  fields,
   answersAsked: () => 1,
   answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
   isBackground: () => false,
-  mayMeanStream: () => false,
   wantsUsage: () => true,
   conversationOf,
+  temperatureOf: ({ inferenceConfig }) => (isObject(inferenceConfig) ? inferenceConfig.temperature : undefined),
   supportsPrefill: false,
 };
 
@@ -33,7 +39,7 @@ export function judgeError(answer: Record<string, unknown>, isAnswer: boolean): 
 }
 
 /** Converse and ConverseStream of Amazon Bedrock. */
-export const converse: Wire = {
+export const converse: Wire<ConverseField> = {
   name: 'bedrock-converse',
   operation: 'chat',
   request: converseRequest,

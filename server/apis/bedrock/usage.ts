@@ -5,7 +5,7 @@ import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
 import { usageBesideCache } from '../core/usage/usage-beside-cache.ts';
-import type { MeasuredRequest } from '../core/wire.ts';
+import type { RequestView } from '../core/wire.ts';
 
 /** Streams report it in `metadata`, their last event. */
 export const converseReports: UsageReports = {
@@ -23,7 +23,7 @@ export const converseUsage = conversationUsage({
   reported: (answer) => reportedUsage(answer, converseReports),
 });
 
-function allowedTokens(body: MeasuredRequest): number | null {
+function allowedTokens(body: RequestView<'inferenceConfig'>): number | null {
   const config = body.field('inferenceConfig');
   const maxTokens = isObject(config) ? config.maxTokens : undefined;
   return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;

@@ -50,7 +50,7 @@ export interface Route {
  * image, a batch, an answer that is worked on in the background. Such a request is repeated only if nothing can have been made
  * (`may-have-acted.ts`).
  */
-export function isPurchase({ purchases, wire }: Route, body: RequestView): boolean {
+export function isPurchase({ purchases, wire }: Route, body: RequestView<string>): boolean {
   return purchases === 'all' || (purchases === 'background' && wire.request.isBackground(body));
 }
 

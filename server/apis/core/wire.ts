@@ -12,28 +12,33 @@ import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
-export interface Wire {
+/** @template Name the fields of a request's body that it reads */
+export interface Wire<Name extends string = string> {
   /** Such as `openai-chat`. */
   readonly name: string;
   /** The operation that it performs. */
   readonly operation: Operation;
-  readonly request: RequestFormat;
+  readonly request: RequestFormat<Name>;
   /** For answers that arrive as a whole. */
   readonly whole: WholeFormat;
   readonly errors: ErrorFormat;
-  readonly usage: UsageFormat;
+  readonly usage: UsageFormat<Name>;
   /** For streamed answers; null if the API has none. */
   readonly stream: StreamFormat | null;
   /** For streams that another target can continue; null if none can. */
   readonly rescue: RescueFormat | null;
 }
 
-/** The top-level fields of a request body. */
-export interface RequestView {
+/**
+ * The top-level fields of a request body. Only those that a wire declares are collected, so each reader names its own: the
+ * compiler then refuses a name that no wire of its declares. Properties instead of methods, whose parameters are compared
+ * in both directions.
+ */
+export interface RequestView<Name extends string> {
   /** Undefined if the field is missing, malformed, or too long to parse. */
-  field(name: string): unknown;
+  readonly field: (name: Name) => unknown;
   /** The field as it was sent, of any length; null if it is missing or `null`, and for forms. */
-  raw(name: string): RawField | null;
+  readonly raw: (name: Name) => RawField | null;
 }
 
 /** Longer texts of a JSON body take too long to decode at once; only their size in bytes is used. */
@@ -52,27 +57,34 @@ export interface MessageThread {
   previousMessageId: string | null;
 }
 
-export interface RequestFormat {
+/** What a request asks for, as far as routing, limits, sessions and cost depend on it. */
+export interface RequestFormat<Name extends string> {
+  /** All top-level fields that the wire reads from a JSON body, which the reader of bodies collects in a single pass. */
+  readonly fields: readonly Name[];
   /** The number of answers or images requested: at least one. */
-  answersAsked(body: RequestView): number;
+  readonly answersAsked: (body: RequestView<Name>) => number;
   /** The number of answers that may be billed, which `best_of` makes larger than what is sent. */
-  answersPaid(body: RequestView): number;
+  readonly answersPaid: (body: RequestView<Name>) => number;
   /** The answer is plain text rather than JSON. */
-  isTextAsked(body: RequestView): boolean;
+  readonly isTextAsked: (body: RequestView<Name>) => boolean;
   /** The answer is a single text and nothing else, so that another upstream could continue it. */
-  isOneText(body: RequestView): boolean;
+  readonly isOneText: (body: RequestView<Name>) => boolean;
   /** The work continues after the response to this request, and the result is fetched later. */
-  isBackground(body: RequestView): boolean;
-  /** An upstream may interpret the request as one for a stream. */
-  mayMeanStream(body: RequestView): boolean;
+  readonly isBackground: (body: RequestView<Name>) => boolean;
   /** Whether the client itself asked for usage at the end of its stream. */
-  wantsUsage(body: RequestView): boolean;
+  readonly wantsUsage: (body: RequestView<Name>) => boolean;
   /** A value that is the same for all turns of a conversation; null for a request outside any conversation. */
-  conversationOf(body: RequestView): string | null;
+  readonly conversationOf: (body: RequestView<Name>) => string | null;
   /** The client's own name for its session, if its API has a field for it; undefined for a request that names none. */
-  sessionOf?(body: RequestView): string | undefined;
+  readonly sessionOf?: (body: RequestView<Name>) => string | undefined;
   /** The stored thread of messages that the request belongs to, if its API has such; null for a request outside any thread. */
-  threadOf?(body: RequestView): MessageThread | null;
+  readonly threadOf?: (body: RequestView<Name>) => MessageThread | null;
+  /** The provider is asked to store the answer, which it does not do by itself. */
+  readonly asksToStore?: (body: RequestView<Name>) => boolean;
+  /** The body is that of another wire of the same API. */
+  readonly isMisplaced?: (body: RequestView<Name>) => boolean;
+  /** The temperature at which the model is to answer, in a parsed request; undefined if the request leaves it open. */
+  readonly temperatureOf: (request: Record<string, unknown>) => unknown;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly supportsPrefill: boolean;
 }
@@ -122,7 +134,7 @@ export interface ErrorFormat {
 }
 
 /** A request body and its size. */
-export interface MeasuredRequest extends RequestView {
+export interface MeasuredRequest<Name extends string> extends RequestView<Name> {
   /** In bytes. */
   readonly size: number;
   /** The whole body; null for a form. */
@@ -176,15 +188,15 @@ export interface ExtractedUsage {
 }
 
 /** Predicts and reads usage. */
-export interface UsageFormat {
+export interface UsageFormat<Name extends string = string> {
   /** A rough prediction: reserved against per-minute limits and soft budgets while the request runs. */
-  likely(body: MeasuredRequest): Usage;
+  readonly likely: (body: MeasuredRequest<Name>) => Usage;
   /**
    * The most that the request can use, as far as it is bounded. Reserved against hard budgets while it runs, so that
    * parallel requests can exceed a budget by at most the cost of one of them.
    */
-  worst(body: MeasuredRequest, model: ModelBounds, sizeOf?: SizeOf): Usage;
-  hints(body: MeasuredRequest, answerBytes: number): UsageHints;
+  readonly worst: (body: MeasuredRequest<Name>, model: ModelBounds, sizeOf?: SizeOf) => Usage;
+  readonly hints: (body: MeasuredRequest<Name>, answerBytes: number) => UsageHints;
   /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
   /** Estimates for text in both directions; null for anything else. */

@@ -1,10 +1,11 @@
 import type { Wire } from '../core/wire.ts';
-import { geminiAnswer, geminiRequest } from './generate.ts';
+import { geminiAnswer } from './generate.ts';
 import { geminiErrors } from './read-error.ts';
+import { type GeminiField, geminiRequest } from './request.ts';
 import { geminiUsage } from './usage.ts';
 
 /** `:embedContent`, and `:batchEmbedContents`, which `@google/genai` calls even for a single text. */
-export const embedContents: Wire = {
+export const embedContents: Wire<GeminiField> = {
   name: 'gemini-embeddings',
   operation: 'embeddings',
   request: geminiRequest,

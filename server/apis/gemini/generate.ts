@@ -1,21 +1,9 @@
-import { conversationOf } from '../core/requests/conversation-id.ts';
 import { errorIn } from '../core/upstream-error.ts';
-import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts';
+import type { Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { generateStream } from './generate-stream.ts';
 import { geminiErrors } from './read-error.ts';
+import { type GeminiField, geminiRequest } from './request.ts';
 import { geminiUsage } from './usage.ts';
-
-export const geminiRequest: RequestFormat = {
-  answersAsked: () => 1,
-  answersPaid: () => 1,
-  isTextAsked: () => false,
-  isOneText: () => false,
-  isBackground: () => false,
-  mayMeanStream: () => false,
-  wantsUsage: () => true,
-  conversationOf,
-  supportsPrefill: false,
-};
 
 /** @param members each answer has at least one of these */
 export function geminiAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
@@ -39,7 +27,7 @@ function judge(answer: Record<string, unknown>, members: readonly string[]): Ver
  * `:generateContent` and `:streamGenerateContent`. The answer to a prompt that is blocked for its content has no
  * candidates.
  */
-export const generateContent: Wire = {
+export const generateContent: Wire<GeminiField> = {
   name: 'gemini-generate',
   operation: 'chat',
   request: geminiRequest,

@@ -1,17 +1,30 @@
 import { isObject } from '../../contract/is-object.ts';
+import { numberOf } from '../core/number-of.ts';
 import { imagesUsage } from '../core/usage/images-usage.ts';
-import type { MeasuredRequest, Wire } from '../core/wire.ts';
-import { geminiAnswer, geminiRequest } from './generate.ts';
+import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
+import { geminiAnswer } from './generate.ts';
 import { geminiErrors } from './read-error.ts';
+import { geminiRequest } from './request.ts';
 
 /** Google, "Generate images using Imagen": one to four, four by default. */
 const maxImages = 4;
 
-function requested(body: MeasuredRequest): number {
+const fields = [...geminiRequest.fields, 'parameters'] as const;
+
+type PredictField = (typeof fields)[number];
+
+function requested(body: RequestView<PredictField>): number {
   const parameters = body.field('parameters');
-  const count = isObject(parameters) ? parameters.sampleCount : undefined;
-  return typeof count === 'number' && count >= 1 ? Math.min(Math.trunc(count), maxImages) : maxImages;
+  const count = numberOf(isObject(parameters) ? parameters.sampleCount : undefined);
+  return count >= 1 ? Math.min(Math.trunc(count), maxImages) : maxImages;
 }
+
+const request: RequestFormat<PredictField> = {
+  ...geminiRequest,
+  fields,
+  answersAsked: requested,
+  answersPaid: requested,
+};
 
 function countIn({ predictions }: Record<string, unknown>): number | null {
   if (!Array.isArray(predictions)) return null;
@@ -19,10 +32,10 @@ function countIn({ predictions }: Record<string, unknown>): number | null {
 }
 
 /** `:predict`, with which Imagen makes images. */
-export const predict: Wire = {
+export const predict: Wire<PredictField> = {
   name: 'gemini-predict',
   operation: 'images',
-  request: geminiRequest,
+  request,
   whole: geminiAnswer(['predictions'], { isNeverLonger: false, maxHeldBytes: 32 * 1024 * 1024 }),
   errors: geminiErrors,
   usage: imagesUsage({ countIn, requested }),

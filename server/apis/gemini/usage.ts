@@ -1,11 +1,9 @@
 /** Estimates and reads token usage of Gemini's API. */
-import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
-import { numberOf } from '../core/number-of.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
-import type { MeasuredRequest } from '../core/wire.ts';
+import { geminiRequest, outputLimitOf } from './request.ts';
 
 /** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */
 export const geminiReports: UsageReports = {
@@ -16,27 +14,12 @@ export const geminiReports: UsageReports = {
 };
 
 export const geminiUsage = conversationUsage({
-  allowedTokens,
-  answersPaid: candidatesOf,
+  allowedTokens: outputLimitOf,
+  answersPaid: geminiRequest.answersPaid,
   // Default of `maxOutputTokens` of the largest models.
   unknownOutputTokens: 65_536,
   reported: (answer) => reportedUsage(answer, geminiReports),
 });
-
-function allowedTokens(body: MeasuredRequest): number | null {
-  const config = body.field('generationConfig');
-  const maxTokens = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
-  return typeof maxTokens === 'number' && maxTokens > 0 ? Math.ceil(maxTokens) : null;
-}
-
-/** Google's limit for `candidateCount`. */
-const maxCandidates = 8;
-
-function candidatesOf(body: MeasuredRequest): number {
-  const config = body.field('generationConfig');
-  const count = isObject(config) ? numberOf(config.candidateCount ?? config.candidate_count ?? 1) : 1;
-  return count >= 1 ? Math.min(Math.ceil(count), maxCandidates) : 1;
-}
 
 /**
  * `promptTokenCount` includes cached tokens but excludes those of tools; `candidatesTokenCount` excludes thoughts. Counts

@@ -5,8 +5,9 @@
 
 import { plainRoute, type Route } from '../core/route.ts';
 import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
-import { geminiAnswer, geminiRequest } from './generate.ts';
+import { geminiAnswer } from './generate.ts';
 import { geminiErrors } from './read-error.ts';
+import { geminiRequest } from './request.ts';
 
 const post = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path' } as const;
 

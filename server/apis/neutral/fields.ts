@@ -5,6 +5,8 @@
 
 import { isObject } from '../../contract/is-object.ts';
 import type { LossCode } from '../../contract/loss-codes.ts';
+import { readStreamFlag } from '../core/requests/stream-flag.ts';
+import { runnerOf } from '../core/requests/tool-runners.ts';
 import { carriesConversation } from './conversation-fields.ts';
 import { RawJson } from './json-text.ts';
 import { invalid, type Losses, refuse } from './losses.ts';
@@ -22,6 +24,11 @@ export class Fields {
     this.#value = value;
     this.at = at;
     this.losses = losses;
+  }
+
+  /** Who runs it, if it is a tool. */
+  get runner(): ReturnType<typeof runnerOf> {
+    return runnerOf(this.#value);
   }
 
   path(name: string): string {
@@ -55,6 +62,11 @@ export class Fields {
     const value = this.any(name);
     if (value !== undefined && typeof value !== 'boolean') invalid(this.path(name), 'expected true or false');
     return value;
+  }
+
+  /** The field that asks for a stream. */
+  streamFlag(name: string): boolean | undefined {
+    return readStreamFlag(this.any(name)) ?? this.boolean(name);
   }
 
   object(name: string): Record<string, unknown> | undefined {

@@ -1,20 +1,29 @@
 import type { RawField, RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { chatRescue } from './rescue/rescue.ts';
+import { countOf, paidCountOf } from './usage/answer-count.ts';
+import { isOfResponses } from './usage/output-limit.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { chatStream } from './wire/chat-stream.ts';
-import { countOf, isAnySet, jsonAnswer, jsonRequest, paidCountOf } from './wire/formats.ts';
+import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 
-const chatRequest: RequestFormat = {
+const chatFields = [...jsonRequest.fields, 'store'] as const;
+
+type ChatField = (typeof chatFields)[number];
+
+const chatRequest: RequestFormat<ChatField> = {
   ...jsonRequest,
+  fields: chatFields,
   answersAsked: (body) => countOf(body.field('n')),
   answersPaid: (body) => paidCountOf(body.field('n')),
   isOneText: (body) => countOf(body.field('n')) === 1,
+  asksToStore: (body) => body.field('store') === true,
+  isMisplaced: isOfResponses,
   supportsPrefill: true,
 };
 
 /** `POST /v1/chat/completions`. */
-export const chat: Wire = {
+export const chat: Wire<ChatField> = {
   name: 'openai-chat',
   operation: 'chat',
   request: chatRequest,
@@ -25,10 +34,20 @@ export const chat: Wire = {
   rescue: chatRescue,
 };
 
-const completionsRequest: RequestFormat = { ...jsonRequest, answersAsked, answersPaid, isOneText };
+const completionFields = [...jsonRequest.fields, 'best_of', 'logprobs', 'echo', 'suffix'] as const;
+
+type CompletionField = (typeof completionFields)[number];
+
+const completionsRequest: RequestFormat<CompletionField> = {
+  ...jsonRequest,
+  fields: completionFields,
+  answersAsked,
+  answersPaid,
+  isOneText,
+};
 
 /** `POST /v1/completions` (legacy). */
-export const completions: Wire = {
+export const completions: Wire<CompletionField> = {
   name: 'openai-completions',
   operation: 'completions',
   request: completionsRequest,
@@ -40,12 +59,12 @@ export const completions: Wire = {
 };
 
 /** `n` answers for each prompt. */
-function answersAsked(body: RequestView): number {
+function answersAsked(body: RequestView<CompletionField>): number {
   return countOf(body.field('n')) * countPrompts(body.raw('prompt'));
 }
 
 /** With `best_of`, more answers are generated than sent. */
-function answersPaid(body: RequestView): number {
+function answersPaid(body: RequestView<CompletionField>): number {
   const perPrompt = Math.max(paidCountOf(body.field('n')), paidCountOf(body.field('best_of')));
   return perPrompt * countPrompts(body.raw('prompt'));
 }
@@ -65,6 +84,6 @@ const openingBracket = 0x5b;
 const space = 0x20;
 
 /** Not with log probabilities, an echoed prompt, or a suffix. */
-function isOneText(body: RequestView): boolean {
+function isOneText(body: RequestView<CompletionField>): boolean {
   return answersAsked(body) === 1 && !isAnySet(body, 'logprobs', 'echo', 'suffix');
 }

@@ -1,10 +1,10 @@
 import type { Wire } from '../core/wire.ts';
 import { openaiUsage } from './usage/usage.ts';
-import { jsonAnswer, jsonRequest, longList } from './wire/formats.ts';
+import { type CommonField, jsonAnswer, jsonRequest, longList } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 
 /** `POST /v1/embeddings`. */
-export const embeddings: Wire = {
+export const embeddings: Wire<CommonField> = {
   name: 'openai-embeddings',
   operation: 'embeddings',
   request: jsonRequest,
@@ -16,7 +16,7 @@ export const embeddings: Wire = {
 };
 
 /** `POST /v1/moderations`. */
-export const moderations: Wire = {
+export const moderations: Wire<CommonField> = {
   name: 'openai-moderations',
   operation: 'moderations',
   request: jsonRequest,

@@ -1,19 +1,20 @@
 /** Wires for images, audio and videos. */
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
+import { countOf, paidCountOf } from './usage/answer-count.ts';
 import { openaiUsage } from './usage/usage.ts';
-import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './wire/formats.ts';
+import { type CommonField, jsonAnswer, jsonRequest, longList, mediaAnswer } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 import { imageStream, speechStream, transcriptStream } from './wire/typed-stream.ts';
 
-const imagesRequest: RequestFormat = {
+const imagesRequest: RequestFormat<CommonField> = {
   ...jsonRequest,
   answersAsked: (body) => countOf(body.field('n')),
   answersPaid: (body) => paidCountOf(body.field('n')),
 };
 
 /** `POST /v1/images/generations`. */
-export const images: Wire = {
+export const images: Wire<CommonField> = {
   name: 'openai-images',
   operation: 'images',
   request: imagesRequest,
@@ -25,24 +26,32 @@ export const images: Wire = {
 };
 
 /** `POST /v1/images/edits` and `/v1/images/variations`. */
-export const imageEdits: Wire = {
+export const imageEdits: Wire<CommonField> = {
   ...images,
   name: 'openai-image-edits',
   usage: openaiUsage('images', imagesRequest, true),
 };
 
+const transcriptionFields = [...jsonRequest.fields, 'response_format'] as const;
+
+type TranscriptionField = (typeof transcriptionFields)[number];
+
 const jsonFormat = boundedPattern(/json/i);
 
 /** Whether the format is text or subtitles, of which servers have many kinds, rather than JSON. */
-function isTextAsked(body: RequestView): boolean {
+function isTextAsked(body: RequestView<TranscriptionField>): boolean {
   const format = body.field('response_format');
   return typeof format === 'string' && format !== '' && !jsonFormat.test(format);
 }
 
-const transcriptionRequest: RequestFormat = { ...jsonRequest, isTextAsked };
+const transcriptionRequest: RequestFormat<TranscriptionField> = {
+  ...jsonRequest,
+  fields: transcriptionFields,
+  isTextAsked,
+};
 
 /** `POST /v1/audio/transcriptions`. */
-export const transcription: Wire = {
+export const transcription: Wire<TranscriptionField> = {
   name: 'openai-transcription',
   operation: 'transcription',
   request: transcriptionRequest,
@@ -54,7 +63,7 @@ export const transcription: Wire = {
 };
 
 /** `POST /v1/audio/translations`. */
-export const translation: Wire = {
+export const translation: Wire<TranscriptionField> = {
   ...transcription,
   name: 'openai-translation',
   operation: 'translation',
@@ -62,7 +71,7 @@ export const translation: Wire = {
 };
 
 /** `POST /v1/audio/speech`. */
-export const speech: Wire = {
+export const speech: Wire<CommonField> = {
   name: 'openai-speech',
   operation: 'speech',
   request: jsonRequest,
@@ -74,7 +83,7 @@ export const speech: Wire = {
 };
 
 /** `/v1/videos`, except for video content. */
-export const videos: Wire = {
+export const videos: Wire<CommonField> = {
   name: 'openai-videos',
   operation: 'videos',
   request: jsonRequest,
@@ -86,4 +95,4 @@ export const videos: Wire = {
 };
 
 /** `GET /v1/videos/{id}/content`. */
-export const videoContent: Wire = { ...videos, name: 'openai-video-content', whole: mediaAnswer };
+export const videoContent: Wire<CommonField> = { ...videos, name: 'openai-video-content', whole: mediaAnswer };

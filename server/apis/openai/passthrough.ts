@@ -8,10 +8,10 @@ import { decodeSegment } from '../core/requests/segments.ts';
 import { type Method, plainRoute, type Route } from '../core/route.ts';
 import { unreportedUsage } from '../core/usage/unreported-usage.ts';
 import type { Wire } from '../core/wire.ts';
-import { jsonRequest, mediaAnswer } from './wire/formats.ts';
+import { type CommonField, jsonRequest, mediaAnswer } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 
-const passthrough: Wire = {
+const passthrough: Wire<CommonField> = {
   name: 'openai-passthrough',
   operation: 'passthrough',
   request: jsonRequest,

@@ -4,7 +4,7 @@
  * Source: OpenAI, API reference, "Realtime"; Azure OpenAI, "Realtime API reference".
  */
 import type { ModelBounds, UsageFormat, Wire } from '../core/wire.ts';
-import { jsonAnswer, jsonRequest } from './wire/formats.ts';
+import { type CommonField, jsonAnswer, jsonRequest } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 
 /** Tokens of a short spoken turn in both directions. */
@@ -15,7 +15,7 @@ const usualContextTokens = 128_000;
 const usualOutputTokens = 32_000;
 
 /** Estimates one response within a session; other usage of a session cannot be estimated in advance. */
-const responseUsage: UsageFormat = {
+const responseUsage: UsageFormat<never> = {
   likely: () => ({ inputTokens: likelyInputTokens, outputTokens: likelyOutputTokens }),
   worst: (_body, model) => worstOf(model),
   hints: () => ({}),
@@ -30,7 +30,7 @@ function worstOf({ contextTokens, outputTokens }: ModelBounds) {
   return { inputTokens: input, audioInputTokens: input, outputTokens: output, audioOutputTokens: output };
 }
 
-export const realtime: Wire = {
+export const realtime: Wire<CommonField> = {
   name: 'openai-realtime',
   operation: 'realtime',
   request: jsonRequest,

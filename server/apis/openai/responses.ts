@@ -5,15 +5,20 @@ import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
 import { openaiErrors } from './wire/read-error.ts';
 import { responseStream } from './wire/typed-stream.ts';
 
-const request: RequestFormat = {
+const fields = [...jsonRequest.fields, 'background'] as const;
+
+type ResponseField = (typeof fields)[number];
+
+const request: RequestFormat<ResponseField> = {
   ...jsonRequest,
+  fields,
   isBackground: (body) => Boolean(body.field('background')),
   // A background response continues by itself; a conversation would get a second answer.
   isOneText: (body) => !isAnySet(body, 'background', 'conversation'),
 };
 
 /** `POST /v1/responses`, and requests about a stored response. */
-export const responses: Wire = {
+export const responses: Wire<ResponseField> = {
   name: 'openai-responses',
   operation: 'responses',
   request,

@@ -31,7 +31,7 @@ interface AskedTarget {
 export function upstreamWireOf(
   { provider, model }: AskedTarget,
   client: ConversationWire,
-  body: MeasuredRequest | null,
+  body: MeasuredRequest<never> | null,
 ): UpstreamWire | null {
   const { dialect, servedWires } = provider;
   const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
@@ -43,7 +43,7 @@ export function upstreamWireOf(
 }
 
 /** Whether OpenAI refuses the request on its chat route, so that it must be sent to Responses. */
-function needsResponses(model: string, client: ConversationWire, body: MeasuredRequest | null): boolean {
+function needsResponses(model: string, client: ConversationWire, body: MeasuredRequest<never> | null): boolean {
   const { chat } = openaiFacts(model);
   if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
   const json = body?.captured ?? Buffer.alloc(0);
@@ -66,7 +66,7 @@ function isEffort(value: unknown): boolean {
  * Whether the model refuses the request as a stream, so that a whole answer must be requested. `model`: the upstream
  * model; null if unknown.
  */
-export function isAskedWhole(wire: UpstreamWire, model: string | null, body: MeasuredRequest): boolean {
+export function isAskedWhole(wire: UpstreamWire, model: string | null, body: MeasuredRequest<never>): boolean {
   if (wire !== 'bedrock-converse' || model === null || converseFacts(model).streamsTools) return false;
   const peek = peekJson(body.captured ?? Buffer.alloc(0), decidingNames);
   return peek.ok && Boolean(peek.fields.get('tools')?.items);

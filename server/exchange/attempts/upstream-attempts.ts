@@ -236,7 +236,7 @@ export class UpstreamAttempts {
     const route = translation ? translation.upstream : match.route;
     if (translation) trace.usage = route.wire.usage;
     trace.lossesFrom = translation ?? hosting;
-    const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
+    const isStreamFit = body.fields.stream;
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,

@@ -1,11 +1,11 @@
 /** Which requests the response cache answers. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { addsToConversation } from '../../apis/core/requests/client-session.ts';
+import { runsNothingAtProvider } from '../../apis/core/requests/tool-runners.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
-import { isObject } from '../../contract/is-object.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import { runsNothingAtProvider } from '../request/runs-nothing-at-provider.ts';
 
 export const cacheHeader = 'x-sluice-cache';
 
@@ -43,7 +43,7 @@ function mayBeKept({ match, body }: CacheableCall): boolean {
 
 function isUnstoredResponse({ match: { route }, body }: CacheableCall): boolean {
   if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates' || body.fields.store) return false;
-  return !route.wire.request.isBackground(body) && body.raw('conversation') === null;
+  return !route.wire.request.isBackground(body) && !addsToConversation(body);
 }
 
 /** Whether the request asks for a deterministic answer. */
@@ -53,9 +53,5 @@ function isDeterministic({ match: { route }, body }: CacheableCall): boolean {
   if (operation !== 'chat' && operation !== 'completions' && operation !== 'responses') return false;
   if (body.captured === null || body.size > maxParsedBytes) return false;
   const request = parseObject(body.captured.toString('utf8'));
-  return request !== null && temperatureOf(request) === 0 && runsNothingAtProvider(request);
-}
-
-function temperatureOf({ temperature, generationConfig }: Record<string, unknown>): unknown {
-  return isObject(generationConfig) ? generationConfig.temperature : temperature;
+  return request !== null && route.wire.request.temperatureOf(request) === 0 && runsNothingAtProvider(request);
 }

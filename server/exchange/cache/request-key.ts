@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sessionHeaders } from '../../apis/core/requests/client-session.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 
@@ -43,10 +44,8 @@ const idle: ReadonlySet<string> = new Set([
   'x-request-id',
   'x-client-request-id',
   'x-app',
-  'x-claude-code-session-id',
-  'session_id',
-  'conversation_id',
   'originator',
+  ...sessionHeaders,
 ]);
 const idlePrefix = 'x-stainless-';
 

@@ -99,9 +99,9 @@ export function noteSize(jobs: JobStore, job: Job, { usage, usageCertainty }: Ac
 }
 
 /** A completion that the client asked to store, or a message of a thread; null for any other answer. */
-function storedIdLocation({ operation, request }: Wire, body: RequestBody): StoredIdLocation | null {
+function storedIdLocation({ request }: Wire, body: RequestBody): StoredIdLocation | null {
   if (request.threadOf?.(body)) return { member: 'message' };
-  return operation === 'chat' && body.field('store') === true ? { member: null } : null;
+  return request.asksToStore?.(body) ? { member: null } : null;
 }
 
 /**

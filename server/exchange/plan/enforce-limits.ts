@@ -24,7 +24,7 @@ export interface LimitedCall {
   route: Route;
   key: CompiledKey;
   group: CompiledGroup;
-  body: MeasuredRequest;
+  body: MeasuredRequest<string>;
   plan: CallPlan;
   /** Of the stored objects that the body refers to; absent: all are unknown. */
   sizeAt?: SizeAt;

@@ -30,7 +30,7 @@ interface ResponseCall {
 const unused: Estimate = { likely: { usd: 0, tokens: 0 }, most: { usd: 0, tokens: 0 } };
 
 /** The handshake has no body. */
-export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => undefined, raw: () => null };
+export const noBody: MeasuredRequest<string> = { size: 0, captured: null, field: () => undefined, raw: () => null };
 
 /** Admits a session; returns the rate-limit headers. Throws a GatewayError, or rejects with it, if a limit is reached. */
 export function admitSession({ limiter }: LimitPorts, requestId: string, member: Member): MaybePromise<RateHeaders> {

@@ -27,7 +27,7 @@ export interface RequestFields {
 }
 
 /** A request body, read as far as routing needs. */
-export interface RequestBody extends MeasuredRequest {
+export interface RequestBody extends MeasuredRequest<string> {
   fields: RequestFields;
   contentType: string;
   /** The body to store if the group captures bodies; null for uploads. */

@@ -17,6 +17,7 @@ import {
 import { openingDigest } from '../../apis/core/requests/conversation-id.ts';
 import { toolResultsOf } from '../../apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../apis/core/requests/turn-step.ts';
+import { turnsIn } from '../../apis/core/requests/turns.ts';
 import type { RequestFormat, RequestView } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
@@ -33,7 +34,7 @@ interface SessionLookup {
   startedAt: number;
   keyId: string;
   headers: HeaderFields;
-  body: RequestView;
+  body: RequestView<string>;
   /** The keys that the client sent, which must not be stored. */
   presentedKeys: readonly string[];
   /** The response that it continues. */
@@ -41,7 +42,7 @@ interface SessionLookup {
   /** Conversations form sessions, too, even if the client names none. */
   isByConversation: boolean;
   /** Null if its body holds no conversation. */
-  format: Pick<RequestFormat, 'sessionOf'> | null;
+  format: Pick<RequestFormat<string>, 'sessionOf'> | null;
 }
 
 interface Opening {
@@ -156,7 +157,7 @@ export class SessionTracker {
   #byOpening(question: SessionLookup, mark: SessionMark, digest: string): void {
     const { body, keyId } = question;
     const key = `${keyId}\n${digest}`;
-    const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
+    const messages = turnsIn(body)?.items ?? 0;
     const opening = this.#openings.get(key);
     if (!opening) {
       this.#openings.set(key, { first: mark, step: messages > 0 ? turnStepOf(body) : 'prompt', messages });

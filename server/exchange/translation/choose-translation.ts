@@ -31,7 +31,7 @@ type AskedTarget = Pick<Target, 'provider' | 'model'>;
 
 interface RequestFacts {
   route: Route;
-  body: MeasuredRequest;
+  body: MeasuredRequest<string>;
   isStream: boolean;
   /** The client's name for the model; null if it named none. */
   model: string | null;
@@ -45,7 +45,7 @@ export function chooseTranslation(target: Target, facts: RequestFacts, registry:
   if (isWireName(client) && route.writeTokenCount) return countTranslation(target, facts, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
-  if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
+  if (upstream === null || (upstream === client && !route.wire.request.isMisplaced?.(body))) return null;
   const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
   const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
   return upstreamRoute && { route: upstreamRoute, translator: createTranslatorBetween(client, upstream) };
@@ -78,11 +78,6 @@ export function countingWireOf(
   // Responses counts also for the models that are asked on the chat route.
   const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
   return wires.find(isCountingWire) ?? null;
-}
-
-/** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
-function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
-  return client === 'openai-chat' && body.raw('messages') === null && body.raw('input') !== null;
 }
 
 function embeddingsTranslation(

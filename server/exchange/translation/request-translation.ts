@@ -4,6 +4,7 @@
  */
 
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
+import { inputOf } from '../../apis/core/requests/turns.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
@@ -148,7 +149,7 @@ export class RequestTranslation {
   #response(): Pick<AnswerOptions, 'identity' | 'keep'> {
     const { keptResponses } = this.#options;
     const { body, group } = this.#call;
-    const input = body.raw('input')?.bytes.toString() ?? '[]';
+    const input = inputOf(body)?.bytes.toString() ?? '[]';
     const isKept = body.fields.store && keptResponses.mayKeep({ response: '', input });
     const identity = { id: createKeptId(), isKept, previousId: body.continuesId ?? null };
     const keep = (response: string) => keptResponses.keep({ id: identity.id, groupId: group.id, response, input });

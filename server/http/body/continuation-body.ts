@@ -2,7 +2,6 @@ import type { RawField } from '../../apis/core/wire.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { withHistory } from '../../exchange/translation/kept-history.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';
-import type { FieldName } from './incoming-body.ts';
 import { JsonBody, readJsonBody } from './json-body.ts';
 
 /** A request that continues a response stored by Sluice, with the stored conversation in its `input`. */
@@ -33,11 +32,11 @@ class ContinuationBody implements RequestBody {
     return this.#whole.values;
   }
 
-  field(name: FieldName): unknown {
+  field(name: string): unknown {
     return this.#whole.field(name);
   }
 
-  raw(name: FieldName): RawField | null {
+  raw(name: string): RawField | null {
     return this.#whole.raw(name);
   }
 

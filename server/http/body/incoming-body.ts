@@ -1,45 +1,18 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
+import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
+import { requestFields } from '../../apis/registry.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
-/**
- * All fields that Sluice reads from a JSON body, in a single pass. Since they decide routing and price, they must be
- * written in a way that all JSON parsers read alike.
- */
-export const routingFields = [
-  'model',
-  'stream',
-  'stream_options',
-  'messages',
-  'input',
-  'prompt',
-  'instructions',
-  'previous_response_id',
-  'conversation',
-  'background',
-  'store',
-  'n',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'max_tokens',
-  'best_of',
-  'logprobs',
-  'echo',
-  'suffix',
-  'seconds',
-  'size',
-  'quality',
-  'response_format',
-  'prompt_cache_key',
-  'contents',
-  'systemInstruction',
-  'generationConfig',
-  'metadata',
-  'thread',
-] as const;
+/** The fields that each request is routed by, whatever its wire. */
+const routingFields = ['model', 'stream', 'stream_options', 'previous_response_id', 'store'] as const;
 
-export type FieldName = (typeof routingFields)[number];
+/**
+ * All fields that Sluice reads from a JSON body, in a single pass: its own, and those that the wires declare. Since they
+ * decide routing and price, they must be written in a way that all JSON parsers read alike.
+ */
+export const collectedFields: readonly string[] = [...new Set([...routingFields, ...requestFields])];
 
 export class FormBody implements RequestBody {
   readonly fields: RequestFields;
@@ -50,7 +23,7 @@ export class FormBody implements RequestBody {
     this.#form = form;
     this.fields = {
       model: this.#text('model') || null,
-      stream: this.#text('stream') === 'true',
+      stream: readStreamFlag(this.#text('stream')) === true,
       previousResponseId: null,
       store: true,
     };
@@ -64,7 +37,7 @@ export class FormBody implements RequestBody {
     return this.#form.contentType;
   }
 
-  field(name: FieldName): unknown {
+  field(name: string): unknown {
     return this.#text(name);
   }
 

@@ -1,3 +1,4 @@
+import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
@@ -6,10 +7,10 @@ import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/
 import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { BodyReader } from './body-reader.ts';
-import { type FieldName, routingFields } from './incoming-body.ts';
+import { collectedFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';
 
-const names = new JsonNames(routingFields);
+const names = new JsonNames(collectedFields);
 
 /** Longer values are not parsed, since that would block the event loop. */
 const maxParsedBytes = 64 * 1024;
@@ -53,7 +54,7 @@ export class JsonBody implements RequestBody {
     this.#peek = peek;
     this.fields = {
       model: this.#name('model'),
-      stream: isStream ?? this.#read(peek.fields.get('stream')) === true,
+      stream: isStream ?? readStreamFlag(this.#read(peek.fields.get('stream'))) === true,
       previousResponseId: this.#name('previous_response_id'),
       store: this.#read(peek.fields.get('store')) !== false,
     };
@@ -71,7 +72,7 @@ export class JsonBody implements RequestBody {
     return this.#peek.values;
   }
 
-  field(name: FieldName): unknown {
+  field(name: string): unknown {
     try {
       return this.#read(this.#peek.fields.get(name));
     } catch {
@@ -79,7 +80,7 @@ export class JsonBody implements RequestBody {
     }
   }
 
-  raw(name: FieldName): RawField | null {
+  raw(name: string): RawField | null {
     const field = this.#peek.fields.get(name);
     const bytes = field && this.#bytes.subarray(field.start, field.end);
     return bytes && !bytes.equals(nullBytes) ? { bytes, items: field.items } : null;
@@ -177,7 +178,7 @@ const nullBytes = Buffer.from('null');
  * Interoperability Vulnerabilities" (2021).
  */
 function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
-  const param = routingFields.find((name) => ambiguous.has(name));
+  const param = collectedFields.find((name) => ambiguous.has(name));
   if (param === undefined) return;
   throw new GatewayError(
     'invalid_value',

@@ -1,5 +1,6 @@
 /** The response cache over real sockets: what it answers, what it must not answer, and the ledger's records. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sessionHeaders } from '../../../server/apis/core/requests/client-session.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
@@ -230,4 +231,21 @@ test('answers are removed on command, and when the cache is turned off', async (
   await expect(sluice.gateway.execute({ type: 'cache.clear', group: 'none' })).rejects.toMatchObject({
     code: 'not_found',
   });
+});
+
+test('a session that a header names does not tell equal requests apart', async () => {
+  await start();
+  await (await ask(question)).text();
+  // Those of Codex 0.169, opencode 1.18 and Claude Code 2.1 among them.
+  expect(sessionHeaders).toEqual(
+    expect.arrayContaining(['session-id', 'thread-id', 'x-session-affinity', 'x-claude-code-agent-id']),
+  );
+  for (const name of sessionHeaders) expect(await told(ask(question, { [name]: `a ${name}` })), name).toBe('hit');
+});
+
+test('tools of an MCP server, which the client runs, keep no request from the cache', async () => {
+  await start();
+  const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f', parameters: {} }] }];
+  expect(await twice({ ...question, tools })).toEqual(['miss', 'hit']);
+  expect(await twice({ ...question, tools: [...tools, { type: 'web_search' }] })).toEqual([null, null]);
 });

@@ -19,6 +19,7 @@ import { addSystem } from '../../neutral/requests/add-system.ts';
 import { sessionOf } from '../session.ts';
 import { messagesClient } from './client.ts';
 import { deferralOf } from './deferred-tools.ts';
+import { knownTool } from './known-tools.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
 import { parseThread } from './parse-thread.ts';
 
@@ -47,7 +48,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     stopSequences: fields.texts('stop_sequences') ?? [],
     format: parseFormat(output?.fields('format')),
     reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
-    stream: fields.boolean('stream') ?? false,
+    stream: fields.streamFlag('stream') ?? false,
     streamUsage: true,
     // Claude Code puts several ids into it, of which only the session id is sent to another provider.
     cacheKey: sessionOf(fields.object('metadata')?.user_id),
@@ -135,18 +136,23 @@ function parseTools(fields: Fields, body: unknown): DeclaredTools {
   };
 }
 
-/** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */
+/** Anthropic's own tools have a `type`: they run at Anthropic, or at the client in a form that Claude knows. */
 function parseTool(fields: Fields): Tool[] {
   const type = fields.text('type');
+  const known = type === undefined || type === 'custom' ? undefined : knownTool(type, fields);
   if (type !== undefined && type !== 'custom') {
-    fields.losses.dropped(fields.at, 'provider-tool');
-    return [];
+    if (known === undefined) {
+      fields.losses.dropped(fields.at, fields.runner === 'provider' ? 'provider-tool' : 'no-equal');
+      return [];
+    }
+    fields.losses.emulated(fields.at, 'as-function');
+    fields.ignore('display_number', 'max_characters', 'enable_zoom');
   }
   const tool: Tool = {
     kind: 'function',
     name: fields.requiredText('name'),
-    description: fields.text('description'),
-    schema: fields.object('input_schema'),
+    description: known?.description ?? fields.text('description'),
+    schema: known?.schema ?? fields.object('input_schema'),
     strict: fields.boolean('strict'),
     at: fields.at,
   };

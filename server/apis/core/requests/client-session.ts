@@ -30,6 +30,11 @@ const headerNames: readonly { session: string; thread?: string; isForPeople?: tr
   { session: 'conversation_id' },
 ];
 
+/** All of them. They say nothing about what is asked, so that they do not tell equal requests apart. */
+export const sessionHeaders: readonly string[] = headerNames.flatMap(({ session, thread }) =>
+  thread === undefined ? [session] : [session, thread],
+);
+
 /** The session that the headers of a request name; null if they name none. */
 export function sessionInHeaders(headers: HeaderFields): ClientSession | null {
   for (const { session, thread, isForPeople = false } of headerNames) {
@@ -39,14 +44,24 @@ export function sessionInHeaders(headers: HeaderFields): ClientSession | null {
   return null;
 }
 
+/** The fields that name a session. */
+export const sessionFields = ['conversation', 'prompt_cache_key'] as const;
+
+type SessionField = (typeof sessionFields)[number];
+
+/** Whether the request adds to a conversation that OpenAI stores. */
+export function addsToConversation(body: RequestView<'conversation'>): boolean {
+  return body.raw('conversation') !== null;
+}
+
 /** The id of the conversation stored at OpenAI that the body refers to; null if there is none. */
-export function conversationIn(body: RequestView): string | null {
+export function conversationIn(body: RequestView<SessionField>): string | null {
   const conversation = body.field('conversation');
   return nameOf(isObject(conversation) ? conversation.id : conversation);
 }
 
 /** The prompt cache key, which OpenAI's clients choose for each conversation. */
-export function cacheKeyIn(body: RequestView): string | null {
+export function cacheKeyIn(body: RequestView<SessionField>): string | null {
   return nameOf(body.field('prompt_cache_key'));
 }
 

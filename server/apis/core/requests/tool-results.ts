@@ -9,6 +9,7 @@ import type { ByteRange } from '../../json/json-scan.ts';
 import { elementsFromEnd } from '../../json/last-element.ts';
 import { shortText } from '../../json/short-text.ts';
 import type { RequestView } from '../wire.ts';
+import { type TurnField, turnsIn } from './turns.ts';
 
 /** How much of the end of a conversation is examined. */
 const maxBytes = 256 * 1024;
@@ -52,8 +53,8 @@ interface FoundResult extends ToolResult {
 type Fields = Extract<JsonPeek, { ok: true }>['fields'];
 
 /** In the order of the request; the latest 32 if there are more. */
-export function toolResultsOf(body: RequestView): ToolResult[] {
-  const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
+export function toolResultsOf(body: RequestView<TurnField>): ToolResult[] {
+  const messages = turnsIn(body)?.bytes;
   if (messages?.[0] !== openingBracket) return [];
   const results: FoundResult[] = [];
   const calls = new Map<string, string>();

@@ -4,9 +4,16 @@ import type { KeptAnswer, UsageFormat, WholeFormat, Wire } from '../wire.ts';
 import { conversationUsage } from './conversation-usage.ts';
 import { countsAt } from './reported-usage.ts';
 
-type EmbeddingsParts = Pick<Wire, 'name' | 'request' | 'errors'> & Pick<WholeFormat, 'marks' | 'judge'>;
+type EmbeddingsParts<Name extends string> = Pick<Wire<Name>, 'name' | 'request' | 'errors'> &
+  Pick<WholeFormat, 'marks' | 'judge'>;
 
-export function cloudEmbeddings({ name, request, errors, marks, judge }: EmbeddingsParts): Wire {
+export function cloudEmbeddings<Name extends string>({
+  name,
+  request,
+  errors,
+  marks,
+  judge,
+}: EmbeddingsParts<Name>): Wire<Name> {
   return {
     name,
     operation: 'embeddings',
@@ -19,7 +26,7 @@ export function cloudEmbeddings({ name, request, errors, marks, judge }: Embeddi
   };
 }
 
-const usage: UsageFormat = conversationUsage({
+const usage: UsageFormat<never> = conversationUsage({
   allowedTokens: () => 0,
   answersPaid: () => 1,
   unknownOutputTokens: 0,

@@ -9,11 +9,11 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { promptTokensOf } from './prompt-tokens.ts';
 
 /** What differs between the APIs. */
-interface ConversationUsage {
+interface ConversationUsage<Name extends string> {
   /** The maximum of tokens that the request allows for each answer; null if it sets none. */
-  allowedTokens(body: MeasuredRequest): number | null;
+  allowedTokens: (body: MeasuredRequest<Name>) => number | null;
   /** The number of answers that are billed. */
-  answersPaid(body: MeasuredRequest): number;
+  answersPaid: (body: MeasuredRequest<Name>) => number;
   /** Output limit of the largest current model. */
   unknownOutputTokens: number;
   /** Null if the answer reports no usage. */
@@ -31,14 +31,14 @@ const maxReferredTokens = 10_000_000;
 /** For thoughts that are not part of the answer. */
 const maxHiddenTokens = 1_000_000;
 
-export function conversationUsage(api: ConversationUsage): UsageFormat {
+export function conversationUsage<Name extends string>(api: ConversationUsage<Name>): UsageFormat<Name> {
   const { allowedTokens, answersPaid, unknownOutputTokens, reported } = api;
   return {
     likely: (body) => ({
       inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), maxLikelyInput),
-      outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput),
+      outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput) * answersPaid(body),
     }),
-    worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds, sizeOf?: SizeOf): Usage {
+    worst(body: MeasuredRequest<Name>, { outputTokens, contextTokens }: ModelBounds, sizeOf?: SizeOf): Usage {
       const window = contextTokens ?? Number.POSITIVE_INFINITY;
       const input = body.captured ? promptTokensOf(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;

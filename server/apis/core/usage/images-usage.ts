@@ -1,18 +1,18 @@
 import type { ExtractedUsage, MeasuredRequest, UsageFormat } from '../wire.ts';
 import { wholeDocument } from './whole-document.ts';
 
-interface BilledImages {
+interface BilledImages<Name extends string> {
   /** The images in an answer; null if it is none. */
   countIn(answer: Record<string, unknown>): number | null;
   /** The number of requested images. */
-  requested(body: MeasuredRequest): number;
+  requested: (body: MeasuredRequest<Name>) => number;
 }
 
 /**
  * Usage of images that are billed by number, in APIs that do not report it. Answers too long to parse count as the
  * requested number.
  */
-export function imagesUsage({ countIn, requested }: BilledImages): UsageFormat {
+export function imagesUsage<Name extends string>({ countIn, requested }: BilledImages<Name>): UsageFormat<Name> {
   return {
     likely: (body) => ({ images: requested(body) }),
     worst: (body) => ({ images: requested(body) }),

@@ -1,7 +1,7 @@
 import type { UsageFormat } from '../wire.ts';
 
 /** For passthrough: these requests and responses contain no usage that Sluice could price. */
-export const unreportedUsage: UsageFormat = {
+export const unreportedUsage: UsageFormat<never> = {
   likely: () => ({}),
   worst: () => ({}),
   hints: () => ({}),

@@ -8,7 +8,7 @@ import {
 } from '../../neutral/embeddings.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import { inCamelCase } from './camel-case.ts';
+import { inCamelCase } from '../camel-case.ts';
 
 export const geminiEmbeddings: EmbeddingsWire = {
   parseRequest,

@@ -11,7 +11,7 @@ import type {
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
-import { inCamelCase } from './camel-case.ts';
+import { inCamelCase } from '../camel-case.ts';
 import { generateClient } from './client.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
 
@@ -43,7 +43,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
     stopSequences: config.texts('stopSequences') ?? [],
     format: parseFormat(config),
     reasoning: parseReasoning(config.fields('thinkingConfig')),
-    stream: fields.boolean('stream') ?? false,
+    stream: fields.streamFlag('stream') ?? false,
     streamUsage: true,
     serviceTier: fields.text('serviceTier'),
   };
@@ -95,10 +95,9 @@ function parseTools(entry: Fields): Tool[] {
   });
   entry.drop(
     'provider-tool',
-    ...'googleSearch googleSearchRetrieval urlContext codeExecution fileSearch googleMaps computerUse mcpServers'.split(
-      ' ',
-    ),
+    ...'googleSearch googleSearchRetrieval urlContext codeExecution fileSearch googleMaps mcpServers'.split(' '),
   );
+  entry.drop('no-equal', 'computerUse');
   entry.dropRest();
   return tools;
 }

@@ -3,6 +3,7 @@
 import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
+import { largestLimit } from '../usage/output-limit.ts';
 import { chatClient } from './client.ts';
 import { parseMessages } from './parse-messages.ts';
 
@@ -18,13 +19,13 @@ export function parseChatRequest(body: unknown, losses: Losses): Conversation {
     tools: [...fields.items('tools').map(parseTool), ...fields.items('functions').map(parseFunction)],
     toolChoice: parseToolChoice(fields),
     parallelToolCalls: fields.boolean('parallel_tool_calls'),
-    maxOutputTokens: fields.number('max_completion_tokens') ?? fields.number('max_tokens'),
+    maxOutputTokens: largestLimit([fields.number('max_completion_tokens'), fields.number('max_tokens')]),
     sampling: parseSampling(fields),
     stopSequences: parseStop(fields),
     format: parseFormat(fields.fields('response_format')),
     reasoning: parseReasoning(fields),
     verbosity: fields.text('verbosity'),
-    stream: fields.boolean('stream') ?? false,
+    stream: fields.streamFlag('stream') ?? false,
     streamUsage: parseStreamUsage(fields),
     user: fields.text('safety_identifier') ?? fields.text('user'),
     cacheKey: fields.text('prompt_cache_key'),
@@ -32,7 +33,7 @@ export function parseChatRequest(body: unknown, losses: Losses): Conversation {
     metadata: fields.object('metadata'),
   };
   refuseSound(fields);
-  fields.ignore('max_tokens', 'user', 'store');
+  fields.ignore('user', 'store');
   fields.drop('no-equal', 'prediction', 'moderation', 'prompt_cache_options', 'prompt_cache_retention');
   fields.drop('provider-tool', 'web_search_options');
   fields.dropRest();

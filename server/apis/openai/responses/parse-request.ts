@@ -39,7 +39,7 @@ export function parseResponsesRequest(body: unknown, losses: Losses): Conversati
     format: parseFormat(text?.fields('format')),
     verbosity: text?.text('verbosity'),
     reasoning: parseReasoning(fields.fields('reasoning')),
-    stream: fields.boolean('stream') ?? false,
+    stream: fields.streamFlag('stream') ?? false,
     streamUsage: true,
     user: fields.text('safety_identifier') ?? fields.text('user'),
     cacheKey: fields.text('prompt_cache_key'),
@@ -75,7 +75,8 @@ function parseTool(fields: Fields, namespace?: string): Tool[] {
     return fields.items('tools').flatMap((tool) => parseTool(tool, name));
   }
   if (type !== 'function' && type !== 'custom') {
-    fields.losses.dropped(at, 'provider-tool');
+    // Calls of those that the client runs are items of their own, which no other API has.
+    fields.losses.dropped(at, fields.runner === 'provider' ? 'provider-tool' : 'no-equal');
     return [];
   }
   const tool: Tool = {

@@ -7,7 +7,6 @@ import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
   type ExtractedUsage,
   type KeptAnswer,
-  type MeasuredRequest,
   maxTextBytes,
   type RequestFormat,
   type RequestView,
@@ -15,15 +14,20 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../core/wire.ts';
-import { countOf } from '../wire/formats.ts';
+import { countOf } from './answer-count.ts';
 import { estimateAnswer } from './estimate-answer.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
 import { likelyUsage } from './likely-usage.ts';
 import { readReportedUsage } from './reported-usage.ts';
+import type { UsageField } from './usage-fields.ts';
 import { worstUsage } from './worst-usage.ts';
 
 /** `isEdit`: the request starts from existing images. */
-export function openaiUsage(operation: Capability, request: RequestFormat, isEdit = false): UsageFormat {
+export function openaiUsage<Name extends string>(
+  operation: Capability,
+  request: Pick<RequestFormat<Name>, 'answersPaid'>,
+  isEdit = false,
+): UsageFormat<Name | UsageField> {
   return {
     likely: (body) => likelyUsage(operation, body, request.answersPaid(body)),
     worst: (body, model, sizeOf) =>
@@ -53,7 +57,7 @@ const minAudioBytesPerSecond = 64;
 /** Allowed for any recording, however small its file. */
 const usualAudioSeconds = 3_600;
 
-function mostUsage(operation: Capability, { size }: MeasuredRequest, outputTokens: number): MostUsage {
+function mostUsage(operation: Capability, { size }: { size: number }, outputTokens: number): MostUsage {
   return {
     inputTokens: size + maxReferredTokens,
     outputTokens,
@@ -61,7 +65,7 @@ function mostUsage(operation: Capability, { size }: MeasuredRequest, outputToken
   };
 }
 
-function ofRequest(operation: Capability, body: RequestView): UsageHints {
+function ofRequest(operation: Capability, body: RequestView<UsageField>): UsageHints {
   switch (operation) {
     case 'speech':
       return ofSpeech(body);
@@ -75,7 +79,7 @@ function ofRequest(operation: Capability, body: RequestView): UsageHints {
 }
 
 /** Text that is too long to be parsed counts by its bytes. */
-function ofSpeech(body: RequestView): UsageHints {
+function ofSpeech(body: RequestView<UsageField>): UsageHints {
   const input = body.field('input');
   if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
   const { length = 0 } = body.raw('input')?.bytes ?? {};
@@ -89,7 +93,7 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function ofVideo(body: RequestView): UsageHints {
+function ofVideo(body: RequestView<UsageField>): UsageHints {
   const seconds = numberOf(body.field('seconds'));
   return seconds > 0 && Number.isFinite(seconds) ? { seconds: Math.min(seconds, maxFilmSeconds) } : {};
 }

@@ -8,8 +8,9 @@ import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
-import { statedOutputTokens } from './likely-usage.ts';
+import { outputLimitOf } from './output-limit.ts';
 import { readableBytes } from './readable-bytes.ts';
+import type { UsageField } from './usage-fields.ts';
 
 /** The output limit of today's largest models. */
 const unknownOutputTokens = 128_000;
@@ -27,6 +28,8 @@ const spokenTokensPerCharacter = 6;
 /** Longer than any service's default. */
 const unstatedVideoSeconds = 20;
 
+type Measured = Pick<MeasuredRequest<never>, 'size'>;
+
 /** What the request asks for. */
 interface Asked {
   operation: Capability;
@@ -38,7 +41,7 @@ interface Asked {
 
 export function worstUsage(
   { operation, answers, isEdit }: Asked,
-  body: MeasuredRequest,
+  body: MeasuredRequest<UsageField>,
   model: ModelBounds,
   sizeOf?: SizeOf,
 ): Usage {
@@ -46,7 +49,10 @@ export function worstUsage(
     case 'chat':
     case 'completions':
     case 'responses':
-      return { inputTokens: promptTokens(body, model, sizeOf), outputTokens: outputTokens(body, model) * answers };
+      return {
+        inputTokens: promptTokens(body, model, sizeOf),
+        outputTokens: outputTokens(operation, body, model) * answers,
+      };
     case 'embeddings':
     case 'moderations':
       return { inputTokens: body.size, outputTokens: 0 };
@@ -62,7 +68,7 @@ export function worstUsage(
 }
 
 /** A token is at least one byte long. */
-function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
+function promptTokens(body: MeasuredRequest<UsageField>, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
   const { textBytes, pictures } = readableBytes(body.captured);
   const referred = referredIn(body.captured);
   const isOpen = referred.isOpen || continues(body);
@@ -70,20 +76,21 @@ function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds, siz
 }
 
 /** A conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
-function continues(body: MeasuredRequest): boolean {
+function continues(body: MeasuredRequest<UsageField>): boolean {
   return body.field('conversation') != null || isObject(body.field('prompt'));
 }
 
-function outputTokens(body: MeasuredRequest, { outputTokens: modelMaxTokens, contextTokens }: ModelBounds): number {
+function outputTokens(operation: Capability, body: MeasuredRequest<UsageField>, model: ModelBounds): number {
+  const { outputTokens: modelMaxTokens, contextTokens } = model;
   const modelLimit = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
-  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
+  return Math.min(outputLimitOf(operation, body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
 }
 
 /** Larger limits in a request are ignored. */
 const maxOutputTokens = 10_000_000;
 
 /** Both in tokens and in images, because services bill by one or the other. */
-function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
+function ofImages(body: MeasuredRequest<UsageField>, images: number, isEdit: boolean): Usage {
   const tokens = Math.ceil(images * tokensOfImage(body));
   return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };
 }
@@ -97,19 +104,19 @@ const tokensByQuality = new Map<unknown, number>([
 const tokensOfBest = 4_160;
 const unstatedPixels = 1.5 * squarePixels;
 
-function tokensOfImage(body: MeasuredRequest): number {
+function tokensOfImage(body: MeasuredRequest<UsageField>): number {
   const size = body.field('size');
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(typeof size === 'string' ? size.slice(0, 16) : '') ?? [];
   const pixels = width && height ? Number(width) * Number(height) : unstatedPixels;
   return (tokensByQuality.get(body.field('quality')) ?? tokensOfBest) * Math.max(1, pixels / squarePixels);
 }
 
-function ofSpeech({ size }: MeasuredRequest): Usage {
+function ofSpeech({ size }: Measured): Usage {
   const tokens = size * spokenTokensPerCharacter;
   return { inputTokens: size, outputTokens: tokens, audioOutputTokens: tokens, characters: size };
 }
 
-function ofRecording({ size }: MeasuredRequest): Usage {
+function ofRecording({ size }: Measured): Usage {
   const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
   const inputTokens = seconds * heardTokensPerSecond;
   return { inputTokens, audioInputTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecond, seconds };

@@ -2,22 +2,28 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { mebibyte } from '../../../contract/units.ts';
-import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { numberOf } from '../../core/number-of.ts';
-import { conversationOf } from '../../core/requests/conversation-id.ts';
+import { sessionFields } from '../../core/requests/client-session.ts';
+import { conversationFields, conversationOf } from '../../core/requests/conversation-id.ts';
 import { errorIn, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
+import { usageFields } from '../usage/usage-fields.ts';
 import { statusOfError } from './read-error.ts';
 
-export const jsonRequest: RequestFormat = {
+/** What requests of all operations are read for. */
+const commonFields = [...conversationFields, ...sessionFields, ...usageFields, 'stream_options'] as const;
+
+export type CommonField = (typeof commonFields)[number];
+
+export const jsonRequest: RequestFormat<CommonField> = {
+  fields: commonFields,
   answersAsked: () => 1,
   answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
   isBackground: () => false,
-  mayMeanStream,
   wantsUsage,
   conversationOf,
+  temperatureOf: ({ temperature }) => temperature,
   supportsPrefill: false,
 };
 
@@ -47,36 +53,14 @@ export const mediaAnswer: WholeFormat = {
   judge: (top) => judge(top, []),
 };
 
-/** A number, or its text in a form; at least 1. Of two and a half answers, two are made, if any. */
-export function countOf(value: unknown): number {
-  const count = numberOf(value);
-  return Number.isFinite(count) && count >= 1 ? Math.floor(count) : 1;
-}
-
-/** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */
-const maxPaidAnswers = 128;
-
-/** As `countOf`, up to the number that may be billed. */
-export function paidCountOf(value: unknown): number {
-  return Math.min(countOf(value), maxPaidAnswers);
-}
-
 /** A field that is too long to be parsed counts as set. */
-export function isAnySet(body: RequestView, ...names: string[]): boolean {
+export function isAnySet<Name extends string>(body: RequestView<Name>, ...names: Name[]): boolean {
   return names.some((name) => body.raw(name) !== null && !nothing.has(body.field(name)));
 }
 
 const nothing = new Set<unknown>([false, 0, '']);
 
-const yes = boundedPattern(/^(?:true|1|yes|on)$/i);
-
-/** Lenient parsers also accept other words for `true`. */
-function mayMeanStream(body: RequestView): boolean {
-  const stream = body.field('stream');
-  return stream === true || stream === 1 || (typeof stream === 'string' && yes.test(stream));
-}
-
-function wantsUsage(body: RequestView): boolean {
+function wantsUsage(body: RequestView<'stream_options'>): boolean {
   const options = body.field('stream_options');
   return isObject(options) && options.include_usage === true;
 }

@@ -34,12 +34,12 @@ test('the last element of any list is found from its end', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.constantFrom(0, 2), (list, indent) => {
       const bytes = Buffer.from(JSON.stringify(list, null, indent));
-      const range = lastElement(bytes, bytes.length);
+      const range = lastElement(bytes, { maxBytes: bytes.length });
       expect(range && JSON.parse(bytes.subarray(range.start, range.end).toString())).toEqual(
         JSON.parse(JSON.stringify(list.at(-1))),
       );
     }),
   );
-  expect(lastElement(Buffer.from('[ ]'), 100)).toBeNull();
-  expect(lastElement(Buffer.from('["1234567890"]'), 5)).toBeNull();
+  expect(lastElement(Buffer.from('[ ]'), { maxBytes: 100 })).toBeNull();
+  expect(lastElement(Buffer.from('["1234567890"]'), { maxBytes: 5 })).toBeNull();
 });

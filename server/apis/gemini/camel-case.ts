@@ -1,5 +1,5 @@
 /** Google's APIs accept `generation_config` for `generationConfig`, because protobuf's JSON format allows both. */
-import { isObject } from '../../../contract/is-object.ts';
+import { isObject } from '../../contract/is-object.ts';
 
 /** The contents of these fields are not Google's and stay unchanged. */
 const foreign = new Set(

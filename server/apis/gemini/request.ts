@@ -1,0 +1,53 @@
+/** What requests of Gemini's API ask for. */
+import { isObject } from '../../contract/is-object.ts';
+import { numberOf } from '../core/number-of.ts';
+import { sessionFields } from '../core/requests/client-session.ts';
+import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
+import type { RequestFormat, RequestView } from '../core/wire.ts';
+import { inCamelCase } from './camel-case.ts';
+
+const fields = [...conversationFields, ...sessionFields, 'generationConfig', 'generation_config'] as const;
+
+export type GeminiField = (typeof fields)[number];
+
+export const geminiRequest: RequestFormat<GeminiField> = {
+  fields,
+  answersAsked: () => 1,
+  answersPaid: candidatesOf,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  wantsUsage: () => true,
+  conversationOf,
+  temperatureOf: ({ generationConfig, generation_config }) =>
+    configIn(generationConfig ?? generation_config).temperature,
+  supportsPrefill: false,
+};
+
+type Config = Readonly<Record<string, unknown>>;
+
+const unset: Config = {};
+
+function configIn(value: unknown): Config {
+  const config = inCamelCase(value);
+  return isObject(config) ? config : unset;
+}
+
+/** Google accepts both spellings of the field, and of its members. */
+function configOf(body: RequestView<GeminiField>): Config {
+  return configIn(body.field('generationConfig') ?? body.field('generation_config'));
+}
+
+/** The most tokens of each answer; null if the request sets no limit. */
+export function outputLimitOf(body: RequestView<GeminiField>): number | null {
+  const limit = numberOf(configOf(body).maxOutputTokens);
+  return limit > 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
+}
+
+/** Google's limit for `candidateCount`. */
+const maxCandidates = 8;
+
+function candidatesOf(body: RequestView<GeminiField>): number {
+  const count = numberOf(configOf(body).candidateCount ?? 1);
+  return count >= 1 ? Math.min(Math.floor(count), maxCandidates) : 1;
+}

@@ -1,0 +1,16 @@
+import { outputLimitFields } from './output-limit.ts';
+
+/** The fields on which the usage of a request depends, of any operation. */
+export const usageFields = [
+  ...outputLimitFields,
+  'messages',
+  'input',
+  'prompt',
+  'conversation',
+  'n',
+  'seconds',
+  'size',
+  'quality',
+] as const;
+
+export type UsageField = (typeof usageFields)[number];
