@@ -1,4 +1,4 @@
-# Sluice without a desktop. `docker build -t sluice .`; how to run it is in README.md.
+# Sluice without a desktop. `docker build -t sluice .`; how to run it is in docs/container.md.
 
 # The program is the same for every processor, so it is built once, on the machine's own.
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build

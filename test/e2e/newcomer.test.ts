@@ -1,5 +1,6 @@
 /**
- * A newcomer's first steps according to the README: `npm start` in this checkout, then its examples, then Ctrl-C.
+ * A newcomer's first steps according to the README: `npm start` in this checkout, then its examples and those of
+ * `docs/command-line.md`, then Ctrl-C.
  *
  * @suite long
  */
@@ -13,7 +14,8 @@ import { checkout, ensureBuilt, type RunningProgram } from '../support/program.t
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { interrupt, newcomerEnv, type Shown, startByNpm, whatIsShown } from './npm-start.ts';
 
-const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
+const read = (path: string) => readFileSync(join(checkout, path), 'utf8');
+const readme = read('README.md');
 const documented = 'http://127.0.0.1:4810/v1';
 
 let home: string;
@@ -93,7 +95,7 @@ describe('the README', () => {
     expect(program).toContain('model="demo-chat"');
   });
 
-  test('has commands that all do what they say', async () => {
+  test('and the guide to the command line have commands that all do what they say', async () => {
     const upstream = await startUpstream(({ method }, response) =>
       json(
         response,
@@ -103,8 +105,13 @@ describe('the README', () => {
       ),
     );
     const commands = [...readme.matchAll(/^npm run -s sluice -- (.*?)(?: +# .*)?$/gm)].map(([, verb]) => verb ?? '');
-    expect(commands.length).toBeGreaterThan(10);
-    for (const command of commands) await runCommand(command, upstream);
+    expect(commands).toEqual(['provider add openai']);
+    const guide = [...read('docs/command-line.md').matchAll(/^sluice (.*?)(?: +# .*)?$/gm)].map(
+      ([, verb]) => verb ?? '',
+    );
+    expect(guide.length).toBeGreaterThan(20);
+    for (const command of guide) await runCommand(command, upstream);
+    expect(guide).toEqual(expect.arrayContaining(commands));
     expect(upstream.seen.map(({ headers }) => headers.authorization)).toContain('Bearer planted');
     await upstream.stop();
   });
@@ -137,9 +144,12 @@ describe('the end', () => {
   });
 });
 
-/** Runs the command as written, except for services on the internet and commands that never end. */
+/** Commands that never end, change the system, or start a program that is not here. */
+const notRun = /^(?:log --follow|run |serve --detach|service install)/;
+
+/** Runs the command as written, except for services on the internet. */
 async function runCommand(command: string, upstream: ScriptedUpstream): Promise<void> {
-  if (command.includes('--follow')) return;
+  if (notRun.test(command)) return;
   const here = command
     .replace(
       /^provider add (openai|groq|anthropic)$/,

@@ -34,6 +34,17 @@ test('the Dockerfile passes the linter, and the program does not run as root', (
   expect(runStage).toMatch(/^USER node$/m);
 });
 
+test('the image is for any processor: what is built runs on this one, and only plain files are copied from there', () => {
+  const stages = dockerfile.match(/^FROM .+$/gm);
+  expect(stages).toEqual([
+    'FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build',
+    'FROM node:24-bookworm-slim',
+  ]);
+  expect(dockerfile).toMatch(/^RUN npm ci --ignore-scripts$/m);
+  expect(dockerfile).not.toMatch(/amd64|arm64|x86_64|aarch64/);
+  expect(runStage.match(/^RUN .+$/gm)?.join()).not.toMatch(/npm|apt|curl/);
+});
+
 test('the compose file grants no privileges and opens no port beyond this machine', () => {
   const compose = parse(readFileSync(join(checkout, 'compose.yaml'), 'utf8')) as { services: { sluice: object } };
   expect(compose.services.sluice).toMatchObject({

@@ -1,4 +1,4 @@
-/** Coding agents as users set them up: the same as in the README and on the window's Connect screen. */
+/** Coding agents as users set them up: the same as in `docs/clients.md` and on the window's Connect screen. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { testKey } from './gateway.ts';
