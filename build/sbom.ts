@@ -28,6 +28,16 @@ export function makeSbom({ name, version, packages }: LockFile, paths: readonly 
   };
 }
 
+/** One for the installers of all systems, of which each may have native modules of its own. */
+export function mergeSboms(texts: readonly string[]): string {
+  const [first, ...others]: { components: { 'bom-ref': string }[] }[] = texts.map((text) => JSON.parse(text));
+  const components = new Map(
+    [first, ...others].flatMap((sbom) => sbom?.components ?? []).map((component) => [component['bom-ref'], component]),
+  );
+  const sorted = [...components.values()].sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
+  return `${JSON.stringify({ ...first, components: sorted }, null, 2)}\n`;
+}
+
 function describe(path: string, locked: LockedPackage | undefined): object {
   if (!locked?.version) throw new Error(`${path} is in the release and not in the lock file`);
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);

@@ -1,6 +1,6 @@
 /**
  * `node build/release/assemble.ts ARTIFACTS RELEASE NOTES`: puts into the folder RELEASE what the jobs on all systems made,
- * with joined feeds, the Homebrew cask, the winget manifests and one list of checksums, and writes the release's text into
+ * with joined feeds and bills of materials, the Homebrew cask, the winget manifests and one list of checksums, and writes the release's text into
  * the file NOTES. Fails if an installer is missing or two jobs made different files of one name.
  */
 import { createHash } from 'node:crypto';
@@ -8,6 +8,7 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from '
 import { basename, join } from 'node:path';
 import { writeChecksums } from '../checksums.ts';
 import { newestChanges } from '../newest-changes.ts';
+import { mergeSboms } from '../sbom.ts';
 import { caskName, makeCask } from './cask.ts';
 import { builtNames, feedNames, type ReleaseFacts } from './installers.ts';
 import { mergeFeeds } from './merge-feeds.ts';
@@ -25,11 +26,9 @@ export async function assembleRelease({ artifacts, release }: ReleaseFolders, ho
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   mkdirSync(release, { recursive: true });
   for (const [name, paths] of filesByName(artifacts)) {
-    if (feedNames.includes(name)) {
-      writeFileSync(join(release, name), mergeFeeds(paths.map((path) => readFileSync(path, 'utf8'))));
-    } else {
-      copyFileSync(onlyContent(name, paths), join(release, name));
-    }
+    const merge = mergeOf(name);
+    if (merge) writeFileSync(join(release, name), merge(paths.map((path) => readFileSync(path, 'utf8'))));
+    else copyFileSync(onlyContent(name, paths), join(release, name));
   }
   const present = new Set(globSync('*', { cwd: release }));
   const missing = builtNames(version).filter((name) => !present.has(name));
@@ -73,7 +72,12 @@ function filesByName(folder: string): Map<string, string[]> {
   );
 }
 
-/** Several jobs write the bill of materials, which does not depend on the system. */
+/** How the files that several jobs write become one; undefined for those that one job writes. */
+function mergeOf(name: string): ((texts: readonly string[]) => string) | undefined {
+  if (feedNames.includes(name)) return mergeFeeds;
+  return name.endsWith('.cdx.json') ? mergeSboms : undefined;
+}
+
 function onlyContent(name: string, [first = '', ...others]: string[]): string {
   const content = readFileSync(first);
   const differs = others.find((path) => !content.equals(readFileSync(path)));

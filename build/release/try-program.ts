@@ -35,10 +35,17 @@ async function tryProgram([command = packedProgram(), ...parameters]: string[]):
     }
     console.log(`${command} serves.`);
   } finally {
-    if (child.exitCode === null && child.kill()) await once(child, 'exit');
+    await end(child);
     // Windows may hold the files of a process for a moment after its end.
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 });
   }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || !child.kill()) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  await once(child, 'exit');
+  clearTimeout(timer);
 }
 
 /** As the program writes it into its data folder when it listens. */

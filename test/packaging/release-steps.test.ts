@@ -123,7 +123,8 @@ function makeArtifacts(name: string): string {
       mkdirSync(job, { recursive: true });
       const names = extensions[system].map((extension) => installerName(version, { system, processor, extension }));
       for (const file of names) writeFileSync(join(job, file), contentOf(file));
-      writeFileSync(join(job, `Sluice-${version}.cdx.json`), '{}\n');
+      const components = ['a', `z-${system}-${processor}`].map((name) => ({ 'bom-ref': name }));
+      writeFileSync(join(job, `Sluice-${version}.cdx.json`), JSON.stringify({ specVersion: '1.6', components }));
       writeFileSync(join(job, feedNameOf(system, processor)), feedOf(names, contentOf));
     }
   }
@@ -170,6 +171,30 @@ describe('a release', () => {
     expect(parse(readFileSync(join(release, 'latest.yml'), 'utf8')).path).toBe(`Sluice-${version}-win-x64.exe`);
   });
 
+  it('gives an updater the files of its own processor', () => {
+    const provider = createRequire(import.meta.url).resolve('electron-updater/out/providers/Provider.js');
+    const chooses = (processor: Processor) => {
+      const script = `
+        Object.defineProperty(process, 'arch', { value: '${processor}' });
+        const { findFile, parseUpdateInfo, resolveFiles } = require(${JSON.stringify(provider)});
+        const text = require('node:fs').readFileSync('latest.yml', 'utf8');
+        const files = resolveFiles(parseUpdateInfo(text, 'latest.yml', ''), new URL('https://updates.example/'));
+        console.log(findFile(files, 'exe').url.pathname);
+      `;
+      return spawnSync(process.execPath, ['-e', script], { cwd: release, encoding: 'utf8' }).stdout.trim();
+    };
+    for (const processor of processors) expect(chooses(processor)).toBe(`/Sluice-${version}-win-${processor}.exe`);
+  });
+
+  it('has one bill of materials, with what is in the installers of each system', () => {
+    const { specVersion, components } = JSON.parse(readFileSync(join(release, `Sluice-${version}.cdx.json`), 'utf8'));
+    expect(specVersion).toBe('1.6');
+    expect(components.map((component: { 'bom-ref': string }) => component['bom-ref'])).toEqual([
+      'a',
+      ...['linux-arm64', 'linux-x64', 'mac-arm64', 'mac-x64', 'win-arm64', 'win-x64'].map((name) => `z-${name}`),
+    ]);
+  });
+
   it('has checksums that the usual program verifies', () => {
     const { status, stdout } = spawnSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: release, encoding: 'utf8' });
     expect(status).toBe(0);
@@ -201,10 +226,10 @@ gh attestation verify FILE --repo Example-Org/Sluice.app
 
   it('is not made of different files of one name', () => {
     const ambiguous = makeArtifacts('ambiguous');
-    appendFileSync(join(ambiguous, 'installers-mac-x64', `Sluice-${version}.cdx.json`), ' ');
-    expect(runStep('assemble', ambiguous, join(folder, 'never'), join(folder, 'never.md')).stderr).toContain(
-      `Sluice-${version}.cdx.json has different content in`,
-    );
+    const zip = `Sluice-${version}-mac-x64.zip`;
+    writeFileSync(join(ambiguous, 'installers-mac-arm64', zip), 'other');
+    const { stderr } = runStep('assemble', ambiguous, join(folder, 'never'), join(folder, 'never.md'));
+    expect(stderr).toContain(`${zip} has different content in`);
   });
 
   it('is not passed with a file that is gone, changed, added or of another release', () => {
