@@ -1,6 +1,6 @@
 /**
- * `node build/release/try-program.ts [COMMAND…]`: starts a program on an empty data folder, by default the one that electron-builder
- * has packed in `dist/release`, waits until it serves its health and its window, and ends it.
+ * `node build/release/try-program.ts COMMAND…`: starts a program on an empty data folder, waits until it serves its health and
+ * its window, and ends it. With `--packed FOLDER` the program that electron-builder has packed there.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,14 +14,14 @@ const packedPrograms = ['linux*-unpacked/sluice', 'win*-unpacked/Sluice.exe', 'm
 /** A first start of a packed program on a slow machine, which checks the archive. */
 const patienceMs = 60_000;
 
-function packedProgram(): string {
-  const folder = join(import.meta.dirname, '../../dist/release');
+function packedProgram(folder: string): string {
   const [path] = packedPrograms.flatMap((pattern) => globSync(pattern, { cwd: folder }));
   if (path === undefined) throw new Error(`There is no packed program in ${folder}.`);
   return join(folder, path);
 }
 
-async function tryProgram([command = packedProgram(), ...parameters]: string[]): Promise<void> {
+async function tryProgram(words: readonly string[]): Promise<void> {
+  const [command = '', ...parameters] = words[0] === '--packed' ? [packedProgram(words[1] ?? '')] : words;
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-try-'));
   const child = spawn(command, parameters, {
     env: { ...process.env, SLUICE_DATA_DIR: dataDir },

@@ -1,9 +1,9 @@
 /** The steps of the workflows that start a program: the built one, and an image, for which a stand-in for Docker runs the program. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { builtProgram, checkout, collectOutput, ensureBuilt } from '../support/program.ts';
@@ -36,6 +36,23 @@ describe('a program', () => {
   test('that serves is passed', async () => {
     const step = await runStep('try-program', [process.execPath, builtProgram, 'serve', '--port', '0']);
     expect(step).toMatchObject({ code: 0, stdout: expect.stringMatching(/ serves\.\n$/) });
+  });
+
+  test.each(['linux-arm64-unpacked/sluice', 'win-unpacked/Sluice.exe', 'mac-arm64/Sluice.app/Contents/MacOS/Sluice'])(
+    'is found where electron-builder packs it: %s',
+    async (path) => {
+      const packed = mkdtempSync(join(folder, 'packed-'));
+      mkdirSync(dirname(join(packed, path)), { recursive: true });
+      writeFileSync(join(packed, path), `#!/bin/sh\nexec "${process.execPath}" "${builtProgram}" serve --port 0\n`);
+      chmodSync(join(packed, path), 0o755);
+      const step = await runStep('try-program', ['--packed', packed]);
+      expect(step).toMatchObject({ code: 0, stdout: expect.stringContaining(`${join(packed, path)} serves.`) });
+    },
+  );
+
+  test('that was not packed is not', async () => {
+    const step = await runStep('try-program', ['--packed', join(folder, 'nothing')]);
+    expect(step).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no packed program') });
   });
 
   test('that ends before it serves is not', async () => {
