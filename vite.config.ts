@@ -1,10 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { asciiOnly } from './build/ascii-only.ts';
+import { bundledPackages } from './build/bundled-packages.ts';
 import { compressedFiles } from './build/compressed-files.ts';
 import { joinedFiles } from './build/joined-files.ts';
+import { makeNotices } from './build/notices.ts';
+import { makeSbom } from './build/sbom.ts';
+import manifest from './package.json' with { type: 'json' };
 
 /** What the engine's bundle takes in place of a module that costs more than the engine uses of it. */
 const lighter: Record<string, string> = {
@@ -17,11 +21,32 @@ const lighterModules: Plugin = {
   applyToEnvironment: ({ name }) => name === 'program',
   // A package's `require` of node:http is cheap as it is.
   resolveId: (id, _importer, { kind }) => (kind === 'require-call' ? undefined : lighter[id]),
-  // Else Node would have to find out what the files are, by parsing them twice, wherever they are copied to.
+};
+
+/** The command of the npm package, and what it has to know of package.json. */
+const command: Plugin = {
+  name: 'command',
+  applyToEnvironment: ({ name }) => name === 'program',
   generateBundle() {
-    this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "module" }\n' });
+    const source = readFileSync(join(import.meta.dirname, 'build/sluice.cjs'));
+    this.emitFile({ type: 'asset', fileName: 'sluice.cjs', source });
+    // Without the type, Node would have to find out what the files are, by parsing them twice, wherever they are copied to.
+    const { engines } = manifest;
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: JSON.stringify({ type: 'module', engines }) });
   },
 };
+
+/** The oldest Node that Sluice runs on, such as `22.1`. */
+const oldestNode = /\d+\.\d+/.exec(manifest.engines.node)?.[0] ?? '';
+
+/** Beside the bundle: what it contains, for `npm audit` and its like, which see only what is installed beside a package. */
+const { plugin: packageLists } = bundledPackages((paths) => {
+  const root = import.meta.dirname;
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const sbom = makeSbom({ ...lock, name: manifest.name }, paths);
+  writeFileSync(join(root, 'dist/sluice.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
+  writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, paths));
+});
 
 /** The tray's icons go beside the program that shows them. */
 const trayIcons: Plugin = {
@@ -39,7 +64,7 @@ const trayIcons: Plugin = {
 const forNode = {
   emitAssets: true,
   copyPublicDir: false,
-  target: 'node24',
+  target: `node${oldestNode}`,
   minify: false,
   sourcemap: false,
 } as const;
@@ -51,7 +76,7 @@ const forNode = {
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [lighterModules, asciiOnly('program'), trayIcons, react(), compressedFiles('client')],
+  plugins: [lighterModules, command, asciiOnly('program'), trayIcons, react(), compressedFiles('client'), packageLists],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },

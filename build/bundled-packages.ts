@@ -11,10 +11,14 @@ interface BundledPackages {
   paths(): string[];
 }
 
-export function bundledPackages(): BundledPackages {
+/** @param onBuilt called after each of the builds with the packages that were found so far */
+export function bundledPackages(onBuilt: (paths: readonly string[]) => void = () => {}): BundledPackages {
   const found = new Set<string>();
+  const paths = () => [...found].sort();
   const plugin: Plugin = {
     name: 'bundled-packages',
+    // One list for all builds of a configuration.
+    sharedDuringBuild: true,
     generateBundle(_options, bundle) {
       for (const output of Object.values(bundle)) {
         if (output.type !== 'chunk') continue;
@@ -25,8 +29,9 @@ export function bundledPackages(): BundledPackages {
         }
       }
     },
+    writeBundle: () => onBuilt(paths()),
   };
-  return { plugin, paths: () => [...found].sort() };
+  return { plugin, paths };
 }
 
 function packagePath(moduleId: string): string | undefined {

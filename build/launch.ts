@@ -10,17 +10,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { takeBuildLock } from './build-lock.ts';
 
 process.title = 'sluice';
 const root = join(import.meta.dirname, '..');
 /** Written when a build is complete, so that an interrupted one does not count. */
 const stamp = join(root, 'dist/built');
-const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package-lock.json'];
-const oldestNode = 24;
+const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package.json', 'package-lock.json'];
 
 const [verb, ...parameters] = process.argv.slice(2);
-requireNode();
-if (!isBuilt()) await buildAlone();
+if (!isBuilt()) buildAlone();
 if (verb === 'start') tell(whyHeadless());
 const electron = verb === 'start' && whyHeadless() === undefined ? electronBinary() : undefined;
 if (electron) startDesktop(electron);
@@ -36,14 +35,7 @@ function startDesktop(binary: string): void {
 async function startHere(): Promise<void> {
   const serveParameters = parameters.filter((parameter) => parameter !== '--headless');
   if (verb === 'start') process.argv.splice(2, Infinity, 'serve', ...serveParameters);
-  await import(pathToFileURL(join(root, 'dist/program/cli.js')).href);
-}
-
-function requireNode(): void {
-  if (Number.parseInt(process.versions.node, 10) >= oldestNode) return;
-  stop(
-    `This is Node ${process.versions.node}, and Sluice needs Node ${oldestNode} or newer. "npm ci" brings one of its own (without --ignore-scripts or --omit=dev); start with "npm start" to use it.`,
-  );
+  await import(pathToFileURL(join(root, 'dist/program/sluice.cjs')).href);
 }
 
 /** Compares the modification times of all source files, which takes a few milliseconds. */
@@ -60,10 +52,7 @@ function isNewer(path: string, thanMs: number): boolean {
 }
 
 /** Two starts at the same time build once: the later one waits for the build and then finds it complete. */
-async function buildAlone(): Promise<void> {
-  // Imported here because an old Node lacks modules that it needs, and must be able to run far enough to report its
-  // version.
-  const { takeBuildLock } = await import('./build-lock.ts');
+function buildAlone(): void {
   const release = takeBuildLock(join(root, 'dist'), () => tell('Waiting for another process that builds Sluice.'));
   if (!isBuilt()) build();
   release();

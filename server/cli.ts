@@ -3,39 +3,28 @@
  * The entry of the command line: passes on the process's arguments, environment and streams. Only this file and the
  * desktop's entry read `process.env`.
  *
- * It imports only Node's own modules before checking Node's version, so that an old Node can start a newer one.
+ * The npm package starts it by `build/sluice.cjs`, which checks Node's version first.
  */
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import nodeModule from 'node:module';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 // Otherwise `ps` shows Node's name for its main thread.
 process.title = 'sluice';
 
-const oldestNode = 24;
-const isBundled = import.meta.filename?.endsWith('.js') ?? true;
+const isBundled = import.meta.filename.endsWith('.js');
+// Stored beside the program, where only those can write who can change the program itself; not in the system's temporary
+// folder, where others could plant code. Where the program's folder is read-only, there is no cache.
+if (isBundled) enableCompileCache(join(import.meta.dirname, '../compile-cache'));
+hideSqliteWarning();
 
-if (Number.parseInt(process.versions.node, 10) < oldestNode) await runOnNewerNode();
-// Stored beside the program, not in the system's temporary folder, where others could plant code.
-if (isBundled) nodeModule.enableCompileCache(join(import.meta.dirname, '../compile-cache'));
-
-/** Runs the program on the Node in node_modules, with the same arguments and streams. Never returns. */
-async function runOnNewerNode(): Promise<never> {
-  const node = join(
-    import.meta.dirname,
-    '../../node_modules/node/bin',
-    process.platform === 'win32' ? 'node.exe' : 'node',
-  );
-  if (!existsSync(node)) {
-    process.stderr.write(
-      `sluice: Sluice needs Node ${oldestNode} or newer, this is ${process.versions.node}. Install it from https://nodejs.org, or run "npm start" in Sluice's folder, which includes it.\n`,
-    );
-    process.exit(1);
-  }
-  const child = spawn(node, [import.meta.filename, ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise(() => child.on('exit', (code) => process.exit(code ?? 1)));
+/** Node 22 says at each start that its SQLite is experimental, which users can do nothing about. */
+function hideSqliteWarning(): void {
+  const printers = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite')) return;
+    for (const print of printers) print(warning);
+  });
 }
 
 const { runCommandLine } = await import('./cli/program.ts');

@@ -46,7 +46,8 @@ import { addWindowVerb, windowExamples } from './window.ts';
 
 const introduction = `Sluice: one local address for every AI tool and every provider.
 
-Commands other than "serve" use the Sluice running on the data folder, or the folder itself if none is running.`;
+Without a command, Sluice runs as with "serve". Other commands use the Sluice running on the data folder, or the folder
+itself if none is running.`;
 
 const environmentHelp = `
 Environment:
@@ -64,7 +65,13 @@ Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<TeamCommands>): Promise<void> {
-  const terminal = { ...given, stdout: visibleOutput(given.stdout), stderr: visibleOutput(given.stderr) };
+  const terminal = {
+    ...given,
+    // `npx sluice` is the shortest way to a running gateway.
+    argv: given.argv.length === 0 ? ['serve'] : given.argv,
+    stdout: visibleOutput(given.stdout),
+    stderr: visibleOutput(given.stderr),
+  };
   const output = createOutput(terminal, terminal.argv.includes('--json'));
   handleClosedPipes(terminal);
   try {

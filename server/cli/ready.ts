@@ -1,6 +1,7 @@
 /** The output of `serve` once it is ready: JSON for scripts, or text. */
 import type { Config } from '../contract/config.ts';
 import { wantsDemo } from '../control/live/demo-provider.ts';
+import { packageName } from '../ground/version.ts';
 
 export interface Ready {
   baseUrl: string;
@@ -15,9 +16,12 @@ export function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
   return `${JSON.stringify({ event: 'ready', baseUrl, windowUrl, key, pid })}\n`;
 }
 
-/** The command to show to the user: through npm in a checkout, otherwise by name. */
+/** The command to show to the user: through npm where it was started by npm, otherwise by name. */
 export function commandName(env: Readonly<Record<string, string | undefined>>): string {
-  return env.npm_lifecycle_event ? 'npm run -s sluice --' : 'sluice';
+  const { npm_lifecycle_event: script, npm_package_name: project } = env;
+  if (script === undefined) return 'sluice';
+  const isCheckout = script !== 'npx' && project === packageName;
+  return isCheckout ? 'npm run -s sluice --' : `npx ${packageName}`;
 }
 
 export function describeReady(ready: Ready, config: Config, command: string): string {

@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** Sluice's version. */
-export const { version } = manifest;
+/** Sluice's version, and its name in the npm registry. */
+export const { version, name: packageName } = manifest;

@@ -16,6 +16,9 @@ const program = `
   process.stdin.resume().on('end', () => { release(); process.stdout.write('built '); });
 `;
 
+/** Node 22 warns that its SQLite is experimental. */
+const quiet = '--disable-warning=ExperimentalWarning';
+
 let folder: string;
 let builders: ChildProcess[];
 
@@ -30,7 +33,7 @@ afterEach(async () => {
 });
 
 function startBuilder() {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, join(folder, 'dist')]);
+  const child = spawn(process.execPath, [quiet, '--input-type=module', '-e', program, join(folder, 'dist')]);
   builders.push(child);
   const output = collectOutput(child);
   const hasSaid = (words: string) => expect.poll(() => output.stdout + output.stderr).toBe(words);

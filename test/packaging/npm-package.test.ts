@@ -1,61 +1,198 @@
 /**
- * The package that `npm pack` creates, installed in a separate project: what a CI job needs to replay a cassette.
+ * The package that `npm pack` creates: what is in it, and that it runs where nothing else is installed, on each Node that
+ * `engines` in package.json allows.
  *
  * @suite long
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import {
+  bareEnvironment,
+  firstAnswer,
+  offlineInstall,
+  type Packed,
+  packPackage,
+  runNpm,
+} from '../support/npm-package.ts';
+import { onlyIf } from '../support/only-if.ts';
+import { findNode, newestNode, oldestNode, whyNoRegistry } from '../support/other-nodes.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { checkout, ensureBuilt } from '../support/program.ts';
+import { makeEmptyRoot, rootChanger } from './empty-root.ts';
+
+const noRegistry = await whyNoRegistry();
+const withRegistry = test.runIf(onlyIf(noRegistry === undefined, noRegistry ?? ''));
+const changer = rootChanger();
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
-const project = mkdtempSync(join(tmpdir(), 'sluice-project-'));
-afterAll(() => {
-  for (const each of [folder, project]) rmSync(each, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const project = join(folder, 'project');
+/** As npm has unpacked it. */
+const installed = join(project, 'node_modules', manifest.name);
+const command = join(project, 'node_modules/.bin/sluice');
 const environment = {
   ...plainEnvironment,
   PATH: [dirname(process.execPath), plainEnvironment.PATH].join(delimiter),
   HOME: folder,
   npm_config_cache: join(folder, 'cache'),
-  npm_config_offline: 'true',
 };
 
-function run(command: string, parameters: readonly string[], cwd: string) {
-  return promisify(execFile)(command, parameters, { cwd, env: environment });
-}
-
+let packed: Packed;
 beforeAll(async () => {
-  await ensureBuilt();
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], checkout);
-  writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true }');
-  const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('.tgz'));
-  await run('npm', ['install', '--omit=dev', '--omit=optional', '--ignore-scripts', join(folder, name)], project);
+  packed = await packPackage(folder);
+  await runNpm(process.execPath, project, ['install', ...offlineInstall, packed.archive]);
 }, 120_000);
 
-const asks = `
-  const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env;
-  const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
-    method: 'POST',
-    headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
-  });
-  console.log(response.headers.get('x-sluice-replay'), response.status);
-`;
+function run(program: string, parameters: readonly string[], cwd: string) {
+  return promisify(execFile)(program, parameters, { cwd, env: environment });
+}
 
-test('records and replays with npx, where nothing else is installed', { timeout: 120_000 }, async () => {
-  writeFileSync(join(project, 'ask.mjs'), asks);
-  const verb = (name: string) =>
-    run('npx', ['sluice', name, '--cassette', 'cassettes', '--', 'node', 'ask.mjs'], project);
-  expect(await verb('record')).toEqual({ stdout: 'null 200\n', stderr: 'Cassette cassettes: 1 recorded.\n' });
-  expect(await verb('replay')).toEqual({
-    stdout: 'hit 200\n',
-    stderr: 'Cassette cassettes: 1 replayed, 0 without a recording.\n',
+describe('the package', () => {
+  test('contains the program, its window, and what a person or an auditor reads, in 5 MB', () => {
+    const wanted =
+      /^(package\.json|README\.md|LICENSE|dist\/(THIRD-PARTY-NOTICES\.txt|sluice\.cdx\.json|(program|window)\/.+))$/;
+    expect(packed.files.filter((file) => !wanted.test(file))).toEqual([]);
+    expect(packed.files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist/window/index.html']));
+    expect(packed.files.filter((file) => /\.(map|tsx?|node)$|\.test\./.test(file))).toEqual([]);
+    expect(packed.bytes).toBeLessThan(5_000_000);
   });
-  expect(readdirSync(join(project, 'node_modules'))).toEqual(['.bin', '.package-lock.json', 'sluice']);
+
+  test('is ready without an install script, and needs no other package', () => {
+    const { scripts, dependencies, optionalDependencies, bin } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    );
+    expect(Object.keys(scripts).filter((name) => /install|prepare$/.test(name))).toEqual([]);
+    expect(dependencies).toBeUndefined();
+    for (const name of Object.keys(optionalDependencies)) expect(name).toMatch(/^(keytar|@napi-rs\/keyring)$/);
+    expect(Object.keys(bin)).toEqual(['sluice']);
+    expect(readdirSync(join(project, 'node_modules'))).toEqual(['.bin', '.package-lock.json', manifest.name]);
+  });
+
+  test('has names and paths that Windows takes', () => {
+    const names = packed.files.flatMap((file) => file.split('/'));
+    const isIllegal = /[<>:"\\|?*\p{Cc}]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/iu;
+    expect(names.filter((name) => isIllegal.test(name))).toEqual([]);
+    expect(new Set(packed.files.map((file) => file.toLowerCase())).size).toBe(packed.files.length);
+    expect(Math.max(...packed.files.map((file) => file.length))).toBeLessThan(100);
+    // npm makes a command for Windows from this line, which must not end with CR.
+    expect(readFileSync(join(installed, manifest.bin.sluice), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  test('imports files by names, never by a path that would have to be a URL on Windows', () => {
+    const texts = programTexts();
+    expect(texts.length).toBeGreaterThan(50);
+    const imports = texts.flatMap((text) => text.match(/(?<![\w.$])import\((?!\))[^)]*/g) ?? []);
+    expect(imports.length).toBeGreaterThan(50);
+    expect(imports.filter((each) => !/^import\(['"]/.test(each))).toEqual([]);
+    expect(texts.filter((text) => /new URL\([^)]*import\.meta\.url\)\.pathname/.test(text))).toEqual([]);
+  });
+});
+
+describe('what it is made of', () => {
+  const bill = () => JSON.parse(readFileSync(join(installed, 'dist/sluice.cdx.json'), 'utf8'));
+  const components = (): { name: string; version: string; purl: string }[] => bill().components;
+
+  test('stands in its bill of materials: every package that the bundler has left a trace of', () => {
+    const named = new Set(components().map(({ name }) => name));
+    const traces = programTexts().flatMap((text) => [
+      ...text.matchAll(/^\/\/ (?:.*\/)?node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm),
+    ]);
+    const inProgram = new Set(traces.map(([, name]) => name ?? ''));
+    expect(inProgram.size).toBeGreaterThan(50);
+    expect([...inProgram].filter((name) => !named.has(name))).toEqual([]);
+    // Those of the window, whose files keep no traces.
+    expect([...named]).toEqual(
+      expect.arrayContaining(['react', 'react-dom', '@mantine/core', 'wouter', 'react-markdown']),
+    );
+    for (const name of ['vite', 'vitest', 'typescript', 'electron']) expect(named).not.toContain(name);
+    expect(bill()).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { name: manifest.name, version: manifest.version } },
+    });
+  });
+
+  test('is the version that is installed, with its licence among the notices', () => {
+    const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const { name, version, purl } of components()) {
+      expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+      expect(notices).toContain(`\n${name} ${version} (`);
+    }
+  });
+});
+
+/** The JavaScript files of the program. */
+function programTexts(): string[] {
+  const names = packed.files.filter((file) => /^dist\/program\/.*\.c?js$/.test(file));
+  return names.map((name) => readFileSync(join(installed, name), 'utf8'));
+}
+
+describe('where nothing else is installed', () => {
+  const asks = `
+    const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env;
+    const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    console.log(response.headers.get('x-sluice-replay'), response.status);
+  `;
+
+  test('it records and replays with npx', { timeout: 120_000 }, async () => {
+    writeFileSync(join(project, 'ask.mjs'), asks);
+    const verb = (name: string) =>
+      run('npx', ['--offline', 'sluice', name, '--cassette', 'cassettes', '--', 'node', 'ask.mjs'], project);
+    expect(await verb('record')).toEqual({ stdout: 'null 200\n', stderr: 'Cassette cassettes: 1 recorded.\n' });
+    expect(await verb('replay')).toEqual({
+      stdout: 'hit 200\n',
+      stderr: 'Cassette cassettes: 1 replayed, 0 without a recording.\n',
+    });
+  });
+
+  withRegistry.each([
+    ['oldest', async () => oldestNode],
+    ['newest', newestNode],
+  ])('it answers within 15 s of its installation on the %s Node', { timeout: 300_000 }, async (which, version) => {
+    const node = await findNode(await version());
+    const home = join(folder, which);
+    const startedMs = Date.now();
+    await runNpm(node, home, ['install', ...offlineInstall, packed.archive]);
+    const answer = await firstAnswer([join(home, 'node_modules/.bin/sluice')], bareEnvironment(node, home));
+    const seconds = (Date.now() - startedMs) / 1000;
+    console.log(`Node ${await version()}: an answer ${seconds.toFixed(1)} s after "npm install" began.`);
+    expect(answer).not.toBe('');
+    expect(seconds).toBeLessThan(15);
+  });
+
+  test.runIf(
+    onlyIf(noRegistry === undefined && changer !== undefined, noRegistry ?? 'no process may change its root here'),
+  )('it answers in an empty root, with Node from the registry', { timeout: 300_000 }, async () => {
+    const node = await findNode(oldestNode);
+    const root = makeEmptyRoot(join(folder, 'root'), changer ?? [], node, packed.archive);
+    const env = { PATH: '/bin', HOME: '/home' };
+    const inRoot = [...root.enter, '/usr/bin/env', '-i', ...Object.entries(env).map((pair) => pair.join('='))];
+    const [file = '', ...before] = inRoot;
+    const startedMs = Date.now();
+    const install = ['install', '--prefix', '/home', ...offlineInstall, root.archive];
+    await run(file, [...before, '/bin/node', root.npm, ...install], folder);
+    const answer = await firstAnswer([...inRoot, '/home/node_modules/.bin/sluice'], environment);
+    console.log(`In an empty root: an answer after ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
+    expect(answer).not.toBe('');
+  });
+
+  withRegistry('an older Node is told in one sentence what to install', { timeout: 300_000 }, async () => {
+    for (const version of ['16.20.2', '18.20.8', '20.20.2']) {
+      const env = bareEnvironment(await findNode(version), folder);
+      const failed = await promisify(execFile)(command, [], { env }).catch((error: unknown) => error);
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      const wanted = `22.22.3 or a later 22, or 24.15.0 or newer; this is Node ${version}`;
+      expect(failed).toMatchObject({
+        stderr: `sluice: Sluice needs Node ${wanted}: install a newer one, for example from https://nodejs.org.\n`,
+      });
+    }
+  });
 });

@@ -5,12 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { commandName } from '../../../server/cli/ready.ts';
+import { packageName } from '../../../server/ground/version.ts';
 import { onlyIf } from '../../support/only-if.ts';
+import { freePort } from '../../support/ports.ts';
+import { shownToPerson } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
-import { endProgramsAfterEach, runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, runVerb, serve, serveForPerson, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -70,6 +74,27 @@ describe('what a person is shown', () => {
     const { stdout } = await promisify(exec)(`${line} -s`, shell);
     expect(JSON.parse(stdout).data.map((model: { id: string }) => model.id)).toContain('fast');
   });
+});
+
+describe('without any word', () => {
+  test('the command serves and shows the window, and while that runs says where', async () => {
+    const env = { SLUICE_DATA_DIR: temporaryFolder() };
+    await runVerb(['settings', 'set', 'port', String(await freePort())], { env });
+    const output = await shownToPerson(spawnCli([], { env }));
+    expect(output).toMatch(/^ {2}Window {4}http:\/\/127\.0\.0\.1:\d+\/control\/session\?token=/m);
+    const second = await runCli([], { env });
+    expect(second.code).toBe(3);
+    expect(second.stderr).toContain(`at ${new URL(/http:\S+/.exec(output)?.[0] ?? '').origin}`);
+  });
+});
+
+test.each([
+  ['sluice', {}],
+  ['npm run -s sluice --', { npm_lifecycle_event: 'start', npm_package_name: packageName }],
+  [`npx ${packageName}`, { npm_lifecycle_event: 'npx', npm_package_name: packageName }],
+  [`npx ${packageName}`, { npm_lifecycle_event: 'gateway', npm_package_name: 'my-project' }],
+])('advice names the command as it can be typed: %s', (command, env) => {
+  expect(commandName(env)).toBe(command);
 });
 
 describe('what stands in the way', () => {
