@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type FailingModels, failingModelsOf } from '../contract/provider-down.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeTest } from './describe-test.ts';
@@ -118,16 +119,27 @@ function addSwitches(provider: Command, { on }: Verbs): void {
 }
 
 /**
- * Examples: `ok, 120 ms`, `cooling until 12:30:05`. A provider that has not answered any request yet is `not reached
- * yet` rather than `ok`.
+ * Examples: `ok, 120 ms`, `cooling until 12:30:05`, `ready, 1 of 12 models failing: sora-2`. A provider that has not answered any
+ * request yet is `not reached yet` rather than `ok`.
  */
-function describeHealth({ enabled, discovery, health: { state, until, firstByteMs } }: ProviderView): string {
+function describeHealth(provider: ProviderView): string {
+  const { enabled, discovery } = provider;
+  const { state, until, firstByteMs } = provider.health;
   if (!enabled) return '';
   if (state === 'ok' && firstByteMs === null) {
     if (discovery?.problem) return 'models not listed';
     return discovery?.refreshedAt ? 'models listed' : 'not reached yet';
   }
-  const parts = [until === null ? state : `${state} until ${localTime(until).slice(-8)}`];
+  const failing = failingModelsOf(provider);
+  const parts = failing
+    ? ['ready', describeFailing(failing)]
+    : [state === 'cooling' && until !== null ? `cooling until ${localTime(until).slice(-8)}` : state];
   if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
   return parts.join(', ');
+}
+
+function describeFailing({ models, total }: FailingModels): string {
+  const count = total === null ? `${models.length}` : `${models.length} of ${total}`;
+  const names = models.map((model) => model ?? 'requests without a model');
+  return `${count} ${total === 1 || count === '1' ? 'model' : 'models'} failing: ${names.join(', ')}`;
 }

@@ -14,7 +14,7 @@ export interface CooldownView {
   failure: FailureClass | null;
   /** The same as text for a person; null if the target can be used now. */
   reason: string | null;
-  /** Unix milliseconds, after which one request tries it. Null if it can be used now, or if a person has to act. */
+  /** Unix milliseconds, after which one request tries it. Null if the next one does, or if a person has to act. */
   until: number | null;
 }
 

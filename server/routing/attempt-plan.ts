@@ -10,7 +10,7 @@ import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import { type AskedTarget, isAccountFailure, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
-import type { Picker, PickRequest } from './picker.ts';
+import { configuredCredentials, type Picker, type PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 
 export interface NextAttempt {
@@ -36,11 +36,15 @@ interface PlanOptions {
   request: PickRequest;
   /** The only credential to use (the one that owns the job); null: any. */
   credentialId: string | null;
-  /** The request may make something that is paid for; see `isPurchase`. Absent: it does not. */
-  isPurchase?: boolean;
   /** Milliseconds of a monotonic clock. */
   now(): number;
   random(): number;
+}
+
+/** A target whose credential was refused, and the time until a request may try it. */
+export interface Refusal {
+  target: Target;
+  waitMs: number;
 }
 
 /** The longest `Retry-After` to wait for while another target is left. */
@@ -59,6 +63,7 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
+  #refusal: Refusal | null = null;
   /** Created once the request was too long for a target. */
   #contexts: ContextLimits | undefined;
 
@@ -70,13 +75,17 @@ export class AttemptPlan {
     this.#fallbacksLeft = options.policy.fallbacks;
   }
 
-  /** Null only if there is no target: if all are in a cooldown, the best is asked nevertheless. */
+  /**
+   * If all targets are in a cooldown, the best is asked nevertheless. Null if there is none, or if all their credentials were refused
+   * a moment ago: see `refusal`.
+   */
   first(): NextAttempt | null {
-    const best = this.#waitingTargets[0];
-    const next = this.#startAnother('first');
-    if (next || !best) return next;
-    this.#waitingTargets.splice(this.#waitingTargets.indexOf(best), 1);
-    return this.#begin(best, [this.#pinnedCredential(best) ?? best.provider.credentials[0] ?? null], 'first');
+    return this.#startAnother('first') ?? this.#tryRefused();
+  }
+
+  /** Why nothing is asked although there are targets; null otherwise. */
+  get refusal(): Refusal | null {
+    return this.#refusal;
   }
 
   /**
@@ -138,9 +147,9 @@ export class AttemptPlan {
 
   /** Hedging of an attempt that is about to begin. */
   hedgingFor({ target }: NextAttempt): Hedging {
-    const { policy, picker, isPurchase } = this.#options;
+    const { policy, picker, request } = this.#options;
     // A parallel attempt would buy a second one.
-    if (isPurchase) return { hedgeAfterMs: 0, isTrial: false };
+    if (request.isPurchase) return { hedgeAfterMs: 0, isTrial: false };
     const trialMs = picker.trialPatienceMs(target);
     const isHedged = policy.hedgeAfterMs > 0 && (trialMs === 0 || policy.hedgeAfterMs < trialMs);
     return { hedgeAfterMs: isHedged ? policy.hedgeAfterMs : trialMs, isTrial: trialMs > 0 };
@@ -164,7 +173,7 @@ export class AttemptPlan {
 
   /** A purchase that may have been made is not made again. */
   get #isAtMostOnce(): boolean {
-    return this.#options.isPurchase === true && !this.#options.policy.retryLostJobs;
+    return this.#options.request.isPurchase && !this.#options.policy.retryLostJobs;
   }
 
   #isOver(): boolean {
@@ -245,6 +254,23 @@ export class AttemptPlan {
     return null;
   }
 
+  /** A refused credential that one request may try, since nothing else can answer. */
+  #tryRefused(): NextAttempt | null {
+    const { picker } = this.#options;
+    for (const target of this.#waitingTargets) {
+      for (const credential of this.#configuredCredentials(target)) {
+        const waitMs = picker.refusedForMs(target, credential?.id ?? null) ?? 0;
+        if (waitMs > 0) {
+          if (!this.#refusal || waitMs < this.#refusal.waitMs) this.#refusal = { target, waitMs };
+          continue;
+        }
+        this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
+        return this.#begin(target, [credential], 'first');
+      }
+    }
+    return null;
+  }
+
   #isOpen(target: Target): boolean {
     return this.#contexts?.mayTake(target) !== false && this.#credentials(target).length > 0;
   }
@@ -266,11 +292,17 @@ export class AttemptPlan {
 
   #credentials(target: Target): readonly (UpstreamCredential | null)[] {
     const pinnedCredential = this.#pinnedCredential(target);
-    if (pinnedCredential) return [pinnedCredential];
     const { picker, request, credentialId } = this.#options;
+    if (pinnedCredential)
+      return picker.refusedForMs(target, pinnedCredential.id) === null ? [pinnedCredential] : noCredentials;
     const usable = picker.credentials(target, request);
     // The job's credential was removed; the first one may belong to the same account.
     return credentialId === null ? usable : usable.slice(0, 1);
+  }
+
+  #configuredCredentials(target: Target): readonly (UpstreamCredential | null)[] {
+    const pinnedCredential = this.#pinnedCredential(target);
+    return pinnedCredential ? [pinnedCredential] : configuredCredentials(target);
   }
 
   #pinnedCredential({ provider }: Target): UpstreamCredential | undefined {

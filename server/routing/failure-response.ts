@@ -93,19 +93,29 @@ export function errorOfRedirect({ provider }: Target, location: string): Gateway
  * other errors, and for 429, since SDKs know `insufficient_quota`. Quotes nothing from the upstream, which may echo secrets.
  */
 export function errorOfAccount({ provider }: Target, failure: FailureClass, status: number): GatewayError | null {
-  const isAboutThis = 'The key of this request is not the cause.';
-  if (failure === 'credential') {
-    const [problem, remedy] =
-      provider.credentials.length === 0
-        ? ['requires a credential and has none', 'Set one']
-        : ['refused its credential', 'Set a valid one'];
-    const message = `${nameOf(provider)} ${problem} (status ${status}). ${remedy} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutThis}`;
-    return new GatewayError('provider_credential_refused', message);
-  }
+  if (failure === 'credential')
+    return new GatewayError('provider_credential_refused', refusedCredential(provider, ` (status ${status})`));
   if (failure !== 'quota' || status === 429) return null;
-  const message = `${nameOf(provider)} says that the quota or credit of its account is used up (status ${status}). Add credit there, or set a credential of another account. ${isAboutThis}`;
+  const message = `${nameOf(provider)} says that the quota or credit of its account is used up (status ${status}). Add credit there, or set a credential of another account. ${isAboutProvider}`;
   return new GatewayError('provider_quota_exhausted', message);
 }
+
+/** Answers a request whose provider refused its credential a moment ago, without asking it. `waitMs`: the next one that does. */
+export function errorOfRefusal({ provider }: Target, waitMs: number): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const message = `${refusedCredential(provider, '')} It was not asked; the first request after ${retryAfterSeconds} s asks it again. Nothing was lost or billed.`;
+  return new GatewayError('provider_credential_refused', message, { retryAfterSeconds });
+}
+
+function refusedCredential(provider: Target['provider'], status: string): string {
+  const [problem, remedy] =
+    provider.credentials.length === 0
+      ? ['requires a credential and has none', 'Set one']
+      : ['refused its credential', 'Set a valid one'];
+  return `${nameOf(provider)} ${problem}${status}. ${remedy} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutProvider}`;
+}
+
+const isAboutProvider = 'The key of this request is not the cause.';
 
 /** Replaces the error of a purchase (`isPurchase`) whose outcome is unknown. `problem` says what became of its answer. */
 export function errorOfLostPurchase({ provider }: Target, problem: string): GatewayError {

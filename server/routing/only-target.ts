@@ -1,17 +1,25 @@
-import type { Picker } from './picker.ts';
-
-const noCredential: readonly null[] = [null];
+import { configuredCredentials, type Picker } from './picker.ts';
+import type { Target } from './snapshot.ts';
 
 /**
- * For requests that only one provider can answer and that say nothing about its models: ignores health and reports
- * none. A key that may not read files may still be good for chat.
+ * For requests that only one provider can answer and that say nothing about its models: ignores health and reports none, since a
+ * key that may not read files may still be good for chat. But a credential that was refused is asked as rarely as by any other
+ * request, and an answer ends the refusal.
  */
-export const onlyTarget: Picker = {
-  order: (targets) => targets,
-  credentials: ({ provider }) => (provider.credentials.length > 0 ? provider.credentials : noCredential),
-  isAvailable: () => true,
-  trialPatienceMs: () => 0,
-  began() {},
-  answers() {},
-  report() {},
-};
+export function onlyTarget(picker: Picker): Picker {
+  const isRefused = (target: Target, credentialId: string | null) => picker.refusedForMs(target, credentialId) !== null;
+  return {
+    order: (targets) => targets,
+    credentials: (target) => configuredCredentials(target).filter((each) => !isRefused(target, each?.id ?? null)),
+    refusedForMs: (target, credentialId) => picker.refusedForMs(target, credentialId),
+    isAvailable: () => true,
+    trialPatienceMs: () => 0,
+    began(target, credentialId) {
+      if (isRefused(target, credentialId)) picker.began(target, credentialId);
+    },
+    answers() {},
+    report(attempt) {
+      if (isRefused(attempt.target, attempt.credentialId)) picker.report(attempt);
+    },
+  };
+}

@@ -12,6 +12,8 @@ import type { Target } from './snapshot.ts';
 export interface PickRequest {
   policy: Policy;
   capability: Operation;
+  /** It may make something that is paid for; see `isPurchase`. */
+  isPurchase: boolean;
   /** An identifier that is the same in all turns of a conversation; null: none. Parses the body. */
   conversation(): string | null;
   /** The origin of the conversation's newest reasoning, which only that account can read; null: none. Scans the body. */
@@ -46,11 +48,23 @@ export interface AttemptReport {
   retryAfterMs: number | null;
 }
 
+/** In their order; `null` for a provider that needs none. */
+export function configuredCredentials({ provider }: Target): readonly (UpstreamCredential | null)[] {
+  return provider.credentials.length === 0 ? withoutCredential : provider.credentials;
+}
+
+const withoutCredential: readonly null[] = [null];
+
 export interface Picker {
   /** Best first. Contains all targets, including those in a cooldown. */
   order(targets: readonly Target[], request: PickRequest): readonly Target[];
-  /** Best first; `null` for a provider that needs none. Empty if the target must not be asked now. */
+  /** Best first; `null` for a provider that needs none. Empty if the target must not be asked now: all were refused. */
   credentials(target: Target, request: PickRequest): readonly (UpstreamCredential | null)[];
+  /**
+   * For how many milliseconds a refused credential must not be asked, if no other can answer; 0: one request may try it now. Null if
+   * it was not refused.
+   */
+  refusedForMs(target: Target, credentialId: string | null): number | null;
   /** False: only if no other target is left. */
   isAvailable(target: Target): boolean;
   /**

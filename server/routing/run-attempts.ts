@@ -9,7 +9,7 @@ import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import { AwakeTimer } from '../ground/awake-clock.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, FailureResponse } from './attempt-result.ts';
-import { moreUseful } from './failure-response.ts';
+import { errorOfRefusal, moreUseful } from './failure-response.ts';
 import type { Picker } from './picker.ts';
 
 /** A running attempt. */
@@ -33,11 +33,11 @@ type Outcome =
   /** The error to send, instead of an answer or after its beginning. */
   | { kind: 'unanswered'; failureResponse: FailureResponse };
 
-/** Throws GatewayError `no_healthy_provider` if there is no target. */
+/** @throws GatewayError `no_healthy_provider` if there is no target */
 export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   const { plan } = input;
   let next = plan.first();
-  if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
+  if (!next) return unasked(plan);
   let mostUseful: FailedAttempt | null = null;
   while (next) {
     if (next.waitMs > 0 && !(await waitUnlessEnded(next.waitMs, input.gone()))) return { kind: 'given-up' };
@@ -50,6 +50,15 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   }
   if (!mostUseful) throw new Error('unreachable: the loop ended without a failure');
   return { kind: 'unanswered', failureResponse: mostUseful.failureResponse };
+}
+
+/** Answers in place of a provider whose credentials were refused a moment ago. */
+function unasked({ refusal }: AttemptPlan): Outcome {
+  if (!refusal) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
+  return {
+    kind: 'unanswered',
+    failureResponse: { kind: 'error', error: errorOfRefusal(refusal.target, refusal.waitMs) },
+  };
 }
 
 interface EndedAttempt {

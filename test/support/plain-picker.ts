@@ -7,6 +7,7 @@ const noCredential: readonly null[] = [null];
 export const plainPicker: Picker = {
   order: (targets) => orderTargets(targets),
   credentials: ({ provider }) => (provider.credentials.length > 0 ? provider.credentials : noCredential),
+  refusedForMs: () => null,
   isAvailable: () => true,
   trialPatienceMs: () => 0,
   began() {},

@@ -27,7 +27,6 @@ export function describeCooldown(
   const { health: names } = messages;
   const failureText = names.failures[failure];
   if (state === 'refused') return names.isRefused(failureText);
-  if (until !== null)
-    return until > now ? names.until(failureText, formats.moment(until, now)) : names.isTried(failureText);
-  return names.recovers(failureText);
+  if (until !== null && until > now) return names.until(failureText, formats.moment(until, now));
+  return state === 'cooling' ? names.isTried(failureText) : names.recovers(failureText);
 }

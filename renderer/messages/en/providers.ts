@@ -36,6 +36,11 @@ export const providers = {
     failing: 'Last requests failed',
     ready: 'Ready',
   },
+  /** `total` is null if the provider takes any model name. */
+  failingModels: (failing: string, total: string | null, models: string) =>
+    total === null
+      ? `Ready, ${counted(failing, 'model')} failing: ${models}`
+      : `Ready, ${failing} of ${counted(total, 'model')} failing: ${models}`,
 
   blocked: {
     off: 'switched off',
@@ -79,6 +84,7 @@ export const providers = {
     none: 'None. Local servers that need no key need no credential.',
     add: 'Add credential',
     replace: 'Replace credential',
+    replaceAt: (name: string) => `Replace the credential of ${name}`,
     replaceTitle: (name: string) => `Replace the credential “${name}”`,
     replaceNamed: (name: string) => `Replace the value of ${name}`,
     removeNamed: (name: string) => `Remove ${name}…`,

@@ -32,6 +32,10 @@ export const providers: typeof english.providers = {
     failing: '最近的请求失败',
     ready: '就绪',
   },
+  failingModels: (failing, total, models) =>
+    total === null
+      ? `就绪，${failing} 个模型失败：${models}`
+      : `就绪，${total} 个模型中有 ${failing} 个失败：${models}`,
 
   blocked: {
     off: '已关闭',
@@ -100,6 +104,7 @@ export const providers: typeof english.providers = {
     none: '无。不要求密钥的本地服务无需凭据。',
     add: '添加凭据',
     replace: '替换凭据',
+    replaceAt: (name) => `更换“${name}”的凭据`,
     replaceTitle: (name) => `替换凭据“${name}”`,
     replaceNamed: (name) => `替换 ${name} 的值`,
     removeNamed: (name) => `移除 ${name}…`,

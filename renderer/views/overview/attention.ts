@@ -72,7 +72,8 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
     ({ id: credential, label, health: credentialHealth }): Concern => ({
       ...{
         kind: 'credential-left-alone',
-        isBad: false,
+        // A person has to replace it.
+        isBad: credentialHealth.state === 'refused',
         href,
         name,
         credential: label ?? credential,

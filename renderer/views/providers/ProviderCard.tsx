@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconSettings, IconStethoscope } from '@tabler/icons-react';
+import { IconKey, IconSettings, IconStethoscope } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
@@ -15,6 +15,7 @@ import { ProviderFacts } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { ProbeResult } from './probe/ProbeResult.tsx';
 import { useProbe } from './probe/use-probe.ts';
+import { hasRefusedCredential } from './provider-state.ts';
 import { ResetHealth } from './ResetHealth.tsx';
 import { LeaveButton } from './removal/LeaveButton.tsx';
 import type { ProviderActivity } from './use-provider-activity.ts';
@@ -85,6 +86,17 @@ function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: st
         >
           {names.test.run}
         </Button>
+        {hasRefusedCredential(provider) && (
+          <Button
+            component={Link}
+            href={`/providers/${id}`}
+            size="xs"
+            leftSection={<IconKey size={14} />}
+            aria-label={names.credential.replaceAt(name)}
+          >
+            {names.credential.replace}
+          </Button>
+        )}
         <ResetHealth provider={provider} />
         {!isDemo && (
           <Button

@@ -1,3 +1,4 @@
+import { failingModelsOf } from '../../../server/contract/provider-down.ts';
 import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
 import { CooldownNote } from '../../components/feedback/CooldownNote.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
@@ -7,7 +8,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { blockedReason } from '../../state/providers/blocked-reason.ts';
 import { unlistedReason } from '../../state/providers/unlisted-reason.ts';
 import classes from './Providers.module.css';
-import { type ProviderState, stateOf } from './provider-state.ts';
+import { hasRefusedCredential, type ProviderState, stateOf } from './provider-state.ts';
 import { hasJustFailed, type ProviderActivity } from './use-provider-activity.ts';
 
 const dots: Record<ProviderState['kind'], string | undefined> = {
@@ -36,11 +37,12 @@ export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
   const state = stateOf(provider, hasJustFailed(activity));
   const refreshedAt = provider.discovery?.refreshedAt ?? null;
   const credentials = provider.credentials.length;
+  const dot = hasRefusedCredential(provider) ? classes.dotBad : dots[state.kind];
   return (
     <div>
       <p className={classes.facts}>
-        <span className={`${classes.dot} ${dots[state.kind] ?? ''}`} aria-hidden />
-        {names.states[state.kind]} · {describeModels(provider, names, formats)}
+        <span className={`${classes.dot} ${dot ?? ''}`} aria-hidden />
+        {describeState(provider, state, messages, formats)}
         {refreshedAt !== null && ' · '}
         {refreshedAt !== null && <RelativeTime moment={refreshedAt} phrase={names.asked} />}
         {provider.health.firstByteMs !== null &&
@@ -54,6 +56,16 @@ export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
       {provider.enabled && <HealthNotes provider={provider} />}
     </div>
   );
+}
+
+/** Its state and its number of models. */
+function describeState(provider: ProviderView, state: ProviderState, messages: Messages, formats: Formats): string {
+  const { providers: names, health } = messages;
+  const failing = state.kind === 'degraded' ? failingModelsOf(provider) : null;
+  if (!failing) return `${names.states[state.kind]} · ${describeModels(provider, names, formats)}`;
+  const models = failing.models.map((model) => model ?? health.withoutModel);
+  const total = failing.total === null ? null : formats.number(failing.total);
+  return names.failingModels(formats.number(models.length), total, formats.list(models));
 }
 
 /** The failures of the provider as a whole, or otherwise of some of its credentials and models. */

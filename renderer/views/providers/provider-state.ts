@@ -28,3 +28,8 @@ export function stateOf(provider: ProviderView, lastFailed: boolean): ProviderSt
   if (discovery && discovery.refreshedAt === null) return { kind: 'waiting' };
   return { kind: 'ready' };
 }
+
+/** Whether a person has to replace a credential, whatever else the provider can do. */
+export function hasRefusedCredential({ enabled, credentials }: ProviderView): boolean {
+  return enabled && credentials.some((each) => each.enabled && each.health.state === 'refused');
+}

@@ -1,8 +1,16 @@
+import type { FailureClass } from '../../contract/ledger.ts';
 import type { CooldownView, ProviderHealthView } from '../../contract/provider-views.ts';
 import { viewCooldown } from '../../routing/health/cooldown-view.ts';
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
-import { bestOf, type Judgement, judgeCredential, judgeTarget, worstOf } from '../../routing/health/judge.ts';
-import type { ProviderHealth } from '../../routing/health/provider-health.ts';
+import {
+  bestOf,
+  type Judgement,
+  judgeCredential,
+  judgeCredentialAlone,
+  judgeTarget,
+  worstOf,
+} from '../../routing/health/judge.ts';
+import { noCredential, type ProviderHealth } from '../../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
 
 /** Views of providers' and credentials' health. */
@@ -75,6 +83,13 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
   };
 }
 
+/** What a failure says about a model alone, and not about the service that has it. */
+const ofModelAlone: ReadonlySet<FailureClass | null> = new Set<FailureClass>(['model-unavailable', 'rate-limit']);
+
+/**
+ * Health is the models', and a provider's is derived from it: it is down only if its credentials are, if all of its models are, or
+ * if no model has answered recently and one failed in a way that concerns the service.
+ */
 function summarizeHealth(
   book: HealthTracker,
   provider: CompiledProvider,
@@ -82,11 +97,16 @@ function summarizeHealth(
   { isFailing }: Figures,
 ): { state: ProviderHealthView['state']; judgement: Judgement } {
   const health = book.provider(provider.id);
-  // Without recent calls, the credentials determine the state.
-  const credentials = provider.credentials.map(({ id }) => judgeCredential(health, id));
-  const whole = judged.length === 0 ? judgeTarget(book, provider, null) : bestOf(judged.map((each) => each.judgement));
-  if (whole.state !== 'ok') return { state: whole.state, judgement: whole };
-  const part = worstOf([...judged.map((each) => each.judgement), ...credentials]);
+  const ids = provider.credentials.length === 0 ? [noCredential] : provider.credentials.map(({ id }) => id);
+  const credentials = ids.map((id) => judgeCredential(health, id));
+  const everywhere = bestOf(ids.map((id) => judgeCredentialAlone(health, id)));
+  if (everywhere.state !== 'ok') return { state: everywhere.state, judgement: everywhere };
+  const models = judged.map((each) => each.judgement);
+  const best = bestOf(models);
+  const isAll = !provider.anyModel && models.length >= provider.models.size;
+  const concernsService = models.some(({ failure }) => !ofModelAlone.has(failure));
+  if (best.state !== 'ok' && (isAll || concernsService)) return { state: best.state, judgement: best };
+  const part = worstOf([...models, ...credentials]);
   const isDegraded = isFailing || part.failure !== null;
   return { state: isDegraded ? 'degraded' : 'ok', judgement: part };
 }

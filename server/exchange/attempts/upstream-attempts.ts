@@ -65,6 +65,7 @@ export class UpstreamAttempts {
   /** Why Sluice itself has ended the response. */
   #cutOff: GatewayError | null = null;
   readonly #once: NonRepeatable | null;
+  readonly #picker: Picker;
   /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
   readonly #idempotencyKeys: IdempotencyKeys | null;
 
@@ -75,6 +76,9 @@ export class UpstreamAttempts {
     this.#preparation = new RequestPreparation(options, callPlan, call);
     this.client = createClientResponse(options, call);
     this.#once = nonRepeatableKindOf(options.request, call);
+    const { passthrough, route } = call.match;
+    // A service that fails to count tokens may still answer conversations.
+    this.#picker = passthrough || route.writeTokenCount ? onlyTarget(options.ports.picker) : options.ports.picker;
     const mayBeRepeated = this.#once === 'purchase' && call.match.passthrough === null;
     this.#idempotencyKeys = mayBeRepeated ? new IdempotencyKeys() : null;
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
@@ -93,7 +97,7 @@ export class UpstreamAttempts {
       const nearing = this.#preparation.prefetchReasoning();
       if (nearing) await nearing;
       const ports = { picker: this.#picker, request: this.#preparation.pickRequest };
-      const plan = createAttemptPlan(this.#callPlan, this.#call, { isPurchase: this.#once === 'purchase', ...ports });
+      const plan = createAttemptPlan(this.#callPlan, this.#call, ports);
       const outcome = await runAttempts({
         plan,
         picker: this.#picker,
@@ -123,12 +127,6 @@ export class UpstreamAttempts {
         text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
         attempts: trace.attempts.length,
       });
-  }
-
-  get #picker(): Picker {
-    const { passthrough, route } = this.#call.match;
-    // A service that fails to count tokens may still answer conversations.
-    return passthrough || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
   }
 
   clientLeft(): void {

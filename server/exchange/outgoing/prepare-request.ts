@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
+import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
 import { countValues } from '../../apis/json/count-values.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
@@ -82,6 +83,7 @@ export class RequestPreparation {
     return {
       policy: policyOf(this.#call),
       capability: match.route.wire.operation,
+      isPurchase: isPurchase(match.route, body),
       conversation: () => match.route.wire.request.conversationOf(body),
       reasoningOrigin: () => this.#reasoningOrigin(),
     };

@@ -8,7 +8,6 @@ import { policyOf } from './plan-passthrough.ts';
 interface PlanPorts {
   picker: Picker;
   request: PickRequest;
-  isPurchase: boolean;
 }
 
 /** The order of a call's attempts, within its group's policy. */

@@ -62,6 +62,7 @@ type Connected = OpenSession | { kind: 'left' } | { kind: 'unanswered'; failureR
 export class UpstreamSearch {
   readonly #ports: UpstreamPorts;
   readonly #call: SessionCall;
+  readonly #picker: Picker;
   readonly #clientGone = Promise.withResolvers<void>();
   readonly #underWay = new Set<UpstreamHandshake>();
   #hasLeft = false;
@@ -70,6 +71,7 @@ export class UpstreamSearch {
   constructor(ports: UpstreamPorts, call: SessionCall) {
     this.#ports = ports;
     this.#call = call;
+    this.#picker = call.isPassed ? onlyTarget(ports.picker) : ports.picker;
   }
 
   /** Call when the client leaves: aborts the current attempt. Has no effect on an open session. */
@@ -91,6 +93,7 @@ export class UpstreamSearch {
       request: {
         policy,
         capability: route.wire.operation,
+        isPurchase: false,
         conversation: () => null,
         reasoningOrigin: () => null,
       },
@@ -106,10 +109,6 @@ export class UpstreamSearch {
     if (outcome.kind === 'unanswered') return outcome;
     if (this.#session && this.#hasLeft) this.#session.socket.terminate();
     return this.#session && !this.#hasLeft ? this.#session : { kind: 'left' };
-  }
-
-  get #picker(): Picker {
-    return this.#call.isPassed ? onlyTarget : this.#ports.picker;
   }
 
   /** Disables hedging: a second session in parallel would be billed as well. */

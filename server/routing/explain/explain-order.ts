@@ -63,6 +63,6 @@ function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: numbe
 
 function describeCooldown({ state, until, reason }: NonNullable<Facts['health']>, wallMs: number): string {
   if (state === 'refused') return `not asked: ${reason}`;
-  if (until !== null && until <= wallMs) return `tried by the next request: ${reason}`;
-  return `not asked for ${Math.ceil(((until ?? wallMs) - wallMs) / 1_000)} s, unless nothing else is left: ${reason}`;
+  if (until === null || until <= wallMs) return `tried by the next request: ${reason}`;
+  return `not asked for ${Math.ceil((until - wallMs) / 1_000)} s, unless nothing else is left: ${reason}`;
 }

@@ -4,7 +4,7 @@
  * in, as milliseconds of a monotonic clock.
  */
 import type { FailureClass } from '../../contract/ledger.ts';
-import { type CooldownRule, longestGuessMs } from './cooldown-rules.ts';
+import { type CooldownRule, longestGuessMs, refusedAloneMs } from './cooldown-rules.ts';
 
 export interface CircuitFailure {
   failure: FailureClass;
@@ -32,6 +32,8 @@ export class Circuit {
   #failure: FailureClass | null = null;
   #isRemote = false;
   #sinceMs = 0;
+  /** When the last attempt since the cooldown began. */
+  #askedAtMs = 0;
 
   get isClosed(): boolean {
     return this.#untilMs === 0;
@@ -42,9 +44,19 @@ export class Circuit {
     return this.#untilMs === 0 && this.#consecutiveFailures === 0 && this.#consecutiveSuccesses >= requiredSuccesses;
   }
 
-  /** End of the cooldown; 0 while closed, infinite if a person has to act. */
+  /** End of the cooldown; 0 while closed, infinite if a person has to act, though it is tried now and then. */
   get untilMs(): number {
-    return this.#untilMs;
+    return this.isRefused ? Number.POSITIVE_INFINITY : this.#untilMs;
+  }
+
+  /** Whether it is a credential that the upstream refused here. */
+  get isRefused(): boolean {
+    return this.#untilMs !== 0 && this.#failure === 'credential' && !this.#isRemote;
+  }
+
+  /** How long a refused credential is not asked although nothing else can answer; 0: the next request tries it. */
+  refusedForMs(nowMs: number): number {
+    return Math.max(0, this.#askedAtMs + refusedAloneMs - nowMs);
   }
 
   /** Whether it is in a cooldown because another replica saw it fail. */
@@ -67,7 +79,9 @@ export class Circuit {
   }
 
   began(nowMs: number): void {
-    if (this.#untilMs !== 0) this.#trialUntilMs = nowMs + trialMs;
+    if (this.#untilMs === 0) return;
+    this.#trialUntilMs = nowMs + trialMs;
+    this.#askedAtMs = nowMs;
   }
 
   /** An attempt ended without saying anything about health; the next one may be the trial. */
@@ -141,6 +155,7 @@ export class Circuit {
     if (guessMs < rule.longestMs) this.#level++;
     this.#untilMs = nowMs + (cooldownMsOf(circuitFailure) ?? guessMs);
     this.#failure = failure;
+    this.#askedAtMs = nowMs;
     this.#consecutiveSuccesses = 0;
   }
 }

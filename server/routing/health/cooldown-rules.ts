@@ -1,5 +1,5 @@
 import type { FailureClass } from '../../contract/ledger.ts';
-import { hourMs } from '../../contract/units.ts';
+import { hourMs, minuteMs } from '../../contract/units.ts';
 
 /** What a cooldown applies to: a target, a credential, or a credential with one model. */
 export type Subject = 'target' | 'credential' | 'credential-at-target';
@@ -8,7 +8,7 @@ export interface CooldownRule {
   subject: Subject;
   /** The number of consecutive failures that begin a cooldown. */
   consecutiveFailures: number;
-  /** The first cooldown; each following one is twice as long. Infinite: until a person acts. */
+  /** The first cooldown; each following one is twice as long. */
   firstMs: number;
   longestMs: number;
   /** The longest `Retry-After` that is respected; null: it is ignored. */
@@ -17,6 +17,11 @@ export interface CooldownRule {
 
 /** Short enough that a recovered target is used again within 30 s. */
 export const longestGuessMs = 20_000;
+
+/** While another target answers, a refused credential is tried this rarely: as a rule a person has to replace it. */
+export const refusedTrialMs = 5 * minuteMs;
+/** While nothing else can answer, one request in this time tries a refused credential. */
+export const refusedAloneMs = 30_000;
 
 const brokenTarget: CooldownRule = {
   subject: 'target',
@@ -52,8 +57,8 @@ export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
   credential: {
     subject: 'credential',
     consecutiveFailures: 1,
-    firstMs: Number.POSITIVE_INFINITY,
-    longestMs: Number.POSITIVE_INFINITY,
+    firstMs: refusedTrialMs,
+    longestMs: refusedTrialMs,
     longestRetryAfterMs: null,
   },
 };

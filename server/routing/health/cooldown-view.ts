@@ -13,6 +13,6 @@ export function viewCooldown({ state, failure, untilMs }: Judgement, { bookMs, w
     state,
     failure,
     reason: state === 'ok' || failure === null ? null : describeFailure(failure),
-    until: state === 'cooling' ? Math.round(wallMs + untilMs - bookMs) : null,
+    until: state === 'cooling' && untilMs > bookMs ? Math.round(wallMs + untilMs - bookMs) : null,
   };
 }

@@ -48,9 +48,14 @@ export class HealthPicker implements Picker {
 
   credentials({ provider, model }: Target, request: PickRequest): readonly (UpstreamCredential | null)[] {
     const health = this.#health.provider(provider.id);
-    if (provider.credentials.length === 0) return health?.isRefused(noCredential) ? [] : without;
-    const ordered = this.#ordered(provider, request);
-    return health?.hasTroubledCredential(model) ? this.#availableCredentials(ordered, model, health) : ordered;
+    const ordered = provider.credentials.length === 0 ? without : this.#ordered(provider, request);
+    if (!health?.hasTroubledCredential(model)) return ordered;
+    return this.#availableCredentials(ordered, { model, health, isPurchase: request.isPurchase });
+  }
+
+  refusedForMs({ provider }: Target, credentialId: string | null): number | null {
+    const health = this.#health.provider(provider.id);
+    return health?.refusedForMs(credentialId ?? noCredential, this.#health.nowMs()) ?? null;
   }
 
   began(target: Target, credentialId: string | null): void {
@@ -130,18 +135,22 @@ export class HealthPicker implements Picker {
     return drawn.sort((a, b) => b.draw - a.draw).map(({ credential }) => credential);
   }
 
-  /** Empty only if all were refused; if all are in a cooldown, the one that ends first. */
-  #availableCredentials(
-    credentials: readonly UpstreamCredential[],
-    model: string | null,
-    health: ProviderHealth,
-  ): readonly UpstreamCredential[] {
+  /**
+   * Empty only if all were refused; if all others are in a cooldown, the one that ends first. A refused one is tried again after a
+   * while, but not by a request that makes something.
+   */
+  #availableCredentials<T extends UpstreamCredential | null>(
+    credentials: readonly T[],
+    { model, health, isPurchase }: { model: string | null; health: ProviderHealth; isPurchase: boolean },
+  ): readonly T[] {
     const nowMs = this.#health.nowMs();
-    const askable = credentials.filter(({ id }) => health.isAvailable(model, id, nowMs));
+    const idOf = (credential: T) => credential?.id ?? noCredential;
+    const tried = isPurchase ? credentials.filter((each) => !health.isRefused(idOf(each))) : credentials;
+    const askable = tried.filter((each) => health.isAvailable(model, idOf(each), nowMs));
     if (askable.length > 0) return askable;
-    const untilMs = ({ id }: UpstreamCredential) => health.credentialUntilMs(model, id);
+    const untilMs = (credential: T) => health.credentialUntilMs(model, idOf(credential));
     return credentials
-      .filter(({ id }) => !health.isRefused(id))
+      .filter((each) => !health.isRefused(idOf(each)))
       .toSorted((a, b) => untilMs(a) - untilMs(b))
       .slice(0, 1);
   }

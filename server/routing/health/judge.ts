@@ -48,6 +48,11 @@ export function judgeCredential(health: ProviderHealth | undefined, credentialId
   return worstOf([judgeCircuit(health.credentials.get(credentialId)), ...withModels]);
 }
 
+/** Whatever the model: its refusal, quota or limit. */
+export function judgeCredentialAlone(health: ProviderHealth | undefined, credentialId: string): Judgement {
+  return judgeCircuit(health?.credentials.get(credentialId));
+}
+
 /** The target's own state or that of its best credential, whichever is worse. */
 export function judgeTarget(tracker: HealthTracker, provider: CompiledProvider, model: string | null): Judgement {
   const health = tracker.provider(provider.id);

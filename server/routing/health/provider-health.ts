@@ -112,7 +112,13 @@ export class ProviderHealth {
 
   /** Whether a person has to replace it. */
   isRefused(credentialId: string): boolean {
-    return this.credentials.get(credentialId)?.untilMs === Number.POSITIVE_INFINITY;
+    return this.credentials.get(credentialId)?.isRefused === true;
+  }
+
+  /** See `Picker.refusedForMs`. */
+  refusedForMs(credentialId: string, nowMs: number): number | null {
+    const circuit = this.credentials.get(credentialId);
+    return circuit?.isRefused ? circuit.refusedForMs(nowMs) : null;
   }
 
   /** Whether credentials have to be checked one by one. */

@@ -50,6 +50,27 @@ describe('the shown health of a provider', () => {
     expect(view()).toMatchObject({ state: 'ok', failure: null, models: [] });
   });
 
+  test('is not that of one model that it lacks: the others, asked recently or not, are ready', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    run.attempt('a', { failure: 'model-unavailable' });
+    expect(view()).toMatchObject({
+      ...{ state: 'degraded', failure: 'model-unavailable', until: wallMs + 5_000 },
+      models: [{ model: 'm', state: 'cooling' }],
+    });
+  });
+
+  test('shows no time that has passed, however long ago', () => {
+    const { run, view, credential } = viewed({ counts: { a: 1 } });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
+    run.attempt('a', { failure: 'quota' });
+    for (const afterMs of [1_000, 20_000, 3_600_000]) {
+      run.pass(afterMs);
+      for (const each of [view(), ...view().models, credential('c1')])
+        if (each.until !== null) expect(each.until).toBeGreaterThan(wallMs);
+    }
+    expect(view()).toMatchObject({ state: 'cooling', until: null });
+  });
+
   test('is degraded where one of its credentials is out of quota', () => {
     const { run, view, credential } = viewed();
     run.attempt('a', { credential: 'c1' });

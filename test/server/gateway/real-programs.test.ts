@@ -8,7 +8,7 @@ import { mainProvider, startGateway, type TestGateway } from '../../support/gate
 import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let gateway: TestGateway;
 let folder: string;
@@ -62,4 +62,28 @@ describe.each(codingAgents)('$package', (agent) => {
       ).toBe(true);
     },
   );
+});
+
+describe('a credential that the provider refuses', () => {
+  const agents = codingAgents.filter(({ command }) => ['codex', 'opencode', 'qwen'].includes(command));
+  const model = 'gpt-5';
+
+  test.each(agents)('is sent at most twice in 25 s by $command', { timeout: 60_000 }, async (agent) => {
+    const program = findProgram(agent.command);
+    if (program === null) return console.log(`skipped: ${agent.command} is not found (npm install ${agent.package})`);
+    const upstream = await startUpstream((_, response) =>
+      json(response, { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } }, 401),
+    );
+    const provider = mainProvider(upstream.baseUrl, { id: 'main', models: [model] });
+    const own = await startGateway({ config: { providers: [provider] }, secrets: { 'provider/main/c1': 'revoked' } });
+    const { parameters, env } = agent.setUp({ origin: own.origin, model: `main/${model}`, folder });
+    const outcome = await Promise.race([
+      runProgram(program, { parameters: parameters('Hello'), folder, env }),
+      new Promise<null>((resolve) => setTimeout(() => resolve(null), 25_000)),
+    ]);
+    expect(upstream.seen.map(({ url }) => url).length).toBeLessThanOrEqual(2);
+    if (outcome) expect(`${outcome.said}${outcome.complained}`).toMatch(/credential/i);
+    await own.stop();
+    await upstream.stop();
+  });
 });

@@ -25,7 +25,13 @@ const rejected = { class: 'rejected', retryable: false, retryAfterMs: null } as 
 
 function planOf(): AttemptPlan {
   const policy = policySchema.parse({});
-  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
+  const request = {
+    policy,
+    capability: 'chat' as const,
+    isPurchase: false,
+    conversation: () => null,
+    reasoningOrigin: () => null,
+  };
   return new AttemptPlan({
     ...{ targets, policy, picker: plainPicker, request, credentialId: null },
     now: () => 0,
@@ -38,7 +44,13 @@ function othersLeft(given: Partial<Policy> = {}, more: Partial<Picker> = {}): bo
   let nowMs = 0;
   const policy = policySchema.parse(given);
   const picker = { ...plainPicker, ...more };
-  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
+  const request = {
+    policy,
+    capability: 'chat' as const,
+    isPurchase: false,
+    conversation: () => null,
+    reasoningOrigin: () => null,
+  };
   const plan = new AttemptPlan({
     ...{ targets, policy, picker, request, credentialId: null },
     now: () => nowMs,

@@ -91,7 +91,13 @@ describe('a target that is on trial because it was silent', () => {
     const whole = policySchema.parse(policy);
     const plan = new AttemptPlan({
       ...{ targets, policy: whole, picker, credentialId: null, now: () => 0, random: () => 0.5 },
-      request: { policy: whole, capability: 'chat', conversation: () => null, reasoningOrigin: () => null },
+      request: {
+        policy: whole,
+        capability: 'chat',
+        isPurchase: false,
+        conversation: () => null,
+        reasoningOrigin: () => null,
+      },
     });
     const first = Promise.withResolvers<AttemptResult>();
     const outcome = runAttempts({

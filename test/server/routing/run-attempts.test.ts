@@ -224,7 +224,13 @@ test('passes on what an attempt throws, and asks nobody else', async () => {
   const thrown = new Error('a fault inside');
   let attempts = 0;
   const policy = policySchema.parse({});
-  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
+  const request = {
+    policy,
+    capability: 'chat' as const,
+    isPurchase: false,
+    conversation: () => null,
+    reasoningOrigin: () => null,
+  };
   const options = { targets, policy, picker: plainPicker, request, credentialId: null, now: () => 0, random: () => 0 };
   const running = runAttempts({
     plan: new AttemptPlan(options),

@@ -57,7 +57,13 @@ export async function run(script: Step[], options: Run = {}) {
   let nowMs = 0;
   const policy = policySchema.parse(options.policy ?? {});
   const picker = { ...plainPicker, ...options.picker };
-  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
+  const request = {
+    policy,
+    capability: 'chat' as const,
+    isPurchase: false,
+    conversation: () => null,
+    reasoningOrigin: () => null,
+  };
   const plan = new AttemptPlan({
     targets: options.targets ?? targets,
     policy,

@@ -28,7 +28,7 @@ describe('a cooldown', () => {
     { failure: 'model-unavailable', after: 1, firstMs: 5_000 },
     { failure: 'rate-limit', after: 1, firstMs: 1_000 },
     { failure: 'quota', after: 1, firstMs: 600_000 },
-    { failure: 'credential', after: 1, firstMs: Number.POSITIVE_INFINITY },
+    { failure: 'credential', after: 1, firstMs: 300_000 },
   ])('begins after $after × $failure and lasts $firstMs ms at first', ({ failure, after, firstMs }) => {
     const run = fakeRun();
     expect(failUntilCooling(run, failure)).toBe(after);

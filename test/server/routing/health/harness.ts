@@ -38,7 +38,13 @@ function targetsOf(snapshot: Snapshot, place: Partial<Target> = {}): Target[] {
 export function pickRequest(strategy: Strategy = 'priority', conversation: string | null = null): PickRequest {
   const policy = snapshotOf({ groups: [{ id: 'g', policy: { strategy } }] }).group('g')?.policy;
   if (!policy) throw new Error('unreachable');
-  return { policy, capability: 'chat', conversation: () => conversation, reasoningOrigin: () => null };
+  return {
+    policy,
+    capability: 'chat',
+    isPurchase: false,
+    conversation: () => conversation,
+    reasoningOrigin: () => null,
+  };
 }
 
 export interface FakeRun {
