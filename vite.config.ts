@@ -72,7 +72,7 @@ const forNode = {
 /**
  * Three builds from one configuration (`vite build --app`): `dist/window` is the React window; `dist/program` the command line
  * for plain Node (`cli.js`) and the desktop (`main.js`), over the same engine; beside them the desktop's preload, which the
- * sandbox wants as one CommonJS file. Only keytar, a native module that may be missing, stays outside.
+ * sandbox wants as one CommonJS file. Only the libraries of the keychain, native modules that may be missing, stay outside.
  */
 export default defineConfig({
   root: 'renderer',
@@ -82,13 +82,13 @@ export default defineConfig({
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },
     program: {
       consumer: 'server',
-      resolve: { noExternal: true, external: ['electron', 'keytar'] },
+      resolve: { noExternal: true, external: ['electron', 'keytar', '@napi-rs/keyring'] },
       build: {
         ...forNode,
         outDir: '../dist/program',
         emptyOutDir: true,
         rolldownOptions: {
-          input: { cli: 'server/cli.ts', main: 'electron/main.ts', 'keytar-child': 'electron/keytar-child.ts' },
+          input: { cli: 'server/cli.ts', main: 'electron/main.ts', 'keychain-helper': 'electron/keychain-helper.ts' },
           output: {
             format: 'es',
             entryFileNames: '[name].js',

@@ -2,6 +2,8 @@
  * Lists the packages whose code is in a build. The bundler reports them, because `dependencies` and `devDependencies`
  * do not show it: nearly all packages are bundled, and some only in part.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
 interface BundledPackages {
@@ -36,4 +38,17 @@ export function bundledPackages(onBuilt: (paths: readonly string[]) => void = ()
 
 function packagePath(moduleId: string): string | undefined {
   return /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(moduleId)?.[0];
+}
+
+/** Native modules, which electron-builder copies; each only if npm could install it here, being optional. */
+const nativeModules = /^node_modules\/(keytar|@napi-rs\/keyring(-[\w-]+)?)$/;
+
+/**
+ * Packages that go into a release unchanged instead of being bundled.
+ *
+ * @param lockedPaths of all packages in the lock file
+ */
+export function packagesBesideBundle(root: string, lockedPaths: readonly string[]): string[] {
+  const isInstalled = (path: string) => existsSync(join(root, path, 'package.json'));
+  return ['node_modules/electron', ...lockedPaths.filter((path) => nativeModules.test(path) && isInstalled(path))];
 }

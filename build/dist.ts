@@ -8,14 +8,12 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createBuilder } from 'vite';
 import { readTeamPreset } from '../server/config/read-team-preset.ts';
-import { bundledPackages } from './bundled-packages.ts';
+import { bundledPackages, packagesBesideBundle } from './bundled-packages.ts';
 import { writeChecksums } from './checksums.ts';
 import { makeNotices } from './notices.ts';
 import { packageApp } from './package-app.ts';
 import { makeSbom } from './sbom.ts';
 
-/** Packages that go into a release unchanged instead of being bundled. */
-const notBundled = ['node_modules/electron', 'node_modules/keytar'];
 const root = join(import.meta.dirname, '..');
 const outputFolder = join(root, 'dist/release');
 
@@ -43,7 +41,8 @@ for (const [name, value] of Object.entries(process.env)) {
   if (value === '' && /^(CSC|WIN_CSC|APPLE)_/.test(name)) delete process.env[name];
 }
 
-const packages = [...(await buildProgram()), ...notBundled].sort();
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+const packages = [...(await buildProgram()), ...packagesBesideBundle(root, Object.keys(lock.packages))].sort();
 // Electron ships its own notices beside the program.
 const noticed = packages.filter((path) => path !== 'node_modules/electron');
 writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, noticed));
@@ -56,7 +55,6 @@ await packageApp({
   homepage: process.env.SLUICE_HOMEPAGE,
   presetFile,
 });
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 const sbom = makeSbom(lock, packages);
 writeFileSync(join(outputFolder, `Sluice-${lock.version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
 await writeChecksums(outputFolder);

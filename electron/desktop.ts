@@ -19,7 +19,7 @@ import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
 import { createSettingsPersistence, type DesktopSettingsStore, openDesktopSettings } from './settings-store.ts';
 import { createShellLanguage, type ShellLanguage } from './shell-language.ts';
-import { createKeytarStarter } from './start-keytar.ts';
+import { createKeychainHelperStarter } from './start-keychain-helper.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
@@ -33,7 +33,7 @@ interface DesktopOptions {
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   /** Paths of the built files: the window's folder, the icons' folder, the preload script and the keychain helper. */
-  builtFiles: { window: string; icons: string; preload: string; keytarChild: string };
+  builtFiles: { window: string; icons: string; preload: string; keychainHelper: string };
   loginItem: LoginItem;
   loadUpdater: UpdaterPorts['load'];
   /** Paths of the managed and built-in team presets. */
@@ -236,7 +236,7 @@ function createHost({ environment, env, builtFiles, teamPresets, loadTeam, notic
     teamPresets,
     loadTeam,
     openPersistence: createSettingsPersistence,
-    startKeytar: createKeytarStarter(builtFiles.keytarChild),
+    startKeychainHelper: createKeychainHelperStarter(builtFiles.keychainHelper),
     windowFolders: [builtFiles.window],
   });
 }

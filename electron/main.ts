@@ -72,7 +72,7 @@ function run(): Promise<void> {
       window: join(import.meta.dirname, '../window'),
       icons: join(import.meta.dirname, 'icons'),
       preload: join(import.meta.dirname, 'preload.cjs'),
-      keytarChild: join(import.meta.dirname, 'keytar-child.js'),
+      keychainHelper: join(import.meta.dirname, 'keychain-helper.js'),
     },
     loginItem:
       platform === 'linux'

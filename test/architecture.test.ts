@@ -98,12 +98,13 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-(process|libraries)\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,
   multer: /^server\/http\/body\/multipart\.ts$/,
-  keytar: /^server\/secrets\/keychain\.ts$/,
+  keytar: /^server\/secrets\/keychain-choice\.ts$/,
+  '@napi-rs/keyring': /^server\/secrets\/keychain-choice\.ts$/,
   undici: /^server\/transport\//,
   ws: /^server\/exchange\/realtime\//,
   'node:sqlite': /^server\/store\/sqlite\/database\.ts$/,

@@ -86,17 +86,17 @@ async function examineStore({ env }: Terminal): Promise<Finding[]> {
 }
 
 async function examineSecrets(terminal: Terminal, dataDir: string, status: StatusView): Promise<Finding> {
-  const { passphrase, secrets, store: database } = readEnvironment(terminal.env);
+  const { passphrase, secrets, sessionBus, store: database } = readEnvironment(terminal.env);
   // The control plane could be opened, so the key is the right one.
   if (database !== undefined || status.secretStoreKind === 'database') {
     return { name: 'secrets', ok: true, message: status.secretStore ?? 'in the database, if they are encrypted' };
   }
   const { openSecretStore } = await import('../secrets/open-secret-store.ts');
   try {
-    const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
+    const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, sessionBus, prefer: secrets });
+    if (notices.length > 0) return { name: 'secrets', ok: false, message: notices.join(' ') };
     const names = await store.list();
-    const message = [...new Set([...notices, choice ?? store.description])].join(' ');
-    return { name: 'secrets', ok: true, message: `${message} ${names.length} stored.` };
+    return { name: 'secrets', ok: true, message: `${choice ?? store.description} ${names.length} stored.` };
   } catch (error) {
     return { name: 'secrets', ok: false, message: error instanceof Error ? error.message : String(error) };
   }

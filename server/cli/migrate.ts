@@ -64,7 +64,7 @@ interface Circumstances {
 }
 
 async function copy(source: { dataDir: string; address: string }, { environment, terminal, output }: Circumstances) {
-  const { passphrase, keyFile, secrets } = environment;
+  const { passphrase, keyFile, secrets, sessionBus } = environment;
   const { importFolder } = await import('../store/postgres/import-folder.ts');
   const note = (_fields: object, message: string) => output.note(message);
   const { compared, notices, ...imported } = await importFolder({
@@ -72,6 +72,7 @@ async function copy(source: { dataDir: string; address: string }, { environment,
     env: terminal.env,
     key: { passphrase, keyFile },
     secrets,
+    sessionBus,
     log: { warn: note, error: note },
     progress: (requests) => {
       if (requests % 100_000 === 0) output.note(`${requests} requests copied`);

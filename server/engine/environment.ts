@@ -9,6 +9,8 @@ export interface Environment {
   /** Encrypts the file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
+  /** On Linux: the address of the D-Bus session, by which the keychain is reached; undefined: the usual one. */
+  sessionBus?: string | undefined;
   /**
    * A database that replicas share, or a reference to its address (`env:NAME`, `file:PATH`); undefined: the data folder
    * is used.
@@ -40,6 +42,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,
     passphrase: env.SLUICE_PASSPHRASE || undefined,
     secrets,
+    sessionBus:
+      env.DBUS_SESSION_BUS_ADDRESS || (env.XDG_RUNTIME_DIR ? `unix:path=${env.XDG_RUNTIME_DIR}/bus` : undefined),
     store: env.SLUICE_STORE || undefined,
     keyFile: env.SLUICE_KEY_FILE || undefined,
     ...(env.SLUICE_TOKEN && { token: env.SLUICE_TOKEN }),

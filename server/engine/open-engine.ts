@@ -15,7 +15,7 @@ import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import { type LogFile, openLogFile } from '../ground/files/log.ts';
-import type { StartKeytar } from '../secrets/keychain-process.ts';
+import type { StartKeychainHelper } from '../secrets/keychain-process.ts';
 import { openSecretStore } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { SharedStore } from '../store/postgres/open-shared.ts';
@@ -33,7 +33,7 @@ export interface EngineOptions {
   /** Writes the data folder's `config.json`; default: with the `conf` package. */
   openPersistence?: (path: string) => ConfigPersistence;
   /** Runs keytar; default: a child process of Node. */
-  startKeytar?: StartKeytar;
+  startKeychainHelper?: StartKeychainHelper;
   /** Default: in the data folder. */
   logFolder?: string;
   windowFolders?: readonly string[];
@@ -200,7 +200,8 @@ function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise
   const { notice } = options;
   let opened: Promise<SecretStore> | undefined;
   const open = async () => {
-    const { store, choice, notices } = await openSecretStore({ dataDir, ...secretOptions(options) });
+    const { store, choice, notices, removeSuperseded } = await openSecretStore({ dataDir, ...secretOptions(options) });
+    await removeSuperseded();
     if (choice !== null && options.saysWhereSecretsAre) notice(choice);
     notices.forEach(notice);
     return store;
@@ -215,6 +216,6 @@ function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise
   };
 }
 
-function secretOptions({ environment: { passphrase, secrets }, startKeytar }: EngineOptions) {
-  return { passphrase, prefer: secrets, startKeytar };
+function secretOptions({ environment: { passphrase, secrets, sessionBus }, startKeychainHelper }: EngineOptions) {
+  return { passphrase, prefer: secrets, sessionBus, startKeychainHelper };
 }

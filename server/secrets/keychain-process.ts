@@ -1,54 +1,51 @@
 /**
- * Runs keytar in a child process. keytar blocks threads of libuv's pool, and a locked or hanging Secret Service can
- * block one forever, so that the process could not even exit. A child can be killed. It starts with the first call and
- * ends when idle, to save memory. The desktop starts it differently, because its binary cannot run as Node.
+ * Runs the keychain's library in a child process. Both libraries block threads of libuv's pool or the event loop itself,
+ * and a locked or hanging Secret Service can block one forever, so that the process could not even exit. A child can be
+ * killed. It starts with the first call and ends when idle, to save memory. The desktop starts it differently, because its
+ * binary cannot run as Node.
  */
 import { fork } from 'node:child_process';
 import { after } from '../ground/timers.ts';
-
-/** The functions of keytar in use. */
-type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';
+import { adaptKeychainLibrary, type KeychainVerb } from './keychain-libraries.ts';
 
 /**
  * Passed to the child as text, so that it also exists in a bundled program. The child exits when its parent is gone.
  */
 const childSource = `
-let keytar, problem
-try { keytar = require(process.argv[1]) } catch (error) { problem = 'keytar does not load: ' + error.message.split('\\n')[0] }
+const adapt = ${adaptKeychainLibrary}
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.on('message', async ({ id, verb, parameters }) => {
   try {
-    if (problem) throw new Error(problem)
-    process.send({ id, result: await keytar[verb](...parameters) })
+    process.send({ id, result: await adapt(require(process.argv[1]))[verb](...parameters) })
   } catch (error) {
-    process.send({ id, problem: error.message })
+    process.send({ id, problem: error.message.split('\\n')[0] })
   }
 })`;
 
 const idleMs = 5_000;
 
-export interface KeytarCall {
+export interface KeychainCall {
   id: number;
-  verb: Verb;
+  verb: KeychainVerb;
   parameters: string[];
 }
-interface KeytarReply {
+interface KeychainReply {
   id: number;
   result?: unknown;
   problem?: string;
 }
 
-/** A process that runs keytar and answers each `KeytarCall` with a `KeytarReply`. It does not keep the parent alive. */
-interface KeytarChild {
-  send(call: KeytarCall): void;
+/** A process that runs one library of the keychain and answers each `KeychainCall` with a `KeychainReply`. It does not keep the parent alive. */
+interface KeychainChild {
+  send(call: KeychainCall): void;
   kill(): void;
 }
-interface KeytarListener {
-  onReply(reply: KeytarReply): void;
+interface KeychainListener {
+  onReply(reply: KeychainReply): void;
   onEnd(reason: string): void;
 }
-/** `keytarPath`: the absolute path of keytar's main file. */
-export type StartKeytar = (keytarPath: string, listener: KeytarListener) => KeytarChild;
+/** `libraryPath`: the absolute path of the library's main file. */
+export type StartKeychainHelper = (libraryPath: string, listener: KeychainListener) => KeychainChild;
 
 interface Call {
   resolve(result: unknown): void;
@@ -57,12 +54,15 @@ interface Call {
 }
 
 /** Calls keytar. Rejects with a readable reason, after `limitMs` at the latest. */
-export type KeytarProcess = (verb: Verb, parameters: string[], limitMs: number) => Promise<unknown>;
+export type KeychainProcess = (verb: KeychainVerb, parameters: string[], limitMs: number) => Promise<unknown>;
 
-/** @param keytarPath the absolute path of keytar's main file */
-export function createKeytarProcess(keytarPath: string, start: StartKeytar = startNodeChild): KeytarProcess {
+/** @param libraryPath the absolute path of the library's main file */
+export function createKeychainProcess(
+  libraryPath: string,
+  start: StartKeychainHelper = startNodeChild,
+): KeychainProcess {
   const calls = new Map<number, Call>();
-  let child: KeytarChild | undefined;
+  let child: KeychainChild | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
@@ -81,7 +81,7 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
     clearTimeout(idle);
   };
   const startChild = () => {
-    const started: KeytarChild = start(keytarPath, {
+    const started: KeychainChild = start(libraryPath, {
       onReply: ({ id, result, problem }) =>
         settle(id, (call) => (problem === undefined ? call.resolve(result) : call.reject(new Error(problem)))),
       onEnd: (reason) => started === child && stop(reason),
@@ -103,8 +103,8 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
 }
 
 /** Only a pending call (by its timer) keeps the process alive. */
-function startNodeChild(keytarPath: string, { onReply, onEnd }: KeytarListener): KeytarChild {
-  const child = fork(keytarPath, [], {
+function startNodeChild(libraryPath: string, { onReply, onEnd }: KeychainListener): KeychainChild {
+  const child = fork(libraryPath, [], {
     execArgv: ['-e', childSource],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -1,10 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
-import { z } from 'zod';
-import { controlError } from '../contract/control-error.ts';
-import { createKeytarProcess, type KeytarProcess, type StartKeytar } from './keychain-process.ts';
+import { join, resolve } from 'node:path';
+import { createSerialQueue } from '../ground/serial-queue.ts';
+import { type BusAddress, isDefaultKeyringLocked } from './dbus/secret-service.ts';
+import { chooseLibrary, type LocateLibrary, reasonOf } from './keychain-choice.ts';
+import {
+  type CallLibrary,
+  foreignItems,
+  type KeychainItems,
+  keychainFailed,
+  type OwnItems,
+  otherLibrary,
+  ownItems,
+} from './keychain-items.ts';
+import type { KeychainLibraryName } from './keychain-libraries.ts';
+import type { KeychainProcess, StartKeychainHelper } from './keychain-process.ts';
+import { type KeychainNotes, type KeychainRecord, keychainMarkerName, openKeychainRecord } from './keychain-record.ts';
 import type { SecretStore } from './secret-store.ts';
 
 /** A working keychain answers within milliseconds; one that asks the user to unlock it counts as absent. */
@@ -14,62 +25,64 @@ const callLimitMs = 30_000;
 
 const probePrefix = 'probe/';
 
-const passwordReply = z.string().nullish();
-const credentialsReply = z.array(z.object({ account: z.string() }));
-
-interface KeychainOptions {
-  /** Awaited before the first value is stored. */
-  beforeFirstSet(): Promise<void>;
+export interface KeychainOptions {
   /** Default: a child process of Node. */
-  startKeytar?: StartKeytar | undefined;
+  startKeychainHelper?: StartKeychainHelper | undefined;
+  /** Default: those installed beside the program. */
+  locateLibrary?: LocateLibrary | undefined;
+  sessionBus?: BusAddress;
 }
 
-interface Keychain {
+export interface Keychain {
   store: SecretStore;
+  record: KeychainRecord;
+  /** Why a library that is preferred to the one in use does not load; null if it does. */
+  refused: string | null;
   /** Writes, reads and deletes a random item. Resolves with the reason if that fails, otherwise with undefined. */
   probe(): Promise<string | undefined>;
+  /** Whether it would now ask the user to unlock it, as far as that can be known without asking: on Linux only. */
+  wouldPrompt(): Promise<boolean>;
+  /** Deletes items that were superseded before this start, if what superseded them can be read. */
+  removeSuperseded(): Promise<void>;
 }
 
 /**
- * The operating system's keychain, through keytar. keytar is an optional dependency: without it, `probe` gives the
- * reason and all calls reject.
+ * The operating system's keychain, through the first library that loads: keytar or @napi-rs/keyring, which are optional
+ * dependencies. Without any, `probe` gives the reason and all calls reject.
  *
  * @param dataDir must exist; each data folder has its own items
  */
-export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: KeychainOptions): Keychain {
+export async function openKeychain(dataDir: string, options: KeychainOptions): Promise<Keychain> {
   const service = keychainServiceName(dataDir);
-  const keytar = locateKeytar(startKeytar);
-  const call = async (...[verb, parameters, limitMs]: Parameters<KeytarProcess>) => {
+  const record = openKeychainRecord(join(dataDir, keychainMarkerName));
+  const { startKeychainHelper, locateLibrary, sessionBus } = options;
+  const { library, refused } = await chooseLibrary(startKeychainHelper, locateLibrary);
+  const place = `Credentials are kept in the keychain of the operating system, under the name "${service}"`;
+  if (library === undefined) return unloadedKeychain(`${place}.`, record, refused);
+
+  const { name, process: run } = library;
+  const call: CallLibrary = async (verb, parameters) => {
     try {
-      return await keytar(verb, [service, ...parameters], limitMs);
+      return await run(verb, parameters, callLimitMs);
     } catch (error) {
-      // keytar's messages contain neither account nor value.
-      const reason = error instanceof Error ? error.message : 'unknown error';
-      throw controlError('internal', { code: 'keychain-failed', reason });
+      throw keychainFailed(reasonOf(error));
     }
   };
-  let isMarked = false;
-
-  const store: SecretStore = {
-    kind: 'keychain',
-    description: `Credentials are kept in the keychain of the operating system, under the name "${service}".`,
-    get: async (name) => passwordReply.parse(await call('getPassword', [name], callLimitMs)) ?? undefined,
-    set: async (name, value) => {
-      if (!isMarked) await beforeFirstSet();
-      isMarked = true;
-      await call('setPassword', [name, value], callLimitMs);
-    },
-    delete: async (name) => {
-      await call('deletePassword', [name], callLimitMs);
-    },
-    list: async () => {
-      const items = credentialsReply.parse(await call('findCredentials', [], callLimitMs));
-      const names = items.map((item) => item.account);
-      // A killed probe may have left its item behind.
-      return names.filter((name) => !name.startsWith(probePrefix)).sort();
-    },
+  const inUse: ItemsInUse = {
+    library: name,
+    own: ownItems(name, service, call, sessionBus),
+    foreign: foreignItems(name, service, call, sessionBus),
+    record,
   };
-  return { store, probe: () => probe(keytar, service) };
+  const why = refused && `, through ${name}, because ${refused}`;
+  return {
+    store: { kind: 'keychain', description: `${place}${why}.`, ...storeOver(inUse) },
+    record,
+    refused: refused || null,
+    probe: () => probe((limited) => ownItems(name, service, limited, sessionBus), run),
+    wouldPrompt: async () => process.platform === 'linux' && isDefaultKeyringLocked(sessionBus).catch(() => false),
+    removeSuperseded: () => removeSuperseded(inUse),
+  };
 }
 
 /** Derived from the data folder, so that two data folders do not share secrets. */
@@ -78,28 +91,136 @@ function keychainServiceName(dataDir: string): string {
   return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
 }
 
-function locateKeytar(start?: StartKeytar): KeytarProcess {
+function unloadedKeychain(description: string, record: KeychainRecord, refused: string): Keychain {
+  const reject = async () => {
+    throw keychainFailed(refused);
+  };
+  return {
+    store: { kind: 'keychain', description, get: reject, set: reject, delete: reject, list: reject },
+    record,
+    refused,
+    probe: async () => refused,
+    wouldPrompt: async () => false,
+    removeSuperseded: async () => {},
+  };
+}
+
+interface ItemsInUse {
+  library: KeychainLibraryName;
+  own: OwnItems;
+  /** Undefined if both libraries write the same items. */
+  foreign: KeychainItems | undefined;
+  record: KeychainRecord;
+}
+
+/** One call after the other, so that no move writes an old value over a new one. */
+function storeOver(inUse: ItemsInUse): Omit<SecretStore, 'kind' | 'description'> {
+  const { own, foreign, record } = inUse;
+  const inTurn = createSerialQueue();
+  return {
+    get: (name) => inTurn(() => (foreign ? readEither(inUse, name) : own.read(name))),
+    set: (name, value) =>
+      inTurn(async () => {
+        // So that the next start looks for it here, even if this one ends in between.
+        if (!record.exists()) await record.change(() => {});
+        await own.write(name, value);
+        await record.change((notes) => noteWritten(inUse, notes, name));
+      }),
+    delete: (name) => inTurn(() => remove(inUse, name)),
+    list: () =>
+      inTurn(async () => {
+        const { written, superseded } = await record.read();
+        // A killed probe may have left its item behind, and so may a deleted secret.
+        const isSecret = (name: string) => !name.startsWith(probePrefix) && !superseded.has(name);
+        return [...new Set([...(await own.list()).filter(isSecret), ...written.keys()])].sort();
+      }),
+  };
+}
+
+async function remove({ library, own, foreign, record }: ItemsInUse, name: string): Promise<void> {
+  if (!record.exists()) return own.remove(name);
+  await record.change(({ written, superseded }) => {
+    written.delete(name);
+    if (foreign) superseded.set(name, otherLibrary(library));
+  });
+  await own.remove(name);
+  // If it cannot be reached, it is removed at a later start, and not read until then.
+  const isRemoved = await foreign?.remove(name).then(
+    () => true,
+    () => false,
+  );
+  if (isRemoved) await record.change(({ superseded }) => superseded.delete(name));
+}
+
+/** An item of the other library is from before this write. */
+function noteWritten({ library, foreign }: ItemsInUse, notes: KeychainNotes, name: string): void {
+  const before = notes.written.get(name) ?? 'keytar';
+  if (notes.superseded.get(name) === library) notes.superseded.delete(name);
+  if (foreign && before !== library) notes.superseded.set(name, before);
+  notes.written.set(name, library);
+}
+
+/**
+ * Reads the item that is up to date, whichever library wrote it. One of the other library is moved: written by this one,
+ * read back, and only then noted as superseded. Rejects if the item may exist but cannot be reached, since the other one may
+ * be out of date.
+ */
+async function readEither(inUse: ItemsInUse, name: string): Promise<string | undefined> {
+  const { library, own, foreign, record } = inUse;
+  const { written, superseded } = await record.read();
+  const first = written.get(name) ?? 'keytar';
+  for (const writer of [first, otherLibrary(first)]) {
+    if (superseded.get(name) === writer) continue;
+    const value = await (writer === library ? own : foreign)?.read(name);
+    if (!value) continue;
+    if (writer !== library) await move(inUse, name, value);
+    return value;
+  }
+  return undefined;
+}
+
+/** If it fails, the item stays where it is, and the next read tries again. */
+async function move({ library, own, record }: ItemsInUse, name: string, value: string): Promise<void> {
   try {
-    return createKeytarProcess(createRequire(import.meta.url).resolve('keytar'), start);
+    await own.write(name, value);
+    if ((await own.read(name)) !== value) return;
   } catch {
-    return async () => {
-      throw new Error('the optional package keytar is not installed');
-    };
+    return;
+  }
+  await record.change(({ written, superseded }) => {
+    written.set(name, library);
+    superseded.set(name, otherLibrary(library));
+  });
+}
+
+async function removeSuperseded({ library, own, foreign, record }: ItemsInUse): Promise<void> {
+  const { written, superseded } = await record.read();
+  for (const [name, writer] of superseded) {
+    const itemsOf = (each: KeychainLibraryName) => (each === library ? own : foreign);
+    const replacement = written.get(name);
+    try {
+      // A deleted secret has no replacement.
+      if (replacement !== undefined && !(await itemsOf(replacement)?.read(name))) continue;
+      await itemsOf(writer)?.remove(name);
+    } catch {
+      continue;
+    }
+    await record.change((notes) => notes.superseded.delete(name));
   }
 }
 
-async function probe(keytar: KeytarProcess, service: string): Promise<string | undefined> {
+async function probe(itemsOver: (call: CallLibrary) => OwnItems, run: KeychainProcess): Promise<string | undefined> {
   const deadlineMs = Date.now() + probeLimitMs;
+  const call: CallLibrary = (verb, parameters) => run(verb, parameters, Math.max(1, deadlineMs - Date.now()));
+  const items = itemsOver(call);
   const account = `${probePrefix}${randomUUID()}`;
   const value = randomUUID();
-  const call: (...call: [Parameters<KeytarProcess>[0], ...string[]]) => Promise<unknown> = (verb, ...rest) =>
-    keytar(verb, [service, account, ...rest], Math.max(1, deadlineMs - Date.now()));
   try {
-    await call('setPassword', value);
-    const readBack = await call('getPassword');
-    await call('deletePassword');
+    await items.write(account, value);
+    const readBack = await items.read(account);
+    await items.remove(account);
     return readBack === value ? undefined : 'it does not give back what was put in';
   } catch (error) {
-    return error instanceof Error ? error.message : 'unknown error';
+    return reasonOf(error);
   }
 }

@@ -6,6 +6,7 @@
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -26,7 +27,10 @@ import { askAllRoutes } from './ask-all-routes.ts';
 
 /** 10.4 MB as of writing. An empty Electron application takes some 100 MB, packed. */
 const budgetBytes = 11_500_000;
-const nativeModule = 'node_modules/keytar/build/Release/keytar.node';
+const keytarBinary = 'node_modules/keytar/build/Release/keytar.node';
+/** Of this system: `node_modules/@napi-rs/keyring-linux-x64-gnu/keyring.linux-x64-gnu.node`. */
+const keyringBinaries = globSync('node_modules/@napi-rs/keyring-*/*.node', { cwd: checkout });
+const nativeModules = [keytarBinary, ...keyringBinaries];
 const asar: {
   listPackage(path: string): string[];
   statFile(path: string, file: string): { unpacked?: boolean };
@@ -78,8 +82,8 @@ function makeStandIn(path: string): string {
 describe('the packed program', () => {
   it('contains what it needs, and nothing else', () => {
     const files = asar.listPackage(archive).map((path) => path.replaceAll('\\', '/').slice(1));
-    const program = ['main.js', 'preload.cjs', 'keytar-child.js', 'cli.js'].map((name) => `program/${name}`);
-    expect(files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', nativeModule]));
+    const program = ['main.js', 'preload.cjs', 'keychain-helper.js', 'cli.js'].map((name) => `program/${name}`);
+    expect(files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', ...nativeModules]));
     expect(files).toEqual(
       expect.arrayContaining([...program, 'window/index.html', 'team-preset.json'].map((path) => `dist/${path}`)),
     );
@@ -88,16 +92,21 @@ describe('the packed program', () => {
       /^dist\/((program|window)(\/.+)?|team-preset\.json)$/,
       /^node_modules(\/keytar(\/package\.json|\/LICENSE\.md|\/lib|\/lib\/keytar\.js)?)?$/,
       /^node_modules\/keytar\/build(\/Release(\/keytar\.node)?)?$/,
+      /^node_modules\/@napi-rs(\/keyring(\/(package\.json|LICENSE|index\.js))?)?$/,
+      /^node_modules\/@napi-rs\/keyring-[\w-]+(\/(package\.json|LICENSE.*|keyring\.[\w-]+\.node))?$/,
     ];
     expect(files.filter((path) => !wanted.some((pattern) => pattern.test(path)))).toEqual([]);
     expect(files.filter((path) => /\.(map|tsx?)$|\.test\./.test(path))).toEqual([]);
     expect(statSync(archive).size).toBeLessThan(budgetBytes);
   });
 
-  it('has its native module beside the archive, where the system can load it', () => {
-    expect(asar.statFile(archive, nativeModule).unpacked).toBe(true);
-    const beside = readFileSync(join(resources, 'app.asar.unpacked', nativeModule));
-    expect(beside.equals(readFileSync(join(checkout, nativeModule)))).toBe(true);
+  it('has its native modules beside the archive, where the system can load them', () => {
+    expect(keyringBinaries.length).toBeGreaterThan(0);
+    for (const path of nativeModules) {
+      expect(asar.statFile(archive, path).unpacked, path).toBe(true);
+      const beside = readFileSync(join(resources, 'app.asar.unpacked', path));
+      expect(beside.equals(readFileSync(join(checkout, path))), path).toBe(true);
+    }
   });
 
   it('has its entry where Electron looks for it', () => {

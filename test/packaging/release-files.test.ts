@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundledPackages } from '../../build/bundled-packages.ts';
+import { bundledPackages, packagesBesideBundle } from '../../build/bundled-packages.ts';
 import { writeChecksums } from '../../build/checksums.ts';
 import { newestChanges } from '../../build/newest-changes.ts';
 import { makeNotices } from '../../build/notices.ts';
@@ -40,6 +40,17 @@ describe('of the packages', () => {
     });
     const expected = ['node_modules/@scope/style', 'node_modules/alpha', 'node_modules/alpha/node_modules/inner'];
     expect(bundled.paths()).toEqual(expected);
+  });
+
+  it('native modules are named as far as they are installed here', () => {
+    const lock = JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8'));
+    const beside = packagesBesideBundle(checkout, Object.keys(lock.packages));
+    expect(beside).toEqual(expect.arrayContaining(['node_modules/electron', 'node_modules/@napi-rs/keyring']));
+    const binaries = beside.filter((path) => path.startsWith('node_modules/@napi-rs/keyring-'));
+    expect(binaries.length).toBeGreaterThan(0);
+    expect(binaries.filter((path) => !path.includes(`-${process.platform}-`))).toEqual([]);
+    expect(makeNotices(checkout, binaries)).toContain('dbus-secret-service-keyring-store');
+    expect(JSON.stringify(makeSbom(lock, beside))).toContain('pkg:npm/%40napi-rs/keyring@');
   });
 
   it('the notices carry the licences', () => {

@@ -69,19 +69,19 @@ interface Parts {
 }
 
 /** Keeps a running demo if it is still wanted; otherwise the caller has to stop it. */
-async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
+async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, before: Parts | null): Promise<Parts> {
   const used = config.current;
+  const demo = before?.demo ?? null;
   const missing: MissingSecret[] = [];
   const noteMissing = (noted: MissingSecret) => {
     missing.push(noted);
+    const isKnown = before?.missing.some(({ name, reason }) => name === noted.name && reason === noted.reason);
+    if (isKnown) return;
     log.warn({ name: noted.name, reason: noted.reason }, 'a secret is missing');
   };
   const secrets = await readSecretValues(used.config, { openSecrets, env, missing: noteMissing });
   return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
 }
-
-/** Interval of retries to read secrets from an unreachable store. */
-const readAgainMs = 2_000;
 
 class LoadedConfig implements LiveConfig {
   readonly #ports: LiveConfigPorts;
@@ -157,13 +157,14 @@ class LoadedConfig implements LiveConfig {
 
   #readAgainIfUnread(): void {
     clearTimeout(this.#readingAgain);
-    if (!this.#parts.missing.some(({ isUnread }) => isUnread)) return;
-    this.#readingAgain = after(() => this.#follow(), readAgainMs).unref();
+    const delays = this.#parts.missing.flatMap(({ readAgainAfterMs }) => readAgainAfterMs ?? []);
+    if (delays.length === 0) return;
+    this.#readingAgain = after(() => this.#follow(), Math.min(...delays)).unref();
   }
 
   async #reload(): Promise<void> {
     const { used, demo } = this.#parts;
-    this.#parts = await loadParts(this.#ports, demo);
+    this.#parts = await loadParts(this.#ports, this.#parts);
     this.recompile();
     this.#logNotices();
     this.#readAgainIfUnread();

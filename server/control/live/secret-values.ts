@@ -13,8 +13,8 @@ interface SecretValueSources {
 export interface MissingSecret {
   name: string;
   reason: string;
-  /** The secret may exist, but its store cannot be reached now. */
-  isUnread: boolean;
+  /** The secret may exist, but its store cannot be reached now: when to try again. Null if there is none. */
+  readAgainAfterMs: number | null;
 }
 
 /**
@@ -43,13 +43,22 @@ async function readOne(name: string, reference: string, sources: SecretValueSour
   try {
     const store = reference === 'keychain' ? await sources.openSecrets() : noStore;
     const value = await resolveSecret(reference, { name, store, env: sources.env });
-    if (value === undefined) sources.missing({ name, reason: `${reference} holds no value`, isUnread: false });
+    if (value === undefined) sources.missing({ name, reason: `${reference} holds no value`, readAgainAfterMs: null });
     return value;
   } catch (error) {
-    const isUnread = error instanceof GatewayError && error.code === 'storage_unavailable';
-    sources.missing({ name, reason: error instanceof Error ? error.message : String(error), isUnread });
+    const reason = error instanceof Error ? error.message : String(error);
+    sources.missing({ name, reason, readAgainAfterMs: readAgainAfterMs(error) });
     return undefined;
   }
+}
+
+const databaseAwayMs = 2_000;
+/** Longer, since it may be away for weeks, as on a machine whose keychain has no library that loads. */
+const keychainAwayMs = 30_000;
+
+function readAgainAfterMs(error: unknown): number | null {
+  if (!(error instanceof GatewayError) || error.code !== 'storage_unavailable') return null;
+  return error.problem?.code === 'keychain-failed' ? keychainAwayMs : databaseAwayMs;
 }
 
 /** One line per reason, because one reason (such as a missing passphrase) often concerns all secrets. */

@@ -26,6 +26,7 @@ interface Options {
   key: OutsideKey;
   /** Where the secrets of the data folder are. */
   secrets: 'auto' | 'keychain' | 'file';
+  sessionBus?: string | undefined;
   log: StoreOptions['log'];
   /** Called with the number of requests copied so far. */
   progress(requests: number): void;
@@ -76,10 +77,10 @@ function checkConfig(local: ConfigStore, shared: ConfigStore): void {
   );
 }
 
-async function copySecrets({ dataDir, key, secrets: prefer }: Options, sharedStore: SharedStore) {
+async function copySecrets({ dataDir, key, secrets: prefer, sessionBus }: Options, sharedStore: SharedStore) {
   const isByPassphrase = await needsPassphrase(dataDir);
   const passphrase = isByPassphrase ? key.passphrase : undefined;
-  const { store } = await openSecretStore({ dataDir, passphrase, prefer });
+  const { store } = await openSecretStore({ dataDir, passphrase, sessionBus, prefer });
   const to = await sharedStore.openSecrets();
   const names = await store.list();
   if (key.passphrase === undefined && key.keyFile === undefined) {

@@ -93,7 +93,7 @@ async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn
 }
 
 async function loginsOf({ env }: Terminal, { dataDir }: LoginFlags) {
-  const { dataDir: defaultDataDir, passphrase, secrets } = readEnvironment(env);
+  const { dataDir: defaultDataDir, passphrase, sessionBus, secrets } = readEnvironment(env);
   const { openLogins } = await import('../joining/logins.ts');
-  return openLogins(dataDir ?? defaultDataDir, { passphrase, prefer: secrets });
+  return openLogins(dataDir ?? defaultDataDir, { passphrase, sessionBus, prefer: secrets });
 }

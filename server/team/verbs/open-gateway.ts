@@ -8,8 +8,8 @@ import { createTeamGateway, gatewayOrigin } from '../joining/team-gateway.ts';
 
 export async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
   const origin = gatewayOrigin(address);
-  const { passphrase, secrets: prefer } = environment;
-  const token = environment.token ?? (await openLogins(dataDir, { passphrase, prefer }).find(origin));
+  const { passphrase, sessionBus, secrets: prefer } = environment;
+  const token = environment.token ?? (await openLogins(dataDir, { passphrase, sessionBus, prefer }).find(origin));
   if (token === undefined) throw new CliError(`You are not signed in to ${origin}. Run "sluice login ${origin}".`);
   const { fetch, close } = createOutbound(environment);
   return { origin, ...createTeamGateway(fetch, origin, token), close };

@@ -3,19 +3,21 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keychainMarkerName, openSecretStore } from '../../../server/secrets/open-secret-store.ts';
+import { keychainMarkerName } from '../../../server/secrets/keychain-record.ts';
+import { openSecretStore } from '../../../server/secrets/open-secret-store.ts';
 
+const sessionBus = process.env.DBUS_SESSION_BUS_ADDRESS;
 const first = await mkdtemp(join(tmpdir(), 'sluice-keychain-'));
 const second = await mkdtemp(join(tmpdir(), 'sluice-keychain-'));
 const startedAt = performance.now();
-const { store, notices } = await openSecretStore({ dataDir: first });
+const { store, notices } = await openSecretStore({ dataDir: first, sessionBus });
 const openMs = performance.now() - startedAt;
-const other = await openSecretStore({ dataDir: second });
+const other = await openSecretStore({ dataDir: second, sessionBus });
 const isMarkedBefore = existsSync(join(first, keychainMarkerName));
 await store.set('provider/main/c1', 'planted-secret ü\n2');
 await store.set('key/k1', 'old');
 await store.set('key/k1', 'new');
-const reopened = await openSecretStore({ dataDir: first });
+const reopened = await openSecretStore({ dataDir: first, sessionBus });
 const seen = {
   kind: store.kind,
   notices,

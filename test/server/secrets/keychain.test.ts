@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { keychainMarkerName, openSecretStore } from '../../../server/secrets/open-secret-store.ts';
+import { keychainMarkerName } from '../../../server/secrets/keychain-record.ts';
+import { openSecretStore } from '../../../server/secrets/open-secret-store.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 let dataDir: string;

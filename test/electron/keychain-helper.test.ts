@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createKeytarStarter } from '../../electron/start-keytar.ts';
-import { createKeytarProcess, type KeytarProcess } from '../../server/secrets/keychain-process.ts';
+import { createKeychainHelperStarter } from '../../electron/start-keychain-helper.ts';
+import { createKeychainProcess, type KeychainProcess } from '../../server/secrets/keychain-process.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 
 /** A keychain in the memory of one process, instead of the package that accesses the system's keychain. */
@@ -21,11 +21,11 @@ let folder: string;
 beforeAll(ensureBuilt);
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function start(source: string): KeytarProcess {
+function start(source: string): KeychainProcess {
   folder = mkdtempSync(join(tmpdir(), 'sluice-keytar-'));
   const path = join(folder, 'keytar.cjs');
   writeFileSync(path, source);
-  return createKeytarProcess(path, createKeytarStarter(join(checkout, 'dist/program/keytar-child.js')));
+  return createKeychainProcess(path, createKeychainHelperStarter(join(checkout, 'dist/program/keychain-helper.js')));
 }
 
 describe('the keychain in a utility process', () => {
