@@ -1,12 +1,16 @@
+import { Registry, servedApis } from '../apis/registry.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { RecordedRequest } from './format.ts';
 
-/** The model that a recorded request names, in its body or, as in Gemini's API, in its path; null if it names none. */
+/** The client's APIs. Cassettes are loaded only when they are used. */
+const registry = new Registry(servedApis);
+
+/** The model that a recorded request names: in its path, if its API has it there, or in its body; null if it names none. */
 export function modelOf({ path, body }: RecordedRequest): string | null {
+  const { model } = registry.locate(path);
+  if (model !== null) return model;
   const name = body !== null && 'json' in body && isObject(body.json) ? body.json.model : inForm(body);
-  if (typeof name === 'string') return name;
-  const inPath = /\/models\/([^/:?]+):/.exec(path)?.[1];
-  return inPath === undefined ? null : inPath;
+  return typeof name === 'string' ? name : null;
 }
 
 function inForm(body: RecordedRequest['body']): string | undefined {

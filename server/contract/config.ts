@@ -134,9 +134,12 @@ export const aliasSchema = z.strictObject({
 export const groupSchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
-  /** Patterns of allowed model names; `*` matches any run of characters. */
+  /** Patterns of allowed model names, as clients write them; `*` matches any run of characters. */
   models: z.array(z.string().min(1).max(256)).default(['*']),
-  /** Patterns of refused model names; overrides `models`. */
+  /**
+   * Patterns of banned models; overrides `models`. They hold for what a provider would be asked for, in whatever form it is
+   * named; `provider/model` bans a model at one provider.
+   */
   deny: z.array(z.string().min(1).max(256)).default([]),
   /** Provider ids or patterns of them. */
   providers: z.array(z.string().min(1).max(64)).default(['*']),

@@ -2,6 +2,8 @@
  * Guesses the use of a model from its name. Does not import zod, because the window imports it. Nothing may depend on a
  * correct guess.
  */
+import { identify } from './model-identity.ts';
+
 const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
 export type ModelUse = (typeof modelUses)[number];
 
@@ -17,7 +19,7 @@ const signs: readonly (readonly [ModelUse | 'other', readonly string[]])[] = [
 
 /** Null for any other use, such as ranking texts. */
 export function purposeOf(model: string): ModelUse | null {
-  const name = model.toLowerCase();
+  const name = identify(model).written;
   const use = signs.find(([, parts]) => parts.some((part) => name.includes(part)))?.[0] ?? 'chat';
   return use === 'other' ? null : use;
 }

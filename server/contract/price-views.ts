@@ -30,8 +30,9 @@ export const priceFields = {
 
 export type PriceField = keyof typeof priceFields;
 
-/** By `PriceField`; names unknown to this version are kept. */
-export type PriceAmounts = Readonly<Record<string, number>>;
+export const priceFieldNames = Object.keys(priceFields) as PriceField[];
+
+export type PriceAmounts = Readonly<Partial<Record<PriceField, number>>>;
 
 /** An entry of the price table. */
 export interface AppliedPrice {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { peopleSchema } from './people.ts';
 import { milliseconds } from './policy.ts';
+import { priceFieldNames } from './price-views.ts';
 import { sharedCountsSchema } from './replica-limits.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
 
@@ -95,7 +96,7 @@ export const settingsSchema = z.strictObject({
   /** Hosts reached without a proxy, in addition to NO_PROXY and in its format. */
   noProxy: z.array(z.string().min(1)).default([]),
   /** Price overrides in US dollars, by model name or `provider/model`; see `server/models/prices.json` for the units. */
-  prices: z.record(z.string(), z.record(z.string(), z.number().nonnegative())).default({}),
+  prices: z.record(z.string(), z.partialRecord(z.enum(priceFieldNames), z.number().nonnegative())).default({}),
   /** Prometheus metrics at `/metrics`. */
   metrics: metricsSetting.default('off'),
   /** `env:NAME` or `file:PATH` of a token that may only read `/metrics`. Null: only the admin token may. */

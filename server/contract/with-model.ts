@@ -3,7 +3,8 @@ import type { KeptRequest } from './sent-request.ts';
 
 type Call = Pick<KeptRequest, 'path' | 'body'>;
 
-const modelInPath = /(\/models\/)([^/:?]+)(:)/;
+/** A name may contain slashes and colons; the verb begins after the last colon. */
+const modelInPath = /\/(models|tunedModels)\/([^?]+)((?::|%3[aA])\w{1,40}(?:\?|$))/;
 
 /**
  * The same call for another model, which is in the path (Gemini) or in the body. Null if it is in neither. A body whose
@@ -13,7 +14,7 @@ export function withModel({ path, body }: Call, model: string): Call | null {
   if (modelInPath.test(path)) {
     return {
       body,
-      path: path.replace(modelInPath, (_, before, _model, after) => before + encodeURIComponent(model) + after),
+      path: path.replace(modelInPath, (_whole, _kind, _model, verb) => `/models/${encodeURIComponent(model)}${verb}`),
     };
   }
   const value = parsed(body);
@@ -23,8 +24,8 @@ export function withModel({ path, body }: Call, model: string): Call | null {
 
 /** The model that a call names; null if it names none. */
 export function modelOf({ path, body }: Call): string | null {
-  const inPath = modelInPath.exec(path)?.[2];
-  if (inPath !== undefined) return decoded(inPath);
+  const [, kind, inPath] = modelInPath.exec(path) ?? [];
+  if (inPath !== undefined) return kind === 'models' ? decoded(inPath) : `${kind}/${decoded(inPath)}`;
   const value = parsed(body);
   return isObject(value) && typeof value.model === 'string' ? value.model : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The features that each family of models supports. Only this file and `bedrock-converse/model-facts.ts` know models by
- * name. As of 2026-11-23.
+ * The features that each family of models supports. Only this file, `largest-answer.ts` and
+ * `bedrock/translation/model-facts.ts` know models by name. As of 2026-11-23.
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating
  * to Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
@@ -9,13 +9,13 @@
  * functions on Chat Completions (others answer "This model is only supported in v1/responses", as in
  * HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
-import { familyOf } from './model-families.ts';
+import { compareVersion, identify } from '../contract/model-identity.ts';
+import { createFamilies } from './model-families.ts';
 
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
 
 export interface ClaudeFacts {
-  maxOutputTokens: number;
   /** Accepted values of `thinking.type`. */
   thinking: readonly ClaudeThinking[];
   /** Whether the model thinks if `thinking` is absent. */
@@ -39,7 +39,6 @@ export interface ClaudeFacts {
 const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 const newest: ClaudeFacts = {
-  maxOutputTokens: 128_000,
   thinking: ['adaptive'],
   thinksByDefault: true,
   sampling: 'none',
@@ -62,15 +61,14 @@ const claude46: ClaudeFacts = {
 };
 const claude45: ClaudeFacts = {
   ...claude46,
-  maxOutputTokens: 64_000,
   thinking: ['enabled', 'disabled'],
   efforts: [],
   prefill: true,
 };
-const claude4: ClaudeFacts = { ...claude45, maxOutputTokens: 32_000, sampling: 'all', structuredOutput: false };
-const claude3: ClaudeFacts = { ...claude4, maxOutputTokens: 4096, thinking: [], forcedTool: 'yes' };
+const claude4: ClaudeFacts = { ...claude45, sampling: 'all', structuredOutput: false };
+const claude3: ClaudeFacts = { ...claude4, thinking: [], forcedTool: 'yes' };
 
-const claudeFamilies: Record<string, ClaudeFacts> = {
+const claudeFamilies = createFamilies<ClaudeFacts>({
   'claude-opus-5-5': { ...newest, systemTurns: true },
   'claude-sonnet-5-5': { ...newest, thinking: ['adaptive', 'between_tools'], systemTurns: true },
   'claude-haiku-5-5': { ...newest, forcedTool: 'unthinking' },
@@ -88,25 +86,26 @@ const claudeFamilies: Record<string, ClaudeFacts> = {
   'claude-sonnet-4-5': claude45,
   'claude-haiku-4-5': claude45,
   'claude-opus-4-1': { ...claude4, sampling: 'one' },
-  'claude-sonnet-4': { ...claude4, maxOutputTokens: 64_000 },
+  'claude-sonnet-4': claude4,
   'claude-opus-4': claude4,
-  'claude-3-7-sonnet': { ...claude4, maxOutputTokens: 64_000 },
-  'claude-3-5': { ...claude3, maxOutputTokens: 8192 },
-  'claude-3': claude3,
-};
+  'claude-3-7-sonnet': claude4,
+  'claude-instant': claude3,
+});
 
 /** Models of other vendors behind Anthropic's API, such as those of DeepSeek, Z.ai and MiniMax. */
 const otherBehindAnthropic: ClaudeFacts = {
   ...claude4,
-  maxOutputTokens: 32_000,
   forcedTool: 'yes',
   automaticCache: false,
 };
 
-/** An unknown Claude is treated like the newest, which accepts the fewest parameters. */
+/** Claude 3.5 and older think not at all. Any other unknown Claude is treated like the newest, which accepts the fewest parameters. */
 export function claudeFacts(model: string): ClaudeFacts {
-  const name = plainName(model);
-  return familyOf(claudeFamilies, name) ?? (name.startsWith('claude') ? newest : otherBehindAnthropic);
+  const known = claudeFamilies(model);
+  if (known) return known;
+  const identity = identify(model);
+  if (!identity.model.startsWith('claude')) return otherBehindAnthropic;
+  return compareVersion(identity, [4, 0]) < 0 ? claude3 : newest;
 }
 
 export interface GeminiFacts {
@@ -134,19 +133,26 @@ const gemini3: GeminiFacts = {
 const gemini25: GeminiFacts = { ...gemini3, levels: [], resultMedia: 'beside', needsSignatures: false };
 const gemini2: GeminiFacts = { ...gemini25, thinks: false };
 
-const geminiFamilies: Record<string, GeminiFacts> = {
+const geminiFamilies = createFamilies<GeminiFacts>({
   'gemini-3-pro': { ...gemini3, levels: ['LOW', 'MEDIUM', 'HIGH'] },
   'gemini-3-1-pro': { ...gemini3, levels: ['LOW', 'MEDIUM', 'HIGH'] },
   'gemini-2-5-pro': { ...gemini25, leastBudget: 128 },
   'gemini-2-5-flash': { ...gemini25, mostBudget: 24_576 },
-  'gemini-2-0': gemini2,
-  'gemini-1-5': gemini2,
+  // Names of Gemini 1.0 without a version.
+  'gemini-pro': gemini2,
+  'gemini-pro-vision': gemini2,
+  'gemini-exp': gemini2,
+  learnlm: gemini2,
   gemma: { ...gemini2, takesSystemInstruction: false },
-};
+});
 
-/** An unknown Gemini is treated as one of the third generation. */
+/** An unknown Gemini is treated as one of its generation, or of the third. */
 export function geminiFacts(model: string): GeminiFacts {
-  return familyOf(geminiFamilies, plainName(model)) ?? gemini3;
+  const known = geminiFamilies(model);
+  if (known) return known;
+  const identity = identify(model);
+  if (compareVersion(identity, [2, 5]) < 0) return gemini2;
+  return compareVersion(identity, [3, 0]) < 0 ? gemini25 : gemini3;
 }
 
 /** Models behind OpenAI's two APIs, at any provider. */
@@ -192,14 +198,17 @@ const gpt6: OpenaiFacts = { ...astra, efforts: ['none', ...astra.efforts], chat:
 const thinkingChat: OpenaiFacts = { ...otherChat, needsReasoningBack: true };
 const mistral: OpenaiFacts = { ...otherChat, callIds: 'mistral' };
 
-const openaiFamilies: Record<string, OpenaiFacts> = {
-  gpt: { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'] },
-  'gpt-3': openaiChat,
+const openaiFamilies = createFamilies<OpenaiFacts>({
+  'gpt-audio': openaiChat,
+  'gpt-realtime': openaiChat,
+  'gpt-image': openaiChat,
   'gpt-4': openaiChat,
   'gpt-4-1': openaiChat,
   'gpt-4-5': openaiChat,
   'gpt-4o': openaiChat,
   'gpt-5': { ...openaiThinking, efforts: ['minimal', 'low', 'medium', 'high'] },
+  // The model of ChatGPT, which does not reason.
+  'gpt-5-chat': openaiChat,
   'gpt-5-1': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high'] },
   'gpt-5-2': gpt52,
   'gpt-5-4': gpt52,
@@ -238,19 +247,18 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   magistral: mistral,
   codestral: mistral,
   devstral: mistral,
+  mixtral: mistral,
   pixtral: mistral,
-};
+  voxtral: mistral,
+});
+
+/** Of an unknown GPT since 5 it is known that it reasons; of an older one, that it does not. */
+const unknownGpt: OpenaiFacts = { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'] };
 
 export function openaiFacts(model: string): OpenaiFacts {
-  return familyOf(openaiFamilies, plainName(model)) ?? otherChat;
-}
-
-/**
- * Strips vendor prefixes and suffixes: `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`,
- * `models/gemini-2.5-pro`.
- */
-function plainName(model: string): string {
-  const afterSlash = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
-  const vendor = afterSlash.indexOf('anthropic.');
-  return (vendor === -1 ? afterSlash : afterSlash.slice(vendor + 'anthropic.'.length)).replaceAll('.', '-');
+  const known = openaiFamilies(model);
+  if (known) return known;
+  const identity = identify(model);
+  if (identity.family !== 'gpt' && !identity.family.startsWith('gpt-')) return otherChat;
+  return compareVersion(identity, [5, 0]) < 0 ? openaiChat : unknownGpt;
 }

@@ -1,28 +1,29 @@
 /** Finds a model's family in a table of facts. */
+import { canonicalName, foldName, identify } from '../contract/model-identity.ts';
 
 /**
- * The longest family name with which `model` begins. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt`
- * is that of `gpt-9`.
+ * Finds the facts of the longest family with whose words a model begins. `claude-opus-4` is not the family of
+ * `claude-opus-4-9`, but `gpt-oss` is that of `gpt-oss-120b`.
+ *
+ * @param table by names of families, without place: `gemini-2.5`, `llama3-8b`
  */
-export function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
-  let longest = '';
-  for (const name of Object.keys(families)) {
-    if (name.length <= longest.length || !model.startsWith(name)) continue;
-    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) longest = name;
-  }
-  return families[longest];
+export function createFamilies<Facts>(table: Readonly<Record<string, Facts>>): (model: string) => Facts | undefined {
+  const families = new Map(Object.entries(table).map(([name, facts]) => [canonicalName(foldName(name)), facts]));
+  return (model) => {
+    let name = identify(model).model;
+    let next = '';
+    while (name !== '') {
+      const facts = families.get(name);
+      if (facts !== undefined && !(isNumber(name.slice(-1)) && isVersion(next))) return facts;
+      const end = Math.max(0, name.lastIndexOf('-'));
+      next = name.slice(end + 1);
+      name = name.slice(0, end);
+    }
+    return undefined;
+  };
 }
 
-function endsInDigit(name: string): boolean {
-  const last = name.at(-1) ?? '';
-  return last >= '0' && last <= '9';
-}
+const isNumber = (text: string) => /^\d+$/.test(text);
 
-/**
- * One or two digits indicate another model. Eight digits are a date, and digits before a `b` are a size (`qwen3-32b`).
- */
-function isVersion(rest: string): boolean {
-  const digits = rest.startsWith('-') ? rest.slice(1) : rest;
-  const length = [...digits.slice(0, 3)].findIndex((character) => character < '0' || character > '9');
-  return length === -1 ? digits.length > 0 && digits.length < 3 : length > 0 && digits[length] !== 'b';
-}
+/** One or two digits indicate another model; more are a date, and `32b` is a size. */
+const isVersion = (word: string) => word.length <= 2 && isNumber(word);

@@ -3,11 +3,13 @@
  * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
 import type { Usage } from '../contract/ledger.ts';
-import type { AppliedPrice } from '../contract/price-views.ts';
+import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
+import type { AppliedPrice, PriceAmounts } from '../contract/price-views.ts';
+import { largestAnswer } from './largest-answer.ts';
 import table from './prices.json' with { type: 'json' };
 
 /** In the units given in `prices.json`, under `unit`. */
-type Prices = Readonly<Record<string, number>>;
+type Prices = PriceAmounts;
 
 export interface PriceTable {
   /** US dollars; null if unknown. `usage` is null if the usage is unknown. */
@@ -31,7 +33,13 @@ export const builtInPricesDate = table.date;
 
 const free: Prices = { request: 0 };
 
-const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
+/** Indexed at the first question. */
+let builtInIndex: PriceIndex | undefined;
+
+function builtIn(): PriceIndex {
+  builtInIndex ??= new PriceIndex(table.services.flatMap(({ models }) => Object.entries<Prices>(models)));
+  return builtInIndex;
+}
 
 /** What the price table knows of providers, by their ids. */
 export interface PricedProviders {
@@ -46,14 +54,18 @@ export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
   { presetOf, isLocal }: PricedProviders = {},
 ): PriceTable {
+  const ownIndex = new PriceIndex(Object.entries(overrides));
   const pricesByModel = new Map<string, Prices | null>();
+  const ownersOf = (provider: string) => [provider, presetOf?.(provider) ?? provider];
   const applied = (provider: string, model: string): AppliedPrice | null => {
-    const owners = [provider, presetOf?.(provider) ?? provider];
-    const own = findPrices(overrides, owners, model);
+    const owners = ownersOf(provider);
+    const own = ownIndex.find(owners, model);
     if (own) return { ...own, isOwn: true };
+    // OpenRouter's suffix for what costs nothing.
+    if (identify(model).suffixes.includes('free')) return { entry: model, isOwn: false, amounts: free };
     if (isLocal?.(provider, model))
       return { entry: `${provider}/${model}`, isOwn: false, isLocal: true, amounts: free };
-    const known = findPrices(builtIn, owners, model);
+    const known = builtIn().find(owners, model);
     return known && { ...known, isOwn: false };
   };
   const pricesOf = (provider: string, model: string): Prices | null => {
@@ -77,32 +89,62 @@ export function createPriceTable(
       if (prices?.request === 0) return { inputUsd: 0, outputUsd: 0 };
       return prices?.input === undefined ? null : { inputUsd: prices.input, outputUsd: prices.output ?? null };
     },
-    maxOutput: (provider, model) => pricesOf(provider, model)?.maxOutput ?? null,
+    maxOutput(provider, model) {
+      // A price of one's own says nothing of the model unless it does so expressly.
+      const stated = pricesOf(provider, model)?.maxOutput;
+      return stated ?? builtIn().find(ownersOf(provider), model)?.amounts.maxOutput ?? largestAnswer(model);
+    },
     applied,
   };
 }
 
-/** Tries the exact name, then the name without the vendor prefix (`openai/gpt-4o`), then also without a date suffix. */
-function findPrices(
-  source: Readonly<Record<string, Prices>>,
-  owners: readonly string[],
-  model: string,
-): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
-  for (const name of namesOf(model)) {
-    for (const entry of [...owners.map((owner) => `${owner}/${name}`), name]) {
-      const amounts = source[entry];
-      if (amounts !== undefined && Object.hasOwn(source, entry)) return { entry, amounts };
+/** Suffixes of names that cost the same without them. */
+const atNoCharge = new Set('latest preview default thinking 1m extended beta nitro floor exacto'.split(' '));
+
+/** Prices by the models that their names mean. */
+class PriceIndex {
+  readonly #entries = new Map<string, Pick<AppliedPrice, 'entry' | 'amounts'>>();
+
+  constructor(entries: readonly (readonly [string, Prices])[]) {
+    for (const [entry, amounts] of entries) {
+      const slash = entry.indexOf('/');
+      const form = longestForm(identify(entry.slice(slash + 1)));
+      const keys = [foldName(entry), `${foldName(entry.slice(0, Math.max(0, slash)))}=${form}`];
+      for (const key of keys) if (!this.#entries.has(key)) this.#entries.set(key, { entry, amounts });
     }
   }
-  return null;
+
+  /** The longest form of the name comes first, and of each one the price of an owner before the price of all. */
+  find(owners: readonly string[], model: string): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
+    if (this.#entries.size === 0) return null;
+    const name = foldName(model);
+    const places = [...owners.map(foldName), ''];
+    const keys = [
+      ...places.map((owner) => (owner === '' ? name : `${owner}/${name}`)),
+      ...formsOf(identify(model)).flatMap((form) => places.map((owner) => `${owner}=${form}`)),
+    ];
+    for (const key of keys) {
+      const found = this.#entries.get(key);
+      if (found) return found;
+    }
+    return null;
+  }
 }
 
-/** OpenRouter and other gateways write Anthropic's versions with a dot: `anthropic/claude-opus-4.8`. */
-function namesOf(model: string): string[] {
-  const bare = model.slice(model.lastIndexOf('/') + 1);
-  const undated = bare.replace(/([-@](\d{8}|\d{4}-\d{2}-\d{2})|-latest)$/, '');
-  const names = [model, bare, undated];
-  return bare.startsWith('claude-') ? [...names, ...names.map((name) => name.replaceAll('.', '-'))] : names;
+function longestForm({ model, date, suffixes }: ModelIdentity): string {
+  return [model, date ?? '', ...suffixes].join('@');
+}
+
+/** The model with date and suffixes, and without what changes no price. */
+function formsOf(identity: ModelIdentity): string[] {
+  const suffixes = identity.suffixes.filter((suffix) => !atNoCharge.has(suffix));
+  const forms = [
+    identity,
+    { ...identity, suffixes },
+    { ...identity, date: null },
+    { ...identity, suffixes, date: null },
+  ].map(longestForm);
+  return [...new Set(forms)];
 }
 
 function costOf(prices: Prices, usage: Usage | null): number | null {
@@ -145,7 +187,7 @@ function tierOf(prices: Prices, usage: Usage): Prices {
   const isLong = prices.longContextAbove !== undefined && (usage.inputTokens ?? 0) > prices.longContextAbove;
   if (!isLong) return prices;
   const { input, cachedInput, cacheWrite, cacheWriteOneHour, output, ...others } = prices;
-  const tier: Record<string, number> = others;
+  const tier: { -readonly [Field in keyof Prices]: number } = others;
   if (prices.longContextInput !== undefined) tier.input = prices.longContextInput;
   if (prices.longContextCachedInput !== undefined) tier.cachedInput = prices.longContextCachedInput;
   if (prices.longContextCacheWrite !== undefined) tier.cacheWrite = prices.longContextCacheWrite;

@@ -3,6 +3,7 @@ import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
 import { compilePassthrough } from './compile-passthrough.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
+import { compileDenied } from './deny-rules.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
@@ -10,7 +11,7 @@ import type { CompiledGroup, CompiledProvider, ModelRoute, RankedProvider, Targe
 /** The part of a compiled group that depends only on its rules, shared by all groups with the same rules. */
 type GroupRouting = Pick<
   CompiledGroup,
-  'routes' | 'unservable' | 'allowsModel' | 'allowsAllModels' | 'providers' | 'timeouts'
+  'routes' | 'unservable' | 'allowsModel' | 'mayAsk' | 'allowsAllModels' | 'providers' | 'timeouts'
 >;
 
 /** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
@@ -45,14 +46,20 @@ function compileRouting(
   providers: ReadonlyMap<string, CompiledProvider>,
 ): GroupRouting {
   const allowed = matchesAny(group.models);
-  const denied = matchesAny(group.deny);
+  const isDenied = compileDenied(group.deny);
+  // They mean nothing else, even to a provider that accepts any name.
+  const bannedAliases = new Set<string>();
   const allowsModel = (name: string, meant: string | null = null) =>
-    [name, meant ?? name].some(allowed) && ![name, meant ?? name].some(denied);
+    (allowed(name) || (meant !== null && allowed(meant))) && !isDenied(name) && !bannedAliases.has(name);
+  const mayAsk = ({ provider, model }: Pick<Target, 'provider' | 'model'>) =>
+    model === null || !isDenied(model, provider.id);
   const rankedProviders = rankProviders(group, providers);
   const routes = new Map<string, ModelRoute>();
   const unservable = new Map<string, string>();
   for (const alias of aliases) {
-    const all = allowsModel(alias.name) ? aliasTargets(alias, rankedProviders) : [];
+    const meant = allowsModel(alias.name) ? aliasTargets(alias, rankedProviders) : [];
+    const all = meant.filter(mayAsk);
+    if (all.length < meant.length && all.length === 0) bannedAliases.add(alias.name);
     const usable = all.filter(({ provider }) => !provider.unusable);
     if (usable.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, usable));
     else if (all.length > 0) unservable.set(alias.name, reasonsOf(all));
@@ -60,14 +67,16 @@ function compileRouting(
   for (const { provider } of rankedProviders) {
     if (provider.unusable) continue;
     for (const [name, info] of provider.models) {
-      if (!routes.has(name) && !unservable.has(name) && allowsModel(name))
-        routes.set(name, toRoute(name, info, servers(name, rankedProviders)));
+      if (routes.has(name) || unservable.has(name) || !allowsModel(name)) continue;
+      const targets = servers(name, rankedProviders).filter(mayAsk);
+      if (targets.length > 0) routes.set(name, toRoute(name, info, targets));
     }
   }
   return {
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     unservable,
     allowsModel,
+    mayAsk,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,
     providers: rankedProviders,
     timeouts: new Map(

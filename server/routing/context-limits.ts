@@ -2,6 +2,7 @@
  * Decides which targets may be asked after a request was too long for another one: all with a known larger context window,
  * and one with an unknown one, but never the same model again.
  */
+import { isSameModel } from '../contract/model-identity.ts';
 import type { Target } from './snapshot.ts';
 
 interface TooSmall {
@@ -44,10 +45,4 @@ export class ContextLimits {
 export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
   const modelContext = model === null ? undefined : provider.models.get(model)?.contextTokens;
   return contextTokens ?? provider.contextTokens ?? modelContext;
-}
-
-/** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */
-function isSameModel(one: string | null, other: string | null): boolean {
-  const [plainName, otherPlainName] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
-  return plainName === otherPlainName;
 }

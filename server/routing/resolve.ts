@@ -75,8 +75,8 @@ function findTargets(group: CompiledGroup, model: string): readonly Target[] {
   const route: ModelRoute | undefined = group.routes.get(model);
   if (route) return route.targets;
   const addressed = addressedTarget(group, model);
-  if (addressed) return addressed.provider.unusable ? [] : [addressed];
-  return servers(model, group.providers);
+  if (addressed) return addressed.provider.unusable || !group.mayAsk(addressed) ? [] : [addressed];
+  return servers(model, group.providers).filter(group.mayAsk);
 }
 
 /** `provider/model` addresses one provider, if its configured list allows the model. Discovered models are no restriction. */
@@ -109,7 +109,9 @@ function whyNone(group: CompiledGroup, model: string): string | null {
   const candidates = addressed
     ? [addressed]
     : group.providers.filter(({ provider }) => provider.anyModel || provider.models.has(model));
-  const unusable = candidates.filter(({ provider }) => provider.unusable);
+  const unusable = candidates.filter(
+    ({ provider }) => provider.unusable && group.mayAsk({ provider, model: addressed?.model ?? model }),
+  );
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 

@@ -58,6 +58,8 @@ export interface CompiledGroup {
   unservable: ReadonlyMap<string, string>;
   /** `meant`: the plain name in `provider/model`. Patterns are matched against both names. */
   allowsModel(name: string, meant?: string | null): boolean;
+  /** Whether the group bans no such model, in whatever form it is named. The targets of `routes` are all permitted. */
+  mayAsk(target: Pick<Target, 'provider' | 'model'>): boolean;
   /** Whether no model name is refused. */
   allowsAllModels: boolean;
   /** The providers it may use, in order. */

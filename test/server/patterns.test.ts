@@ -36,7 +36,8 @@ const bounded: Record<string, string> = {
   'apis/core/usage/estimate-tokens.ts': 'single characters',
   'apis/openai/usage/worst-usage.ts': 'at most 16 characters',
   'apis/openai/usage/usage.ts': 'a content type, or 40 bytes',
-  'models/price-table.ts': 'names of models, which are bounded',
+  'models/model-families.ts': 'words of names of models, which are bounded',
+  'routing/deny-rules.ts': 'names of models; all of each has to be seen',
   'apis/openai/usage/reported-usage.ts': 'at most 64 bytes',
 };
 

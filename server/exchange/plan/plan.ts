@@ -171,7 +171,15 @@ function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: J
   const { model } = input.fields;
   // An alias of another target has no meaning to the owner.
   const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
-  return { ...ownedBy(job), model, targets: [target ?? ownerOf(input.snapshot, job, ownModel)] };
+  const owner = target ?? ownerOf(input.snapshot, job, ownModel);
+  if (!input.group.mayAsk(owner)) {
+    throw new GatewayError(
+      'model_not_found',
+      `The ${objectName} was made with "${owner.model}", which group "${input.group.id}" may not use.`,
+      { param: 'model' },
+    );
+  }
+  return { ...ownedBy(job), model, targets: [owner] };
 }
 
 export const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upstreamId && { upstreamId }) });

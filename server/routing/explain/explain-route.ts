@@ -105,9 +105,11 @@ function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteR
     return { code: 'not-in-group', group: group.id };
   const addressed = addressedProvider(question);
   const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
-  if (!group.allowsModel(model, meant)) return { code: 'not-allowed', group: group.id };
-  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel)) return { code: 'not-on-key', key: key.name };
   const alias = aliasOf(question);
+  const upstream = alias?.targets.find((target) => target.provider === provider.id)?.model ?? meant ?? model;
+  if (!group.allowsModel(model, meant) || !group.mayAsk({ provider, model: upstream }))
+    return { code: 'not-allowed', group: group.id };
+  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel)) return { code: 'not-on-key', key: key.name };
   if (alias && !alias.targets.some((target) => target.provider === provider.id))
     return { code: 'not-in-alias', alias: model };
   if (provider.unusable) return { code: 'unusable', reason: provider.unusable };

@@ -28,6 +28,14 @@ test.each(files)('the published %s is up to date (node build/config-schema.ts)',
   }
 });
 
+test('a misspelled member of a price is refused, instead of leaving the cost unknown', () => {
+  const settings = (price: object) => ({ version: 2, settings: { prices: { 'gpt-x': price } } });
+  expect(configSchema.safeParse(settings({ input: 1, output: 2, maxOutput: 5 })).success).toBe(true);
+  const { success, error } = configSchema.safeParse(settings({ inptu: 1, output: 2 }));
+  expect(success).toBe(false);
+  expect(error?.message).toContain('inptu');
+});
+
 describe('the published JSON Schema', () => {
   const schema = z.fromJSONSchema(JSON.parse(published));
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { converseFacts } from '../../../server/apis/bedrock/translation/model-facts.ts';
+import { largestAnswer } from '../../../server/models/largest-answer.ts';
 import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/models/model-facts.ts';
 
 describe('the facts of a model', () => {
@@ -15,12 +16,29 @@ describe('the facts of a model', () => {
     ['claude-opus-5-5', 128_000],
     ['claude-opus-4-9', 128_000],
     ['claude-epic-9', 128_000],
-    ['glm-5', 32_000],
-  ])('%s may write %i tokens', (model, tokens) => expect(claudeFacts(model).maxOutputTokens).toBe(tokens));
+    ['claude-opus-4-0', 32_000],
+    ['claude-4-sonnet', 64_000],
+    ['claude-3-7-sonnet', 64_000],
+    ['claude-2.1', 4096],
+    ['us.amazon.nova-pro-v1:0', 10_000],
+    ['glm-5', null],
+  ])('%s may write %s tokens', (model, tokens) => expect(largestAnswer(model)).toBe(tokens));
 
   test('of an unknown Claude are those of the newest, which takes least', () => {
     expect(claudeFacts('claude-epic-9')).toMatchObject({ sampling: 'none', forcedTool: 'no', thinking: ['adaptive'] });
     expect(claudeFacts('claude-opus-4-9')).toEqual(claudeFacts('claude-epic-9'));
+  });
+
+  test.each([
+    ['claude-opus-4-0', 'claude-opus-4-20250514'],
+    ['claude-sonnet-4-0', 'claude-sonnet-4-20250514'],
+    ['claude-4-opus', 'claude-opus-4-20250514'],
+    ['claude-3.5-sonnet', 'claude-3-5-sonnet-20241022'],
+    ['claude-2.1', 'claude-3-haiku'],
+    ['claude-instant-v1', 'claude-3-haiku'],
+  ])('of the old %s are not those of the newest', (model, same) => {
+    expect(claudeFacts(model)).toEqual(claudeFacts(same));
+    expect(claudeFacts(model).thinking).not.toContain('adaptive');
   });
 
   test.each([
@@ -35,11 +53,24 @@ describe('the facts of a model', () => {
     ['models/gemini-3-pro-preview', ['LOW', 'MEDIUM', 'HIGH']],
     ['gemini-3-flash', ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']],
     ['gemini-2.5-flash', []],
+    ['gemini-2.0-flash-001', []],
+    ['gemini-pro', []],
+    ['gemini-robotics-er-1.5-preview', []],
+    ['gemini-flash-latest', ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']],
     ['gemini-9', ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']],
   ])('%s knows the levels %j', (model, levels) => expect(geminiFacts(model).levels).toEqual(levels));
 
   test.each([
     ['gpt-5', ['minimal', 'low', 'medium', 'high']],
+    ['gpt-5-2025-08-07', ['minimal', 'low', 'medium', 'high']],
+    ['gpt-5-chat-latest', []],
+    ['gpt-3.5-turbo', []],
+    ['gpt-35-turbo', []],
+    ['gpt-4-32k', []],
+    ['gpt-4-turbo-2024-04-09', []],
+    ['gpt-4-1106-preview', []],
+    ['gpt-audio', []],
+    ['gpt-9', ['low', 'medium', 'high', 'xhigh']],
     ['gpt-5-mini-2025-08-07', ['minimal', 'low', 'medium', 'high']],
     ['openai/gpt-5.4', ['none', 'low', 'medium', 'high', 'xhigh']],
     ['gpt-5.5', ['none', 'low', 'medium', 'high', 'xhigh']],

@@ -201,3 +201,54 @@ test('an unlimited number of names does not fill the memory, and the answers sta
   for (let index = 0; index < 2_500; index += 1) expect(prices.cost('main', `made-up-${index}`, null)).toBeNull();
   expect(prices.cost('main', 'gpt-4o', { inputTokens: million, outputTokens: 0 })).toBe(2.5);
 });
+
+test.each([
+  ['us.anthropic.claude-opus-4-5-20251101-v1:0', 5],
+  ['arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-5-20251101-v1:0', 5],
+  ['Claude-Opus-4-5', 5],
+  ['GPT-5', 1.25],
+  ['claude-opus-4-5[1m]', 5],
+  ['anthropic/claude-opus-4.5:thinking', 5],
+  ['openai/gpt-oss-120b:free', 0],
+  ['claude-3-5-sonnet-v2@20241022', 3],
+  ['gpt-4-0613', 30],
+  ['gpt-3.5-turbo-0125', 0.5],
+  ['gpt-35-turbo', 0.5],
+  ['gemini-2.5-pro-preview-06-05', 1.25],
+  ['gemini-2.0-flash-001', 0.1],
+  ['gemini-2.5-pro@default', 1.25],
+  // What is not known stays unknown.
+  ['ft:gpt-4o-2024-08-06:org::id', null],
+  ['gpt-4o-somebody', null],
+  ['openai/gpt-4o:online', null],
+])('%s has the price of the model that it means', (model, input) => {
+  const usage = { inputTokens: 100_000, outputTokens: 0 };
+  expect(prices.cost('main', model, usage)).toBe(input === null ? null : input / 10);
+});
+
+test('a price of one’s own comes before the built-in ones, in whatever form either is named', () => {
+  const own = createPriceTable(
+    {
+      'gpt-oss-120b': { input: 9, output: 9 },
+      'Claude-Opus-4.5': { input: 8, output: 8 },
+      'gpt-oss-20b:free': { input: 7, output: 7 },
+    },
+    { presetOf: () => 'groq' },
+  );
+  const usage = { inputTokens: million, outputTokens: 0 };
+  for (const model of ['openai/gpt-oss-120b', 'gpt-oss-120b', 'openai/gpt-oss-120b:nitro'])
+    expect(own.cost('groq', model, usage), model).toBe(9);
+  for (const model of [
+    'claude-opus-4-5-20251101',
+    'us.anthropic.claude-opus-4-5-20251101-v1:0',
+    'claude-opus-4-5@default',
+  ])
+    expect(own.cost('x', model, usage), model).toBe(8);
+  expect(own.cost('x', 'openai/gpt-oss-20b:free', usage)).toBe(7);
+});
+
+test('a price of one’s own says nothing of the longest answer', () => {
+  const own = createPriceTable({ 'claude-opus-4-5': { input: 1, output: 1 }, 'gpt-4o': { input: 1, maxOutput: 5 } });
+  expect(own.maxOutput('x', 'claude-opus-4-5')).toBe(64_000);
+  expect(own.maxOutput('x', 'gpt-4o')).toBe(5);
+});

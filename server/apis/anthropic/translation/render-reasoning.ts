@@ -1,4 +1,5 @@
 /** Determines how a Claude model should think, and the maximum length of its answer including thinking. */
+import { largestAnswer } from '../../../models/largest-answer.ts';
 import type { ClaudeFacts } from '../../../models/model-facts.ts';
 import { budgetOf, effortOf, isOff, nearestEffort } from '../../neutral/requests/reasoning-effort.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
@@ -12,6 +13,9 @@ interface Reasoning {
 /** The smallest `budget_tokens`, according to Anthropic's API reference. */
 const minBudget = 1024;
 
+/** Anthropic's API requires a maximum. All models behind it accept this one. */
+const unknownMaxTokens = 32_000;
+
 interface Circumstances {
   /** The model must call a tool, which Claude 4.5 and 4.6 accept only without thinking. */
   isForced: boolean;
@@ -20,7 +24,9 @@ interface Circumstances {
 
 export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circumstances: Circumstances): Reasoning {
   const { reasoning, maxOutputTokens } = rendering.conversation;
-  const maxTokens = Math.min(maxOutputTokens ?? facts.maxOutputTokens, facts.maxOutputTokens);
+  const { target } = rendering;
+  const limit = target.maxOutputTokens ?? largestAnswer(target.model) ?? unknownMaxTokens;
+  const maxTokens = Math.min(maxOutputTokens ?? limit, limit);
   if (maxOutputTokens !== undefined && maxOutputTokens > maxTokens)
     rendering.emulate('maxOutputTokens', 'out-of-range');
   const isWanted = reasoning !== undefined && !isOff(reasoning);
@@ -41,11 +47,11 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
     if (effort !== undefined) rendering.drop('reasoning', effort, 'model-takes-none');
     return { maxTokens };
   }
-  if (circumstances.isInUnthinkingLoop || rendering.target.withoutReasoning === true) {
+  if (circumstances.isInUnthinkingLoop || target.withoutReasoning === true) {
     rendering.emulate('reasoning', 'reasoning-off');
     return { maxTokens };
   }
-  return withBudget({ budget, maxTokens, limit: facts.maxOutputTokens, isStated: maxOutputTokens !== undefined });
+  return withBudget({ budget, maxTokens, limit, isStated: maxOutputTokens !== undefined });
 }
 
 /** The least thinking that the model supports; absent if it does not think by default. */

@@ -1,4 +1,5 @@
 /** Chooses the API through which each model on Bedrock is called. */
+import { identify } from '../../../contract/model-identity.ts';
 import type { HostedModel } from '../../core/dialects/dialect.ts';
 import { claudeOnBedrock } from './claude.ts';
 import { converseOnBedrock } from './converse.ts';
@@ -12,7 +13,7 @@ const others = ['imported-model/', 'custom-model-deployment/'];
  * @param model `us.anthropic.claude-opus-4-5-20251101-v1:0`, `amazon.nova-pro-v1:0`, or an ARN
  */
 export function modelOnBedrock(model: string): HostedModel {
-  const name = model.slice(model.lastIndexOf('/') + 1);
-  const isClaude = name.startsWith('anthropic.') || name.includes('.anthropic.') || !name.includes('.');
+  const { maker } = identify(model);
+  const isClaude = maker === 'anthropic' || (maker === null && !model.slice(model.lastIndexOf('/') + 1).includes('.'));
   return isClaude && !others.some((kind) => model.includes(kind)) ? claudeOnBedrock(model) : converseOnBedrock(model);
 }

@@ -14,11 +14,9 @@
  * cards); [card] the model's card there, "Features supported using bedrock-runtime endpoint"; [tried]
  * BerriAI/litellm#35655, which tried them and quotes their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
  */
-import { familyOf } from '../../../models/model-families.ts';
+import { createFamilies } from '../../../models/model-families.ts';
 
 export interface ConverseFacts {
-  /** Null if unknown. */
-  maxOutputTokens: number | null;
   /** False if streamed requests with tools are refused; a whole answer is then requested. */
   streamsTools: boolean;
   /** Accepted members of `toolChoice` besides `auto`. `any`: forcing a tool by its name is not supported. */
@@ -43,7 +41,6 @@ export interface ConverseFacts {
 
 /** Unlisted models get only what all models accept. Bedrock itself reports anything that they do not accept. */
 const other: ConverseFacts = {
-  maxOutputTokens: null,
   streamsTools: true,
   forcedTool: 'none',
   structuredOutput: false,
@@ -58,68 +55,62 @@ const other: ConverseFacts = {
 };
 const nova: ConverseFacts = {
   ...other,
-  maxOutputTokens: 10_000,
   forcedTool: 'named',
   plainSchemas: true,
   cachePoints: true,
 };
-const llama: ConverseFacts = { ...other, maxOutputTokens: 8192, streamsTools: false, mixedResults: false };
+const llama: ConverseFacts = { ...other, streamsTools: false, mixedResults: false };
 const mistral: ConverseFacts = { ...other, callIds: 'mistral', mixedResults: false };
 
 const open: ConverseFacts = { ...other, structuredOutput: true };
 const openMistral: ConverseFacts = { ...mistral, structuredOutput: true };
 const deepseek: ConverseFacts = { ...other, forcedTool: 'any', takesReasoning: false };
 
-const families: Record<string, ConverseFacts> = {
-  'amazon.nova': nova,
-  'amazon.nova-premier': { ...nova, maxOutputTokens: 32_000 },
+const familyOf = createFamilies<ConverseFacts>({
+  nova: nova,
   // Its effort `high` refuses `maxTokens`, `temperature` and `topP`.
-  'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
-  'amazon.titan': { ...other, system: false },
+  'nova-2': { ...nova, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
+  titan: { ...other, system: false },
   deepseek,
   // V3.1: [list]. V3.2: [card].
-  'deepseek.v3': { ...deepseek, structuredOutput: true },
+  'deepseek-v3': { ...deepseek, structuredOutput: true },
+  'deepseek-v3.2': { ...deepseek, structuredOutput: true },
   // Both: [list], which lacks the 4B.
-  'google.gemma-3-12b': open,
-  'google.gemma-3-27b': open,
-  'meta.llama': llama,
-  'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
-  'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
+  'gemma-3-12b': open,
+  'gemma-3-27b': open,
+  llama: llama,
+  'llama3-8b': { ...llama },
+  'llama3-70b': { ...llama },
   // M2: [list]. M2.1: [models.dev]. M2.5: [card].
-  'minimax.minimax-m2': open,
+  'minimax-m2': open,
+  'minimax-m2.1': open,
+  'minimax-m2.5': open,
   mistral,
   // Magistral, Ministral, Mistral Large 3 and Voxtral: [list].
-  'mistral.magistral': openMistral,
-  'mistral.ministral-3-': openMistral,
-  'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
-  'mistral.mixtral': { ...mistral, maxOutputTokens: 4096, system: false },
-  'mistral.mistral-large-2402': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
-  'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
-  'mistral.mistral-large-3': openMistral,
-  'mistral.voxtral': openMistral,
+  magistral: openMistral,
+  'ministral-3': openMistral,
+  'mistral-7b': { ...mistral, system: false },
+  pixtral: mistral,
+  mixtral: { ...mistral, system: false },
+  'mistral-large-2402': { ...mistral, forcedTool: 'any' },
+  'mistral-large-2407': { ...mistral, forcedTool: 'any' },
+  'mistral-large-3': openMistral,
+  voxtral: openMistral,
   // Kimi K2 Thinking: [list]. K2.5: [card].
-  'moonshot.kimi-k2': open,
-  'moonshotai.kimi-k2': open,
+  'kimi-k2': open,
+  'kimi-k2.5': open,
   // Nano 9B and 12B v2: [list]. Nano 3 30B and Super 3: [models.dev].
-  'nvidia.nemotron-nano': open,
-  'nvidia.nemotron-super': open,
+  'nemotron-nano': open,
+  'nemotron-super': open,
   // [list], including GPT OSS Safeguard.
-  'openai.gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+  'gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
   // [list]. Coder Next: [card].
-  'qwen.qwen3': open,
+  qwen3: open,
   // [tried]
-  'zai.glm-5': open,
-};
+  'glm-5': open,
+});
 
 /** @param model `us.meta.llama4-scout-17b-instruct-v1:0`, or an ARN that ends in such a name */
 export function converseFacts(model: string): ConverseFacts {
-  return familyOf(families, withoutRegion(model.slice(model.lastIndexOf('/') + 1).toLowerCase())) ?? other;
-}
-
-/** The prefixes of cross-region inference profiles. */
-const regions = new Set(['us', 'us-gov', 'eu', 'apac', 'jp', 'au', 'ca', 'sa', 'amer', 'global']);
-
-function withoutRegion(name: string): string {
-  const dot = name.indexOf('.');
-  return regions.has(name.slice(0, dot)) ? name.slice(dot + 1) : name;
+  return familyOf(model) ?? other;
 }

@@ -1,5 +1,6 @@
 /** Renders a request of Bedrock's Converse API. The model and whether to stream are in the URL. */
 
+import { largestAnswer } from '../../../models/largest-answer.ts';
 import type { Conversation } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
 import { dropHints } from '../../neutral/requests/drop-hints.ts';
@@ -27,7 +28,7 @@ export function renderConverseRequest(conversation: Conversation, target: Target
   const body: Json = {
     messages: facts.cachePoints ? withCachePoint(messages) : messages,
     system: facts.system && system.length > 0 ? [...system, ...(facts.cachePoints ? [cachePoint] : [])] : undefined,
-    inferenceConfig: renderInference(rendering, facts),
+    inferenceConfig: renderInference(rendering),
     toolConfig: config,
     outputConfig: renderFormat(rendering, facts),
     additionalModelRequestFields: renderEffort(rendering, facts),
@@ -58,9 +59,9 @@ function withCachePoint(messages: readonly Message[]): Message[] {
 }
 
 /** Both temperature and topP are at most 1. */
-function renderInference(rendering: Rendering, facts: ConverseFacts): Json | undefined {
+function renderInference(rendering: Rendering): Json | undefined {
   const { sampling, stopSequences, maxOutputTokens } = rendering.conversation;
-  const limit = facts.maxOutputTokens ?? rendering.target.maxOutputTokens;
+  const limit = rendering.target.maxOutputTokens ?? largestAnswer(rendering.target.model);
   const maxTokens = maxOutputTokens === undefined ? undefined : Math.min(maxOutputTokens, limit ?? maxOutputTokens);
   if (maxTokens !== maxOutputTokens) rendering.emulate('maxOutputTokens', 'out-of-range');
   const { temperature, topP } = sampling;

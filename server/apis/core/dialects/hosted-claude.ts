@@ -1,6 +1,7 @@
 /** The parts of Anthropic's API that other clouds accept for Claude. */
 
 import { isObject } from '../../../contract/is-object.ts';
+import { compareVersion, identify } from '../../../contract/model-identity.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Unavailable } from './dialect.ts';
 
@@ -43,14 +44,17 @@ interface SortedBetas {
 const toolUseBeta = 'advanced-tool-use-2025-11-20';
 const toolSearchBeta = 'tool-search-tool-2025-10-19';
 /** Models since 4.5; a cloud may refuse the beta for others. */
-const searchesTools = boundedPattern(/claude-[a-z]+-(?:4-[5-9]|[5-9])(?:\D|$)/);
+function searchesTools(model: string): boolean {
+  const identity = identify(model);
+  return identity.maker === 'anthropic' && identity.version.length > 0 && compareVersion(identity, [4, 5]) >= 0;
+}
 
 /**
  * Sorts the betas in a client's `anthropic-beta`. Clouds refuse requests with unknown betas (QuantumNous/new-api#2975).
  */
 export function sortBetas(header: string | undefined, served: ReadonlySet<string>, model: string): SortedBetas {
   const written = (header ?? '').split(',').map((beta) => beta.trim());
-  const requested = written.map((beta) => (beta === toolUseBeta && searchesTools.test(model) ? toolSearchBeta : beta));
+  const requested = written.map((beta) => (beta === toolUseBeta && searchesTools(model) ? toolSearchBeta : beta));
   const accepted = [...new Set(requested.filter((beta) => served.has(beta)))];
   const fields = fieldsOfBeta
     .filter(([prefix]) => requested.some((beta) => beta.startsWith(prefix)))

@@ -1,7 +1,7 @@
 /** The models of several makers on Vertex AI, each in the API of its maker. */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import { identify } from '../../../contract/model-identity.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../../core/dialects/dialect.ts';
 import {
   claudeErrorType,
@@ -33,12 +33,12 @@ const betas: ReadonlySet<string> = new Set([
 
 interface Publisher {
   id: string;
-  /** Prefix of the plain names of its models. */
+  /** The models that are listed begin so: no others are served. */
   begin: string;
   hosted(model: string): HostedModel;
 }
 
-/** The first publisher gets the models that no other one claims. */
+/** The first publisher gets the models whose maker is no other one. */
 export const publishers: readonly [Publisher, ...Publisher[]] = [
   { id: 'google', begin: 'gemini', hosted: gemini },
   { id: 'anthropic', begin: 'claude', hosted: claude },
@@ -48,10 +48,9 @@ export const publishers: readonly [Publisher, ...Publisher[]] = [
  * @param model `claude-opus-4-5@20251101`, `gemini-3-pro`, or with the publisher in front: `anthropic/claude-opus-5-5`
  */
 export function modelOnVertex(model: string): HostedModel {
-  const byPrefix = publishers.find(({ id }) => model.startsWith(`${id}/`));
-  const modelId = byPrefix ? model.slice(byPrefix.id.length + 1) : model;
-  const publisher = byPrefix ?? publishers.find(({ begin }) => modelId.startsWith(begin)) ?? publishers[0];
-  return publisher.hosted(modelId);
+  const { maker } = identify(model);
+  const publisher = publishers.find(({ id }) => id === maker) ?? publishers[0];
+  return publisher.hosted(model.slice(model.lastIndexOf('/') + 1));
 }
 
 function pathOf(publisher: string, model: string): string {
@@ -62,12 +61,15 @@ function pathOf(publisher: string, model: string): string {
  * Models called through `embedContent`; other embedding models use `:predict`. Source: googleapis/js-genai
  * (`tIsVertexEmbedContentModel`).
  */
-const embedder = boundedPattern(/^gemini-embedding-(?!001)/);
+function takesContent(model: string): boolean {
+  const name = identify(model).model;
+  return name.startsWith('gemini-embedding-') && name !== 'gemini-embedding-001';
+}
 
 function gemini(model: string): HostedModel {
   return {
     wire: 'gemini-generate',
-    embeddingsWire: embedder.test(model) ? 'vertex-embed-content' : 'vertex-predict',
+    embeddingsWire: takesContent(model) ? 'vertex-embed-content' : 'vertex-predict',
     countsTokens: true,
     envelope: ({ path, headers }) => ({
       ...(path.endsWith(':countTokens') && { rewrite: countedByGoogle }),
