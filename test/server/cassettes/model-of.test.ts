@@ -5,6 +5,7 @@ import { modelOf as modelOfCall, withModel } from '../../../server/contract/with
 
 const recorded = (path: string, json: unknown = {}): RecordedRequest => ({
   method: 'POST',
+  wire: 'any',
   path,
   headers: {},
   body: { json },

@@ -98,7 +98,7 @@ describe('a model has one identity', () => {
         expect(identify(text)).toEqual(identity);
         expect(identify(identity.model).model).toBe(identify(identify(identity.model).model).model);
       }),
-      tries(200),
+      { numRuns: tries(1_000) },
     );
   });
 

@@ -14,8 +14,8 @@ beforeEach(async () => {
   upstream = await startUpstream();
   held = [];
   const answered = strictAnthropic((body, response) => send(response, body, [text('Hi')]));
-  upstream.answer((request, response) => {
-    held.push(() => answered(request, response));
+  upstream.answer((request, response, raw) => {
+    held.push(() => answered(request, response, raw));
     onHeld?.();
   });
 });
