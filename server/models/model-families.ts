@@ -23,7 +23,7 @@ export function createFamilies<Facts>(table: Readonly<Record<string, Facts>>): (
   };
 }
 
-const isNumber = (text: string) => /^\d+$/.test(text);
+const isNumber = (word: string) => /^\d+$/.test(word);
 
 /** One or two digits indicate another model; more are a date, and `32b` is a size. */
 const isVersion = (word: string) => word.length <= 2 && isNumber(word);
