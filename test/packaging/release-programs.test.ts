@@ -1,4 +1,7 @@
-/** The steps of the workflows that start a program: the built one, and an image, for which a stand-in for Docker runs the program. */
+/**
+ * The steps of the workflows that start a program: the built one; an image, for which a stand-in for Docker runs the program;
+ * and npm, also by a stand-in.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +10,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { builtProgram, checkout, collectOutput, ensureBuilt } from '../support/program.ts';
+
+const homepage = 'https://github.com/Example/Sluice';
 
 let folder: string;
 beforeAll(async () => {
@@ -23,6 +28,7 @@ async function runStep(name: string, parameters: readonly string[], image: objec
       ...plainEnvironment,
       PATH: [folder, plainEnvironment.PATH].join(delimiter),
       SLUICE_SECRETS: 'file',
+      SLUICE_HOMEPAGE: homepage,
       STAND_IN: JSON.stringify({ folder, program: builtProgram, ...image }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -63,6 +69,35 @@ describe('a program', () => {
   test('that cannot be started is not', async () => {
     const step = await runStep('try-program', [join(folder, 'nothing')]);
     expect(step).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOENT') });
+  });
+});
+
+describe('the name of the package', () => {
+  const { name } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  /** With an npm that prints this as its answer. */
+  async function checkName(answer: string) {
+    const script = `process.stdout.write(process.argv[3] === '${name}' ? ${JSON.stringify(answer)} : '');`;
+    writeFileSync(join(folder, 'npm'), `#!${process.execPath}\n${script}`);
+    chmodSync(join(folder, 'npm'), 0o755);
+    return await runStep('check-name', []);
+  }
+
+  test('is passed if nobody has it, or this repository', async () => {
+    const nobody = await checkName('{ "error": { "code": "E404", "summary": "Not Found" } }');
+    expect(nobody).toMatchObject({ code: 0, stdout: expect.stringContaining(`Nobody has ${name} at npm.`) });
+    expect(await checkName(`"git+${homepage}.git"`)).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test.each([
+    [
+      'somebody else has it',
+      '"git+https://github.com/somebody/sluice.git"',
+      'belongs to git+https://github.com/somebody',
+    ],
+    ['a package of unknown origin has it', '', 'belongs to a package without a repository'],
+    ['npm does not answer', '{ "error": { "code": "E500", "summary": "broken" } }', 'npm cannot tell who has'],
+  ])('is refused if %s', async (_case, answer, problem) => {
+    expect(await checkName(answer)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
   });
 });
 

@@ -93,7 +93,7 @@ test('every script that a step starts is a file that a test runs', () => {
   const tests = ['release-steps', 'release-programs']
     .map((name) => readFileSync(join(checkout, `test/packaging/${name}.test.ts`), 'utf8'))
     .join('\n');
-  expect(new Set(scripts.map(([, , name]) => name)).size).toBe(5);
+  expect(new Set(scripts.map(([, , name]) => name)).size).toBe(6);
   for (const [, path = '', name = ''] of scripts) {
     expect(existsSync(join(checkout, path)), path).toBe(true);
     expect(tests).toContain(`runStep('${name}'`);
