@@ -11,6 +11,7 @@ import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.t
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
 import { errorIn } from '../../server/apis/core/upstream-error.ts';
+import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
 import { countValues } from '../../server/apis/json/count-values.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
 import { peekJson } from '../../server/apis/json/json-peek.ts';
@@ -21,8 +22,6 @@ import { continuedBody } from '../../server/apis/openai/rescue/continued-body.ts
 import { ResponseSplice } from '../../server/apis/openai/rescue/response-splice.ts';
 import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
 import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
-import { estimatePrompt } from '../../server/apis/openai/usage/estimate-prompt.ts';
-import { readableBytes } from '../../server/apis/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/apis/openai/wire/read-error.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
@@ -234,7 +233,6 @@ export const worstCases: Record<string, WorstCase> = {
       'usageEdits',
       'beginningOfList',
       'joinBytes',
-      'readableBytes',
       'openaiUsage',
     ],
     inputs: {
@@ -276,14 +274,7 @@ export const worstCases: Record<string, WorstCase> = {
         isByConversation: true,
       };
       const marks = [1, 2].map(() => book.markFor({ ...asked, format: {} }));
-      return [
-        conversationOf(body),
-        turnStepOf(body),
-        toolResultsOf(body),
-        marks,
-        readableBytes(bytes),
-        body.sendable('y', true),
-      ];
+      return [conversationOf(body), turnStepOf(body), toolResultsOf(body), marks, body.sendable('y', true)];
     },
   },
   'a body that is passed on': {
@@ -479,14 +470,20 @@ export const worstCases: Record<string, WorstCase> = {
   },
   "a prompt's tokens": {
     atOnceBytes: 64 * 1024 * kilobyte,
-    readers: ['estimatePrompt', 'estimateTokens'],
+    readers: ['estimatePrompt', 'estimateTokens', 'payloadsIn'],
     inputs: {
       ...documents,
       messages: ['{"messages":[', '{},', '{}]}'],
       pictures: ['{"messages":["', ';base64,"', '"]}'],
+      'capital pictures': ['{"messages":["', '"data:;BASE64,\\n",', '"]}'],
+      files: ['{"messages":[', `{"data":"${'A'.repeat(1100)}"},`, '1]}'],
       'long pictures': ['{"messages":["data:image/png;base64,', 'A', '"]}'],
     },
-    run: estimatePrompt,
+    run: (bytes) => [
+      estimatePrompt(bytes, { prompts: ['messages'], schemas: [] }),
+      likelyPromptTokens({ size: bytes.length, captured: bytes }),
+      mostPromptTokens(bytes),
+    ],
   },
   'the parameters of a header': {
     atOnceBytes: 16 * kilobyte,

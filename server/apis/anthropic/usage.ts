@@ -15,6 +15,7 @@ export const messagesReports: UsageReports = {
 export const messagesUsage = conversationUsage({
   allowedTokens,
   answersPaid: () => 1,
+  members: { prompts: ['system', 'messages'], schemas: ['tools', 'output_config'] },
   unknownOutputTokens: 128_000,
   reported: (answer) => reportedUsage(answer, messagesReports),
 });

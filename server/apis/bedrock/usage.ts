@@ -18,6 +18,7 @@ export const converseReports: UsageReports = {
 export const converseUsage = conversationUsage({
   allowedTokens,
   answersPaid: () => 1,
+  members: { prompts: ['system', 'messages'], schemas: ['toolConfig'] },
   // The limit of gpt-oss, the largest model that is used this way.
   unknownOutputTokens: 131_072,
   reported: (answer) => reportedUsage(answer, converseReports),

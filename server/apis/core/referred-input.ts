@@ -84,7 +84,7 @@ const escapeMark = Buffer.from('\\u00');
 
 const containerId = boundedPattern(/^"(?:cntr|container)_/);
 /** A text, or an object with a URL, other than of data. */
-const address = boundedPattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/);
+const address = boundedPattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/i);
 
 const quote = 0x22;
 const colon = 0x3a;

@@ -2,17 +2,10 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { Usage } from '../../contract/ledger.ts';
 
-/** Usage reported by an event. */
-export interface EventUsage {
-  usage: Usage;
-  /** The same usage, with cached audio and images counted only as cached, as they are billed. */
-  billed: Usage;
-}
-
 export type ServerEvent =
   | { kind: 'response-created'; id: string }
-  | { kind: 'response-done'; id: string; hasFailed: boolean; errorCode: string | null; used: EventUsage | null }
-  | { kind: 'transcribed'; used: EventUsage | null }
+  | { kind: 'response-done'; id: string; hasFailed: boolean; errorCode: string | null; used: Usage | null }
+  | { kind: 'transcribed'; used: Usage | null }
   /** `transcribesWith`: the model that transcribes the user's speech; null if there is none. */
   | { kind: 'session'; transcribesWith: string | null };
 

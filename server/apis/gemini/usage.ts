@@ -16,6 +16,11 @@ export const geminiReports: UsageReports = {
 export const geminiUsage = conversationUsage({
   allowedTokens: outputLimitOf,
   answersPaid: geminiRequest.answersPaid,
+  members: {
+    // The last two are those of embeddings.
+    prompts: ['contents', 'systemInstruction', 'system_instruction', 'content', 'requests'],
+    schemas: ['tools'],
+  },
   // Default of `maxOutputTokens` of the largest models.
   unknownOutputTokens: 65_536,
   reported: (answer) => reportedUsage(answer, geminiReports),
@@ -32,8 +37,8 @@ function toUsage(metadata: Record<string, unknown>): Usage | null {
   const cached = count('cachedContentTokenCount');
   const output = count('candidatesTokenCount') + thoughts;
   if (prompt === undefined && output === 0 && cached === 0) return null;
-  // Cached sound is billed as cached, and not as sound.
-  const soundIn = Math.max(0, countOfKind(metadata, 'prompt', 'AUDIO') - countOfKind(metadata, 'cache', 'AUDIO'));
+  const soundIn = inputOfKind(metadata, 'AUDIO');
+  const picturesIn = inputOfKind(metadata, 'IMAGE');
   const soundOut = countOfKind(metadata, 'candidates', 'AUDIO');
   const picturesOut = countOfKind(metadata, 'candidates', 'IMAGE');
   return {
@@ -42,11 +47,20 @@ function toUsage(metadata: Record<string, unknown>): Usage | null {
     ...(cached !== 0 && { cachedInputTokens: cached }),
     ...(thoughts !== 0 && { reasoningTokens: thoughts }),
     ...(soundIn > 0 && { audioInputTokens: soundIn }),
+    ...(picturesIn > 0 && { imageInputTokens: picturesIn }),
     ...(soundOut > 0 && { audioOutputTokens: soundOut }),
     ...(picturesOut > 0 && { imageOutputTokens: picturesOut }),
   };
 }
 
-function countOfKind(metadata: Record<string, unknown>, of: 'prompt' | 'cache' | 'candidates', kind: string): number {
+/** Each token once: what was cached is billed as cached, and not as sound or picture. */
+function inputOfKind(metadata: Record<string, unknown>, kind: string): number {
+  const given = countOfKind(metadata, 'prompt', kind) + countOfKind(metadata, 'toolUsePrompt', kind);
+  return Math.max(0, given - countOfKind(metadata, 'cache', kind));
+}
+
+type Side = 'prompt' | 'toolUsePrompt' | 'cache' | 'candidates';
+
+function countOfKind(metadata: Record<string, unknown>, of: Side, kind: string): number {
   return sumOfCounts(metadata[`${of}TokensDetails`], 'tokenCount', ({ modality }) => modality === kind);
 }

@@ -3,9 +3,10 @@ import type { MediaPart, MediaSource } from './conversation.ts';
 
 /** Splits a base64 data URL into its parts; any other URL is kept. */
 export function sourceOfUrl(url: string): MediaSource {
-  if (!url.startsWith('data:')) return { type: 'url', url };
+  if (url.slice(0, 'data:'.length).toLowerCase() !== 'data:') return { type: 'url', url };
   const comma = url.indexOf(',');
-  const head = comma === -1 ? '' : url.slice('data:'.length, comma);
+  // RFC 2397 and RFC 2045: neither the scheme nor a media type depends on the case of its letters.
+  const head = comma === -1 ? '' : url.slice('data:'.length, comma).toLowerCase();
   if (!head.endsWith(';base64')) return { type: 'url', url };
   return { type: 'base64', mediaType: head.slice(0, head.indexOf(';')), data: url.slice(comma + 1) };
 }

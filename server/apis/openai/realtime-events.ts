@@ -6,7 +6,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { plausibleUsage, unbounded } from '../core/plausible-usage.ts';
-import type { EventUsage, ServerEvent, SessionFormat } from '../core/session-format.ts';
+import type { ServerEvent, SessionFormat } from '../core/session-format.ts';
 import { parseObject } from '../json/parse-object.ts';
 import { toUsage } from './usage/usage-shapes.ts';
 
@@ -90,28 +90,9 @@ function transcriptionModel(session: unknown): string | null {
   return isObject(transcription) && typeof transcription.model === 'string' ? transcription.model : null;
 }
 
-function usedIn({ usage: reported }: Record<string, unknown>): EventUsage | null {
+function usedIn({ usage: reported }: Record<string, unknown>): Usage | null {
   const reportedUsage = isObject(reported) ? toUsage(reported) : null;
   if (reportedUsage === null) return null;
   const { usage } = plausibleUsage(reportedUsage, unbounded);
-  if (Object.keys(usage).length === 0) return null;
-  return { usage, billed: withoutCached(usage, reported) };
+  return Object.keys(usage).length === 0 ? null : usage;
 }
-
-/** Other APIs never cache audio or images, so the price table takes each count in full; the cached part is subtracted here. */
-function withoutCached(usage: Usage, reported: unknown): Usage {
-  const details = isObject(reported) && isObject(reported.input_token_details) ? reported.input_token_details : {};
-  const cached = isObject(details.cached_tokens_details) ? details.cached_tokens_details : {};
-  const billed = { ...usage };
-  for (const [kind, name] of cachedKinds) {
-    const all = usage[kind];
-    const part = cached[name];
-    if (all !== undefined && typeof part === 'number' && part > 0) billed[kind] = Math.max(0, all - part);
-  }
-  return billed;
-}
-
-const cachedKinds = [
-  ['audioInputTokens', 'audio_tokens'],
-  ['imageInputTokens', 'image_tokens'],
-] as const;

@@ -3,15 +3,12 @@
  * reports them before the upstream does, and for `count_tokens` with an upstream that cannot count.
  */
 
+import { mediaTokens } from '../core/usage/media-tokens.ts';
 import type { Conversation, Part } from '../neutral/conversation.ts';
 import { writeJson } from '../neutral/json-text.ts';
 
 /** Code has about 3 bytes per token, other text 4; tokenizers differ by a third. */
 const bytesPerToken = 3;
-/** Tokens of the largest image that Anthropic does not scale down; other services charge less. */
-const tokensPerImage = 1600;
-/** A page has about 3,000 tokens, including its image, and about 40 kB. */
-const tokensPerDocumentByte = 3000 / 40_000;
 const tokensPerTurn = 5;
 const tokensPerTool = 20;
 /** Tokens that a service adds to a request with tools. */
@@ -43,8 +40,7 @@ function tokensOfPart(part: Part): number {
       return part.parts.reduce((sum, each) => sum + tokensOfPart(each), tokensPerTool);
     case 'media':
       if (part.source.type === 'text') return tokensOf(part.source.text);
-      if (part.kind === 'image' || part.source.type !== 'base64') return tokensPerImage;
-      return tokensPerImage + part.source.data.length * tokensPerDocumentByte;
+      return mediaTokens(part.kind, part.source.type === 'base64' ? part.source.data.length : 0, part.detail);
     default:
       return 0;
   }

@@ -4,7 +4,7 @@
  * session that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 
-import type { EventUsage, ServerEvent, SessionFormat } from '../../apis/core/session-format.ts';
+import type { ServerEvent, SessionFormat } from '../../apis/core/session-format.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { Member } from '../../routing/snapshot.ts';
@@ -161,7 +161,7 @@ export class SessionAccounting implements MessageWatch {
   }
 
   /** A separate model transcribes the speech, at its own price. */
-  #transcribed(used: EventUsage | null): void {
+  #transcribed(used: Usage | null): void {
     const target = { ...this.#owner.target, model: this.#transcribesWith };
     const row = new ResponseRow(this.#owner, 'transcription', target);
     row.begun();
@@ -173,8 +173,8 @@ export class SessionAccounting implements MessageWatch {
     this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
   }
 
-  #accountingOf({ usage, billed }: EventUsage, model: string | null): Accounting {
-    return accountingOf(usage, this.#costOf(billed, model));
+  #accountingOf(usage: Usage, model: string | null): Accounting {
+    return accountingOf(usage, this.#costOf(usage, model));
   }
 
   #costOf(usage: Usage, model: string | null): number | null {

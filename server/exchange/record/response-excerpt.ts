@@ -9,9 +9,13 @@ const bufferBytes = tailBytes + 2 * 1024;
  * embeddings.
  */
 const headBytes = 4 * 1024;
+/** Of a stream whose first event is longer, such as a `message_start` of Anthropic's, whose usage comes last. */
+const longHeadBytes = 64 * 1024;
 /** How much is kept of the line in which the tail begins: an event longer than the tail may report its usage first. */
 const lineBytes = 2 * 1024;
 const lineFeed = 0x0a;
+const eventEnds = ['\n\n', '\r\n\r\n'].map((end) => Buffer.from(end));
+const firstBytesOfStreams = new Set(Buffer.from('edi:'));
 const empty = Buffer.alloc(0);
 
 /**
@@ -26,6 +30,7 @@ export class ResponseExcerpt {
   #length = 0;
   #head: Buffer | undefined;
   #headLength = 0;
+  #isHeadFull = false;
   #line: Buffer | undefined;
   #lineLength = 0;
   /** Length of the response, as far as it was pushed. */
@@ -33,7 +38,7 @@ export class ResponseExcerpt {
 
   push(chunk: Buffer): void {
     const isAll = this.totalBytes === 0;
-    if (!isAll && this.#headLength < headBytes) this.#keepHead(chunk);
+    if (!isAll && !this.#isHeadFull) this.#keepHead(chunk);
     this.totalBytes += chunk.length;
     if (isAll || chunk.length >= tailBytes) {
       this.#drop(this.#chunk ?? this.#buffered());
@@ -65,10 +70,12 @@ export class ResponseExcerpt {
     return this.#buffered();
   }
 
-  /** At most 4 kB; empty if `tail` holds the whole response. */
+  /** At most 4 kB, or a stream's first event; empty if `tail` holds the whole response. */
   get head(): Buffer {
     if (this.totalBytes <= this.tail.length) return empty;
-    return this.#head?.subarray(0, this.#headLength) ?? this.#chunk?.subarray(0, headBytes) ?? empty;
+    if (this.#head) return this.#head.subarray(0, this.#headLength);
+    const beginning = this.#chunk?.subarray(0, headBytes) ?? empty;
+    return endsInFirstEvent(beginning) ? (this.#chunk?.subarray(0, longHeadBytes) ?? empty) : beginning;
   }
 
   /** What is kept of the response, once all of it was pushed. */
@@ -87,12 +94,22 @@ export class ResponseExcerpt {
 
   /** For responses of more than one chunk, as far as there is room. */
   #keepHead(chunk: Buffer): void {
-    if (!this.#head) {
-      this.#head = Buffer.allocUnsafe(headBytes);
-      const first = this.#chunk ?? this.#buffered();
-      this.#headLength = first.copy(this.#head);
+    if (!this.#head) this.#addToHead(this.#chunk ?? this.#buffered());
+    this.#addToHead(chunk);
+  }
+
+  #addToHead(bytes: Buffer): void {
+    let head = this.#head ?? Buffer.allocUnsafe(headBytes);
+    let rest = bytes;
+    while (!this.#isHeadFull && rest.length > 0) {
+      const copied = rest.copy(head, this.#headLength);
+      this.#headLength += copied;
+      rest = rest.subarray(copied);
+      if (this.#headLength < head.length) break;
+      this.#isHeadFull = head.length === longHeadBytes || !endsInFirstEvent(head);
+      if (!this.#isHeadFull) head = Buffer.concat([head], longHeadBytes);
     }
-    this.#headLength += chunk.copy(this.#head, this.#headLength);
+    this.#head = head;
   }
 
   #buffered(): Buffer {
@@ -119,4 +136,9 @@ export class ResponseExcerpt {
     }
     this.#length += chunk.copy(this.#buffer, this.#length);
   }
+}
+
+/** Whether this is the beginning of a stream, and goes no further than its first event. */
+function endsInFirstEvent(beginning: Buffer): boolean {
+  return firstBytesOfStreams.has(beginning[0] ?? 0) && !eventEnds.some((end) => beginning.includes(end));
 }

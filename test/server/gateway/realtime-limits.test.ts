@@ -103,7 +103,8 @@ describe('the ledger', () => {
           inputTokens: 1_000,
           outputTokens: 500,
           cachedInputTokens: 600,
-          audioInputTokens: 700,
+          // Of 700, 500 were cached.
+          audioInputTokens: 200,
           audioOutputTokens: 400,
         },
       });

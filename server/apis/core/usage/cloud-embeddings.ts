@@ -29,6 +29,7 @@ export function cloudEmbeddings<Name extends string>({
 const usage: UsageFormat<never> = conversationUsage({
   allowedTokens: () => 0,
   answersPaid: () => 1,
+  members: { prompts: ['inputText', 'texts', 'instances', 'content'], schemas: [] },
   unknownOutputTokens: 0,
   reported,
 });

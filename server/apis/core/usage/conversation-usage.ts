@@ -6,7 +6,7 @@ import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
 import { linesOf } from '../sse-event.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { promptTokensOf } from './prompt-tokens.ts';
+import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
 
 /** What differs between the APIs. */
 interface ConversationUsage<Name extends string> {
@@ -16,14 +16,12 @@ interface ConversationUsage<Name extends string> {
   answersPaid: (body: MeasuredRequest<Name>) => number;
   /** Output limit of the largest current model. */
   unknownOutputTokens: number;
+  /** Where requests have their prompt. */
+  members: PromptMembers;
   /** Null if the answer reports no usage. */
   reported(answer: KeptAnswer): Usage | null;
 }
 
-/** English text has about four bytes per token. */
-const bytesPerToken = 4;
-/** Caps the likely input, because images within JSON are large but cost few tokens. */
-const maxLikelyInput = 32_000;
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
 const maxLikelyOutput = 4_096;
 /** For content that is only referenced, such as a file or video; no model's context window is larger. */
@@ -35,12 +33,12 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
   const { allowedTokens, answersPaid, unknownOutputTokens, reported } = api;
   return {
     likely: (body) => ({
-      inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), maxLikelyInput),
+      inputTokens: likelyPromptTokens(body),
       outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput) * answersPaid(body),
     }),
     worst(body: MeasuredRequest<Name>, { outputTokens, contextTokens }: ModelBounds, sizeOf?: SizeOf): Usage {
       const window = contextTokens ?? Number.POSITIVE_INFINITY;
-      const input = body.captured ? promptTokensOf(body.captured) : body.size;
+      const input = body.captured ? mostPromptTokens(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;
       const maxOutput = Math.min(output, outputTokens ?? output, window);
       const inputTokens = mostInput(input, referredIn(body.captured), contextTokens, sizeOf);
@@ -57,12 +55,8 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
       const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
       return { usage, certainty: isCorrected || !isWhole ? 'estimated' : 'reported', status: null };
     },
-    text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
+    text: { ofPrompt: (json) => estimatePrompt(json, api.members), ofAnswer, isOnlyPrompt: false },
   };
-}
-
-function ofPrompt(json: Buffer): number {
-  return Math.ceil(promptTokensOf(json) / bytesPerToken);
 }
 
 /** Counts words alone where the answer, or its end, consists of whole events. */

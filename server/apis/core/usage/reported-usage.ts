@@ -146,13 +146,20 @@ function objectsIn(bytes: Buffer, members: readonly Member[], level: number): Re
 const maxFaults = 8;
 
 function* inStream({ tail, head, line = none }: KeptAnswer, reports: UsageReports): Generator<Report, void, undefined> {
-  yield* inLines(tail, reports, inCutBeginning);
+  yield* inLines(untilEnd(tail), reports, inCutBeginning);
   const event = eventIn(line);
   if (event !== null) yield* inCutEnd(event, reports);
   yield* inLines(head, reports, () => []);
 }
 
 const none = Buffer.alloc(0);
+const done = Buffer.from('data: [DONE]');
+
+/** What comes after the end of a stream of OpenAI's is read by no client. Within a text, the line end would be escaped. */
+function untilEnd(tail: Buffer): Buffer {
+  const end = tail.lastIndexOf(done);
+  return end !== -1 && isLineEnd(tail[end - 1]) ? tail.subarray(0, end) : tail;
+}
 
 /** The last one first. `inCut` reads the first line, if it is no event. */
 function* inLines(

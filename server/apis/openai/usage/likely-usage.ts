@@ -2,14 +2,11 @@
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
+import { likelyPromptTokens } from '../../core/usage/prompt-estimate.ts';
 import type { MeasuredRequest } from '../../core/wire.ts';
 import { outputLimitOf } from './output-limit.ts';
 import type { UsageField } from './usage-fields.ts';
 
-/** English text averages about four bytes per token. */
-const bytesPerToken = 4;
-/** Images inside JSON are large but cost few tokens. */
-const maxInputTokens = 32_000;
 /** Clients often allow far more than they get. */
 const maxOutputTokens = 4_096;
 const unstatedOutputTokens = 512;
@@ -20,9 +17,9 @@ export function likelyUsage(operation: Capability, body: MeasuredRequest<UsageFi
     case 'chat':
     case 'completions':
     case 'responses':
-      return { inputTokens: promptTokens(body), outputTokens: outputTokens(operation, body) * answers };
+      return { inputTokens: likelyPromptTokens(body), outputTokens: outputTokens(operation, body) * answers };
     case 'embeddings':
-      return { inputTokens: promptTokens(body), outputTokens: 0 };
+      return { inputTokens: likelyPromptTokens(body), outputTokens: 0 };
     case 'images':
       return { images: answers };
     case 'videos':
@@ -32,10 +29,6 @@ export function likelyUsage(operation: Capability, body: MeasuredRequest<UsageFi
     default:
       return {};
   }
-}
-
-function promptTokens({ size }: Pick<MeasuredRequest<never>, 'size'>): number {
-  return Math.min(Math.ceil(size / bytesPerToken), maxInputTokens);
 }
 
 function outputTokens(operation: Capability, body: MeasuredRequest<UsageField>): number {

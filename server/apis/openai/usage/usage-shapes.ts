@@ -78,10 +78,12 @@ function ofResponses(fields: Fields): Usage {
   );
 }
 
+/** Each token once: what was cached of a kind is counted, and billed, as cached alone. */
 function kindsOf(input: Fields, output: Fields): Partial<Record<keyof Usage, number | undefined>> {
+  const cached = firstObject(input.cached_tokens_details);
   return {
-    audioInputTokens: countOf(input.audio_tokens),
-    imageInputTokens: countOf(input.image_tokens),
+    audioInputTokens: without(countOf(input.audio_tokens), countOf(cached.audio_tokens)),
+    imageInputTokens: without(countOf(input.image_tokens), countOf(cached.image_tokens)),
     reasoningTokens: firstCount(output.reasoning_tokens, output.thinking_tokens),
     audioOutputTokens: countOf(output.audio_tokens),
     imageOutputTokens: countOf(output.image_tokens),
@@ -102,6 +104,10 @@ function withPartsBeside(usage: Usage, total: number | undefined): Usage {
   if (beside === cache) return { ...usage, inputTokens: inputTokens + cache };
   if (beside !== cache + reasoningTokens) return usage;
   return { ...usage, inputTokens: inputTokens + cache, outputTokens: outputTokens + reasoningTokens };
+}
+
+function without(all: number | undefined, part = 0): number | undefined {
+  return all === undefined || part <= 0 ? all : Math.max(0, all - part);
 }
 
 function firstObject(...values: readonly unknown[]): Fields {

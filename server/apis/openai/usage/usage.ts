@@ -3,6 +3,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
+import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
 import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
   type ExtractedUsage,
@@ -16,7 +17,6 @@ import {
 } from '../../core/wire.ts';
 import { countOf } from './answer-count.ts';
 import { estimateAnswer } from './estimate-answer.ts';
-import { estimatePrompt } from './estimate-prompt.ts';
 import { likelyUsage } from './likely-usage.ts';
 import { readReportedUsage } from './reported-usage.ts';
 import type { UsageField } from './usage-fields.ts';
@@ -41,10 +41,16 @@ export function openaiUsage<Name extends string>(
   };
 }
 
+/** Of chat, completions, responses and embeddings. */
+const members: PromptMembers = {
+  prompts: ['messages', 'prompt', 'input', 'instructions', 'suffix'],
+  schemas: ['tools', 'functions', 'response_format', 'text'],
+};
+
 function textEstimates(operation: Capability): TextEstimates | null {
   const isOnlyPrompt = operation === 'embeddings';
   const isText = isOnlyPrompt || operation === 'chat' || operation === 'completions' || operation === 'responses';
-  return isText ? { ofPrompt: estimatePrompt, ofAnswer: estimateAnswer, isOnlyPrompt } : null;
+  return isText ? { ofPrompt: (json) => estimatePrompt(json, members), ofAnswer: estimateAnswer, isOnlyPrompt } : null;
 }
 
 /** Earlier responses, files, web search results: what a request only refers to. No model's context window is larger. */

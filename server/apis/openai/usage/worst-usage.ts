@@ -7,14 +7,13 @@ import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
+import { mostPromptTokens } from '../../core/usage/prompt-estimate.ts';
 import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
 import { outputLimitOf } from './output-limit.ts';
-import { readableBytes } from './readable-bytes.ts';
 import type { UsageField } from './usage-fields.ts';
 
 /** The output limit of today's largest models. */
 const unknownOutputTokens = 128_000;
-const tokensPerPicture = 5_000;
 /** For the source images of an edit and their prompt. */
 const tokensPerEdit = 40_000;
 /** Audio at 16 kbit/s, a low rate for speech. */
@@ -69,10 +68,10 @@ export function worstUsage(
 
 /** A token is at least one byte long. */
 function promptTokens(body: MeasuredRequest<UsageField>, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
-  const { textBytes, pictures } = readableBytes(body.captured);
+  const ownTokens = body.captured ? mostPromptTokens(body.captured) : 0;
   const referred = referredIn(body.captured);
   const isOpen = referred.isOpen || continues(body);
-  return mostInput(textBytes + pictures * tokensPerPicture, { ...referred, isOpen }, contextTokens, sizeOf);
+  return mostInput(ownTokens, { ...referred, isOpen }, contextTokens, sizeOf);
 }
 
 /** A conversation or a stored prompt belongs to the input; a completion's prompt is no object. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { messages } from '../../../../server/apis/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
-import { promptTokensOf } from '../../../../server/apis/core/usage/prompt-tokens.ts';
+import { mostPromptTokens } from '../../../../server/apis/core/usage/prompt-estimate.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
 
@@ -29,11 +29,11 @@ describe('a request', () => {
 
   test('has few tokens for what a picture is long, and all of them for a text that is called data', () => {
     const withData = (data: string) => Buffer.from(JSON.stringify({ source: { type: 'base64', data } }));
-    expect(promptTokensOf(withData('A'.repeat(800_000)))).toBeLessThan(110_000);
+    expect(mostPromptTokens(withData('A'.repeat(800_000)))).toBeLessThan(110_000);
     const text = withData('some words '.repeat(80_000));
-    expect(promptTokensOf(text)).toBe(text.length);
+    expect(mostPromptTokens(text)).toBe(text.length);
     const short = withData('AAAA');
-    expect(promptTokensOf(short)).toBe(short.length);
+    expect(mostPromptTokens(short)).toBe(short.length);
   });
 
   test('belongs to the same conversation from turn to turn', () => {

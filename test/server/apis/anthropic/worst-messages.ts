@@ -47,7 +47,7 @@ function translation(): AnswerTranslation {
 export const worstMessages: Record<string, WorstCase> = {
   'a request of Anthropic’s API': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['countedRequest', 'CountTranslator', 'droppedBetas', 'promptTokensOf'],
+    readers: ['countedRequest', 'CountTranslator', 'droppedBetas'],
     inputs: {
       'texts of nothing': [head, '{"type":"text","text":"a"},', '{"type":"text","text":"b"}]}]}'],
       'files of nothing': [head, '{"data":"A"},', '{"type":"text","text":"b"}]}]}'],

@@ -28,7 +28,7 @@ describe('an event of the upstream', () => {
     expect(read({ type: 'response.done', response: { id: 'r', text: 'x'.repeat(1024 * 1024) } })).toBeNull();
   });
 
-  test('tells usage, and what of it is billed as cached', () => {
+  test('tells usage, and cached sound and pictures only as cached', () => {
     const usage = {
       input_tokens: 100,
       output_tokens: 20,
@@ -45,14 +45,12 @@ describe('an event of the upstream', () => {
       inputTokens: 100,
       outputTokens: 20,
       cachedInputTokens: 60,
-      audioInputTokens: 80,
+      audioInputTokens: 30,
+      imageInputTokens: 0,
       audioOutputTokens: 15,
     };
     expect(event).toMatchObject({
-      used: {
-        usage: { ...told, imageInputTokens: 10 },
-        billed: { ...told, audioInputTokens: 30, imageInputTokens: 0 },
-      },
+      used: told,
     });
   });
 

@@ -138,15 +138,34 @@ describe('a stream of Gemini that is a list', () => {
   });
 });
 
-test('a stream of Claude whose beginning is not kept has its input estimated, not counted as none', () => {
-  const start = { type: 'message_start', note: long, message: { usage: { input_tokens: 10 } } };
-  const events = [
-    start,
+/** A stream of Claude that says its usage after a note of this length. */
+const startedWith = (note: string) =>
+  streamOf([
+    { type: 'message_start', note, message: { usage: { input_tokens: 10 } } },
     { type: 'content_block_delta', text: long },
     { type: 'message_delta', usage: { output_tokens: 5 } },
-  ];
-  const { usage, certainty } = messages.usage.read(keptOf(streamOf(events), sse), {});
+  ]);
+
+test.each([1, 999, 5_000, 1_000_000])(
+  'a long beginning of a stream of Claude is read to its usage, in %i bytes a piece',
+  (pieceLength) => {
+    for (const length of [0, 3_900, 5_000, 20_000, 60_000]) {
+      const { usage, certainty } = messages.usage.read(keptOf(startedWith('x'.repeat(length)), sse, pieceLength), {});
+      expect({ usage, certainty }, `${length}`).toEqual({ usage: used, certainty: 'reported' });
+    }
+  },
+);
+
+test('a stream of Claude whose beginning is not kept has its input estimated, not counted as none', () => {
+  const { usage, certainty } = messages.usage.read(keptOf(startedWith('x'.repeat(70_000)), sse), {});
   expect({ usage, certainty }).toEqual({ usage: { outputTokens: 5 }, certainty: 'estimated' });
+});
+
+test('what follows the end of a stream is read by no client, and not by the ledger', () => {
+  const text = `${streamOf([{ choices: [], usage: chat }])}data: [DONE]\n\n${streamOf([{ usage: no }])}`;
+  for (const pieceLength of [1, 999]) expect(reportedUsage(keptOf(text, sse, pieceLength), plainReports)).toEqual(used);
+  const said = streamOf([{ choices: [{ delta: { content: '\ndata: [DONE]\n' } }], usage: chat }]);
+  expect(reportedUsage(keptOf(said, sse), plainReports)).toEqual(used);
 });
 
 test.each([
