@@ -17,6 +17,12 @@ export interface Said {
   after?: Json;
   /** What Gemini's events before the last one count. */
   promptTokens?: number;
+  /** The event of a chat that has its usage; by default, one of its own at the end. */
+  usageChunk?: Json;
+  /** What a chat sends after its end. */
+  afterEnd?: Json;
+  /** What Claude's first event has before its usage. */
+  startNote?: string;
   /** Whether it arrives one byte a chunk. */
   isInBytes?: boolean;
 }
@@ -64,15 +70,16 @@ const chat: Pick<UsageUpstream, 'whole' | 'stream' | 'streamType'> = {
       { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices },
     );
   },
-  stream: ({ text, usage }) =>
+  stream: ({ text, usage, usageChunk, afterEnd }) =>
     Buffer.concat([
       lines([
         ...piecesOf(text).map((content) => chunk({ content }, null)),
         chunk({ tool_calls: [{ index: 0, ...chatCall }] }, null),
         chunk({}, 'tool_calls'),
-        { ...chunk({}, null), choices: [], usage },
+        usageChunk ?? { ...chunk({}, null), choices: [], usage },
       ]),
       Buffer.from('data: [DONE]\n\n'),
+      lines(afterEnd ? [afterEnd] : []),
     ]),
   streamType: 'text/event-stream',
 };
@@ -109,7 +116,7 @@ const responses: typeof chat = {
   streamType: 'text/event-stream',
 };
 
-function claudeEvents({ text, usage }: Said): Json[] {
+function claudeEvents({ text, usage, startNote }: Said): Json[] {
   const frame = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null };
   const block = (index: number, content_block: Json, deltas: readonly Json[]) => [
     { type: 'content_block_start', index, content_block },
@@ -118,7 +125,10 @@ function claudeEvents({ text, usage }: Said): Json[] {
   ];
   const { output_tokens, output_tokens_details, ...input } = usage;
   return [
-    { type: 'message_start', message: { ...frame, usage: { ...input, output_tokens: 1 } } },
+    {
+      type: 'message_start',
+      message: { ...frame, ...(startNote && { note: startNote }), usage: { ...input, output_tokens: 1 } },
+    },
     ...block(
       0,
       { type: 'text', text: '' },
