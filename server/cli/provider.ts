@@ -119,7 +119,7 @@ function addSwitches(provider: Command, { on }: Verbs): void {
 }
 
 /**
- * Examples: `ok, 120 ms`, `cooling until 12:30:05`, `ready, 1 of 12 models failing: sora-2`. A provider that has not answered any
+ * Examples: `ok, 120 ms`, `cooling until 12:30:05`, `ready, 1 of 12 models failing: gpt-image-2`. A provider that has not answered any
  * request yet is `not reached yet` rather than `ok`.
  */
 function describeHealth(provider: ProviderView): string {

@@ -22,8 +22,10 @@ export interface ModelIdentity {
   suffixes: readonly string[];
   /** The name without its place, in lower case, with date and suffixes as they are written. */
   written: string;
-  /** Whether the maker and a point stand before it, as on Bedrock: `us.anthropic.claude-…`. */
+  /** Whether the maker and a point stand before it, as on Bedrock. */
   isPointed: boolean;
+  /** What stands before the maker there: `us` in `us.anthropic.claude-…`. */
+  region: string | null;
 }
 
 /** Clients choose the names, so what is remembered is bounded, in number and in length. */
@@ -103,6 +105,7 @@ function read(name: string): ModelIdentity {
     suffixes,
     written: tuned ? last : placed.name,
     isPointed: placed.isPointed,
+    region: placed.region,
   };
 }
 
@@ -124,18 +127,20 @@ interface Unplaced {
   maker: string | null;
   /** In the form of Bedrock and OCI, which put the maker and a point before a name. */
   isPointed: boolean;
+  region: string | null;
 }
 
 /** `us.anthropic.claude-…`: an optional region, and the maker. */
 function unplaced(name: string): Unplaced {
   const [first, second] = name.split('.', 3);
   const at = [first, second].findIndex((part) => part !== undefined && pointedMakers.has(part));
-  if (at === -1) return { name, maker: null, isPointed: false };
+  if (at === -1) return { name, maker: null, isPointed: false, region: null };
   const maker = (at === 0 ? first : second) ?? '';
   const start = (at === 0 ? 0 : (first ?? '').length + 1) + maker.length + 1;
+  const region = at === 0 ? null : (first ?? null);
   return start >= name.length
-    ? { name, maker: null, isPointed: false }
-    : { name: name.slice(start), maker: makersByPrefix.get(maker) ?? maker, isPointed: true };
+    ? { name, maker: null, isPointed: false, region: null }
+    : { name: name.slice(start), maker: makersByPrefix.get(maker) ?? maker, isPointed: true, region };
 }
 
 /** Bedrock's revision (`-v1:0`), and what follows a colon, an `@` or stands in brackets, unless it is a size (`llama3:8b`). */

@@ -1,6 +1,6 @@
 /**
  * The most tokens that one answer of a model has, reasoning included: what is sent to it as its maximum, and what is reserved
- * of a hard budget where a request states none. `prices.json` has that of models with a price. As of 2026-11-23.
+ * of a hard budget where a request states none. What is not here is `maxOutput` in the price table. As of 2026-11-23.
  *
  * Sources: Anthropic, "Models overview"; Amazon Bedrock user guide, "Inference request parameters", and the Amazon Nova
  * user guide, "Complete request schema".

@@ -1,12 +1,13 @@
 /**
- * Calculates the cost of usage from `prices.json` and the user's overrides. Pure; independent of the source of the
+ * Calculates the cost of usage from the user's overrides, `prices.json` and `public-prices.json`, in that order. Pure; independent of the source of the
  * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
 import type { Usage } from '../contract/ledger.ts';
 import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
 import type { AppliedPrice, PriceAmounts } from '../contract/price-views.ts';
 import { largestAnswer } from './largest-answer.ts';
-import table from './prices.json' with { type: 'json' };
+import ownTable from './prices.json' with { type: 'json' };
+import publicTable from './public-prices.json' with { type: 'json' };
 
 /** In the units given in `prices.json`, under `unit`. */
 type Prices = PriceAmounts;
@@ -29,16 +30,50 @@ interface TokenPrice {
 }
 
 /** The day on which the built-in prices were last checked, such as `2026-11-20`. */
-export const builtInPricesDate = table.date;
+export const builtInPricesDate = publicTable.date;
 
 const free: Prices = { request: 0 };
 
-/** Indexed at the first question. */
-let builtInIndex: PriceIndex | undefined;
+/** Those that hold everywhere, under the empty name, and those of one service, each indexed when it is first asked for. */
+const builtInIndexes = new Map<string, PriceIndex>();
 
-function builtIn(): PriceIndex {
-  builtInIndex ??= new PriceIndex(table.services.flatMap(({ models }) => Object.entries<Prices>(models)));
-  return builtInIndex;
+function builtIn(preset: string): PriceIndex {
+  let index = builtInIndexes.get(preset);
+  if (!index) {
+    const all = pricesOfServices(preset === '' ? undefined : preset);
+    index = new PriceIndex(all.filter(([name]) => isOfOneService(name) === (preset !== '')));
+    builtInIndexes.set(preset, index);
+  }
+  return index;
+}
+
+const presets = new Set([...ownTable.services, ...publicTable.services].map(({ preset }) => preset));
+const isOfOneService = (name: string) => presets.has(name.slice(0, Math.max(0, name.indexOf('/'))));
+
+/** The built-in price of a model at a service, or anywhere. */
+function findBuiltIn(owners: readonly string[], model: string): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
+  const named = model.slice(0, Math.max(0, model.indexOf('/')));
+  for (const preset of [...new Set([...owners, named, ''])]) {
+    const found = preset === '' || presets.has(preset) ? builtIn(preset).find(owners, model) : null;
+    if (found) return found;
+  }
+  return null;
+}
+
+/** The prices that are shipped, by name; of those of one name the first holds. */
+export function pricesOfServices(preset?: string): (readonly [name: string, amounts: Prices])[] {
+  const isAsked = (service: { preset: string }) => preset === undefined || service.preset === preset;
+  const own = ownTable.services.filter(isAsked).flatMap(({ models }) => Object.entries<Prices>(models));
+  return [...own, ...publicTable.services.filter(isAsked).flatMap(({ models }) => models.map(publicPrice))];
+}
+
+/** `gpt-5 input=1.25 output=10` */
+function publicPrice(line: string): [string, Prices] {
+  const [name = '', ...amounts] = line.split(' ');
+  return [
+    name,
+    Object.fromEntries(amounts.map((amount) => amount.split('=')).map(([field, price]) => [field, Number(price)])),
+  ];
 }
 
 /** What the price table knows of providers, by their ids. */
@@ -65,7 +100,7 @@ export function createPriceTable(
     if (identify(model).suffixes.includes('free')) return { entry: model, isOwn: false, amounts: free };
     if (isLocal?.(provider, model))
       return { entry: `${provider}/${model}`, isOwn: false, isLocal: true, amounts: free };
-    const known = builtIn().find(owners, model);
+    const known = findBuiltIn(owners, model);
     return known && { ...known, isOwn: false };
   };
   const pricesOf = (provider: string, model: string): Prices | null => {
@@ -90,9 +125,10 @@ export function createPriceTable(
       return prices?.input === undefined ? null : { inputUsd: prices.input, outputUsd: prices.output ?? null };
     },
     maxOutput(provider, model) {
+      const owners = ownersOf(provider);
       // A price of one's own says nothing of the model unless it does so expressly.
-      const stated = pricesOf(provider, model)?.maxOutput;
-      return stated ?? builtIn().find(ownersOf(provider), model)?.amounts.maxOutput ?? largestAnswer(model);
+      const stated = ownIndex.find(owners, model)?.amounts.maxOutput ?? largestAnswer(model);
+      return stated ?? findBuiltIn(owners, model)?.amounts.maxOutput ?? null;
     },
     applied,
   };
@@ -108,8 +144,11 @@ class PriceIndex {
   constructor(entries: readonly (readonly [string, Prices])[]) {
     for (const [entry, amounts] of entries) {
       const slash = entry.indexOf('/');
-      const form = longestForm(identify(entry.slice(slash + 1)));
-      const keys = [foldName(entry), `${foldName(entry.slice(0, Math.max(0, slash)))}=${form}`];
+      const identity = identify(entry.slice(slash + 1));
+      const keys = [foldName(entry)];
+      // The price of one region says nothing of the others.
+      if (identity.region === null)
+        keys.push(`${foldName(entry.slice(0, Math.max(0, slash)))}=${longestForm(identity)}`);
       for (const key of keys) if (!this.#entries.has(key)) this.#entries.set(key, { entry, amounts });
     }
   }
@@ -118,9 +157,11 @@ class PriceIndex {
   find(owners: readonly string[], model: string): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
     if (this.#entries.size === 0) return null;
     const name = foldName(model);
+    // Bedrock's prices differ by region, which is in the name but no part of the model: also at the end of an ARN.
+    const names = new Set([name, name.slice(name.lastIndexOf('/') + 1)]);
     const places = [...owners.map(foldName), ''];
     const keys = [
-      ...places.map((owner) => (owner === '' ? name : `${owner}/${name}`)),
+      ...[...names].flatMap((each) => places.map((owner) => (owner === '' ? each : `${owner}/${each}`))),
       ...formsOf(identify(model)).flatMap((form) => places.map((owner) => `${owner}=${form}`)),
     ];
     for (const key of keys) {

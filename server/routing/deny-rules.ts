@@ -2,7 +2,7 @@
  * What a group may not use. Unlike the names that it allows, a ban holds for the model that a provider would be asked for, in
  * whatever form a client, an alias or a provider names it: dated, with a maker in front, in other letters.
  */
-import { canonicalName, foldName, identify } from '../contract/model-identity.ts';
+import { canonicalName, foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
 import { matchesAny } from './pattern.ts';
 
 /** Whether a model is banned, at one provider or as a name that a client asks for. */
@@ -18,7 +18,8 @@ export function compileDenied(patterns: readonly string[]): IsDenied {
   const isCanonical = matchesAny(plain.map((pattern) => pattern.split('*').map(canonicalName).join('*')));
   const meant = new Set(plain.filter((pattern) => !pattern.includes('*')).map(meaningOf));
   return (model, providerId) => {
-    const { model: name, written } = identify(model);
+    const identity = identify(model);
+    const { model: name, written } = identity;
     const asked = foldName(model);
     const spellings = [asked, written, ...(providerId === undefined ? [] : [`${foldName(providerId)}/${asked}`])];
     return (
@@ -26,7 +27,7 @@ export function compileDenied(patterns: readonly string[]): IsDenied {
       isCanonical(name) ||
       isCanonical(canonicalName(written)) ||
       meant.has(name) ||
-      meant.has(meaningOf(written))
+      meant.has(datedName(identity))
     );
   };
 }
@@ -35,6 +36,8 @@ const separated = (name: string) => name.replace(/[._:@]+/g, '-');
 
 /** A ban of a model holds for all its dates and suffixes; one of a date or a suffix for that alone. */
 function meaningOf(pattern: string): string {
-  const { model, date, suffixes } = identify(pattern);
-  return date === null && suffixes.length === 0 ? model : [model, date ?? '', ...suffixes].join('@');
+  const identity = identify(pattern);
+  return identity.date === null && identity.suffixes.length === 0 ? identity.model : datedName(identity);
 }
+
+const datedName = ({ model, date, suffixes }: ModelIdentity) => [model, date ?? '', ...suffixes].join('@');

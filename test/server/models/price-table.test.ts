@@ -1,25 +1,35 @@
 import { describe, expect, test } from 'vitest';
 import type { Usage } from '../../../server/contract/ledger.ts';
-import { createPriceTable } from '../../../server/models/price-table.ts';
+import { createPriceTable, pricesOfServices } from '../../../server/models/price-table.ts';
 import table from '../../../server/models/prices.json' with { type: 'json' };
+import publicTable from '../../../server/models/public-prices.json' with { type: 'json' };
 import { presets } from '../../../server/providers/presets.ts';
+import modelsDev from '../../fixtures/models/models-dev.json' with { type: 'json' };
+
+interface Quoted {
+  input: number;
+  output?: number;
+  cachedInput?: number;
+}
 
 const million = 1_000_000;
 const prices = createPriceTable();
 
-const entries = table.services.flatMap(({ models }) => Object.entries<Record<string, number>>(models));
+const entries = pricesOfServices();
 
 describe('the built-in table', () => {
   test('says its version and its date, and of each service where its prices are from and of which day', () => {
-    expect(table.version).toBe(2);
-    expect(table.date).toMatch(/^\d{4}-\d\d-\d\d$/);
-    for (const { preset, source, date } of table.services) {
-      expect(source.length, preset).toBeGreaterThan(20);
-      expect(date, preset).toMatch(/^\d{4}-\d\d-\d\d$/);
-      expect(date <= table.date, preset).toBe(true);
+    for (const { version, date: day, services } of [table, publicTable]) {
+      expect(version).toBe(3);
+      expect(day).toMatch(/^\d{4}-\d\d-\d\d$/);
+      for (const { preset, source, date } of services) {
+        expect(source.length, preset).toBeGreaterThan(18);
+        expect(date, preset).toMatch(/^\d{4}-\d\d-\d\d$/);
+        expect(date <= day, preset).toBe(true);
+      }
     }
-    expect(entries.length).toBeGreaterThan(150);
-    expect(new Set(entries.map(([name]) => name)).size).toBe(entries.length);
+    expect(publicTable.source).toContain('MIT licence');
+    expect(entries.length).toBeGreaterThan(1_000);
   });
 
   test('has only prices whose unit it explains', () => {
@@ -39,6 +49,38 @@ describe('the built-in table', () => {
     }
   });
 
+  test('keeps by hand only what the public part lacks or gets wrong', () => {
+    const quoted = new Map(
+      publicTable.services.flatMap(({ models }) => models.map((line) => [line.split(' ')[0], line])),
+    );
+    for (const [name, amounts] of table.services.flatMap(({ models }) =>
+      Object.entries<Record<string, number>>(models),
+    )) {
+      const line = `${quoted.get(name)} `;
+      const isSame = Object.entries(amounts).every(([field, price]) => line.includes(` ${field}=${price} `));
+      expect(isSame, name).toBe(false);
+    }
+  });
+
+  test('agrees with models.dev, but for models that draw, of which that has the price of pictures', () => {
+    const compared = Object.entries<Record<string, Quoted>>(modelsDev.models).flatMap(([preset, models]) =>
+      Object.entries(models).map(([name, quoted]) => ({ preset, name, quoted })),
+    );
+    let agreed = 0;
+    for (const { preset, name, quoted } of compared) {
+      const { entry, amounts } = createPriceTable({}, { presetOf: () => preset }).applied(preset, name) ?? {};
+      const isItsOwn = entry === name || entry === `${preset}/${name}`;
+      if (!amounts || !isItsOwn || amounts.imageOutput !== undefined || amounts.audioOutput !== undefined) continue;
+      for (const field of ['input', 'output', 'cachedInput'] as const) {
+        const [price, other] = [amounts[field], quoted[field]];
+        if (price === undefined || other === undefined) continue;
+        expect(price, `${preset} ${name} ${field}`).toBeCloseTo(other, 4);
+        agreed += 1;
+      }
+    }
+    expect(agreed).toBeGreaterThan(300);
+  });
+
   test('has no model that reads from its cache at more than the usual price', () => {
     for (const [model, { input, cachedInput }] of entries) {
       if (cachedInput !== undefined && input !== undefined) expect(cachedInput, model).toBeLessThan(input);
@@ -46,7 +88,7 @@ describe('the built-in table', () => {
   });
 
   test('knows each preset that is a service: its prices, or why there are none', () => {
-    const priced = table.services.map(({ preset }) => preset);
+    const priced = [...table.services, ...publicTable.services].map(({ preset }) => preset);
     const known = [...priced, ...Object.keys(table.unpriced)];
     for (const { id } of presets.filter(({ isLocal }) => !isLocal)) expect(known, id).toContain(id);
     for (const id of priced) expect([...presets.map((preset) => preset.id), 'demo'], id).toContain(id);
@@ -217,13 +259,26 @@ test.each([
   ['gemini-2.5-pro-preview-06-05', 1.25],
   ['gemini-2.0-flash-001', 0.1],
   ['gemini-2.5-pro@default', 1.25],
+  ['ft:gpt-4o-2024-08-06:org::id', 3.75],
+  ['us.amazon.nova-pro-v1:0', null],
   // What is not known stays unknown.
-  ['ft:gpt-4o-2024-08-06:org::id', null],
+  ['ft:gpt-5-2025-08-07:org::id', null],
   ['gpt-4o-somebody', null],
   ['openai/gpt-4o:online', null],
 ])('%s has the price of the model that it means', (model, input) => {
   const usage = { inputTokens: 100_000, outputTokens: 0 };
   expect(prices.cost('main', model, usage)).toBe(input === null ? null : input / 10);
+});
+
+test('a model on Bedrock has the price of its region, whichever way it is named', () => {
+  const named = createPriceTable({}, { presetOf: () => 'bedrock' });
+  const cost = (model: string) => named.cost('cloud', model, { inputTokens: million, outputTokens: 0 });
+  const profile = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/';
+  for (const place of ['', profile]) {
+    expect(cost(`${place}us.anthropic.claude-opus-4-5-20251101-v1:0`)).toBe(5.5);
+    expect(cost(`${place}global.anthropic.claude-opus-4-5-20251101-v1:0`)).toBe(5);
+  }
+  expect(cost('us.amazon.nova-pro-v1:0')).toBe(0.8);
 });
 
 test('a price of one’s own comes before the built-in ones, in whatever form either is named', () => {
