@@ -46,18 +46,21 @@ for (let round = 0; round < 120; round++) {
 console.log(largest);
 process.exit();`;
 
+/** How far V8 lets it grow by itself; before version 13, that of Node 24, no further than Sluice does. */
+const ownGrowthMb = Number.parseInt(process.versions.v8, 10) < 13 ? 32 : 96;
+
 async function printedBy(source: string): Promise<unknown> {
   return JSON.parse(await runWithModule('limit-young-generation.ts', source, ['--expose-gc']));
 }
 
 describe('the young generation of objects', () => {
-  test('stays within a step of 32 MB where it is bounded, and grows far beyond where it is not', async () => {
+  test('stays within a step of 32 MB where it is bounded, and grows as far as V8 lets it where it is not', async () => {
     expect(await printedBy(`exported.limitYoungGeneration(); ${allocate}`)).toBeLessThanOrEqual(64);
-    expect(await printedBy(allocate)).toBeGreaterThanOrEqual(96);
+    expect(await printedBy(allocate)).toBeGreaterThanOrEqual(ownGrowthMb);
   });
 
   test('grows again once that is taken back', async () => {
-    expect(await printedBy(`exported.limitYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(96);
+    expect(await printedBy(`exported.limitYoungGeneration()(); ${allocate}`)).toBeGreaterThanOrEqual(ownGrowthMb);
   });
 
   test('grows again at once when requests come after a pause, in which V8 shrinks it', async () => {
