@@ -4,6 +4,7 @@ import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
+import { isError } from '../server/contract/request-errors.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
 import type { Gateway } from '../server/engine/gateway.ts';
 import { after } from '../server/ground/timers.ts';
@@ -118,8 +119,9 @@ function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvide
   return { id, name, isDemo, enabled, problem: enabled ? blockOf(provider) : null, health };
 }
 
-function describeError({ id, outcome, errorCode, status, modelAsked, route }: RequestRecord): TrayStatus['lastError'] {
-  if (outcome !== 'error' && outcome !== 'stream-broken') return null;
+function describeError(request: RequestRecord): TrayStatus['lastError'] {
+  if (!isError(request)) return null;
+  const { id, outcome, errorCode, status, modelAsked, route } = request;
   return { requestId: id, summary: `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}` };
 }
 

@@ -8,6 +8,8 @@ export interface CachedAnswer {
   /** Usage of the request that was answered; null if unknown. */
   usage: Usage | null;
   costUsd: number | null;
+  /** The upstream model that answered. */
+  modelServed: string | null;
 }
 
 interface Entry {

@@ -1,6 +1,7 @@
 /** The options by which `sluice log` selects requests. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestFilterInput } from '../contract/queries.ts';
+import { isError } from '../contract/request-errors.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { LoggedRequest } from './request-rows.ts';
@@ -73,8 +74,6 @@ export async function unknownNames(
   return (await Promise.all(notes)).flat();
 }
 
-const failedOutcomes: ReadonlySet<string | null> = new Set(['error', 'stream-broken', 'interrupted']);
-
 /** Whether a request that has just ended matches. `search` and times apply only to the requests in the ledger. */
 export function isSelected(request: LoggedRequest, filter: RequestFilterInput): boolean {
   const { keyId, groupId, model, provider, client, status, outcome } = filter;
@@ -85,7 +84,7 @@ export function isSelected(request: LoggedRequest, filter: RequestFilterInput): 
     (provider === undefined || request.provider === provider) &&
     (client === undefined || request.client === client) &&
     (status === undefined || hasStatus(request, status)) &&
-    (outcome !== 'failed' || failedOutcomes.has(request.outcome))
+    (outcome !== 'failed' || isError(request))
   );
 }
 

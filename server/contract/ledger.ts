@@ -215,6 +215,9 @@ export interface RequestRecord extends RequestStarted {
   sameAnswer: boolean | null;
 }
 
+/** The client of rows that Sluice itself writes, for the usage of a job that it has asked about. */
+export const ownClient = 'Sluice';
+
 export const cassetteNotes = ['replayed', 'recorded'] as const;
 export type CassetteNote = (typeof cassetteNotes)[number];
 

@@ -49,8 +49,13 @@ export const requestFilterSchema = z.strictObject({
   /** The client's `user-agent`, as in `RequestRecord`. */
   client: z.string().optional(),
   capability: z.enum(operations).optional(),
-  /** `failed`: `error`, `stream-broken` and `interrupted`. */
-  outcome: z.enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running', 'failed']).optional(),
+  /**
+   * `failed`: the errors of usage, which are `error`, `stream-broken` and `interrupted`, but not a fault that was switched on.
+   * `refused`: those of them that Sluice refused as the caller's mistake.
+   */
+  outcome: z
+    .enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running', 'failed', 'refused'])
+    .optional(),
   /** An exact status, or a class such as `4xx`. */
   status: z
     .string()

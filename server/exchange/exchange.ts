@@ -245,6 +245,7 @@ export class Exchange {
     }
     if (hit) {
       this.#trace.cached = hit.note;
+      this.#trace.cachedModel = hit.answer.modelServed;
       await sendCached({ client, response }, hit.answer, signal);
     }
     this.#trace.response = client.summary;
@@ -285,8 +286,8 @@ export class Exchange {
     const record = this.#trace.record(this.#options.request, accounting);
     if (this.#trace.session !== null) this.#trace.session.hasEnded = true;
     this.#cacheLookup?.settle(this.#trace, record);
-    if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
+    if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     const capturedExchange = this.#capture?.exchange(this.#trace) ?? null;
     if (capturedExchange) capture(this.#trace.id, capturedExchange);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
@@ -302,7 +303,7 @@ export class Exchange {
     if (session && createdJob?.kind === 'response')
       this.#ports.sessions.stored(session, createdJob.keyId ?? '', createdJob.id);
     if (answering && createdJob && record.usage === null && runsInBackground(this.#trace, answering, body)) {
-      bills.owe(createdJob, this.#reserved);
+      bills.owe(createdJob, this.#reserved, session);
     } else if (createdJob) noteSize(jobs, createdJob, record);
     if (deletedJob) bills.bookDeleted(deletedJob, record);
     else if (job?.owed && answering && record.outcome === 'ok') {

@@ -30,12 +30,12 @@ export class BudgetWatch {
 
   /** Must be called before a request is counted. */
   begin({ limits }: Limited): void {
-    for (const budget of limits.budgets) this.#measure(budget);
+    for (const budget of announcedBudgets(limits)) this.#measure(budget);
   }
 
   /** Must be called after a request is counted, with its usage. */
   report(limited: Limited, added: Amounts): void {
-    for (const budget of limited.limits.budgets) {
+    for (const budget of announcedBudgets(limited.limits)) {
       if (!this.#report(limited, budget, added[budget.unit]))
         void this.#account.loading(budget.per)?.then(() => this.#report(limited, budget, 0));
     }
@@ -76,12 +76,20 @@ export class BudgetWatch {
   }
 }
 
+/** The budgets of which notices are sent: of those that differ only in what happens then, one. */
+export function announcedBudgets({ budgets }: Limited['limits']): Budget[] {
+  return budgets.filter((budget, index) => budgets.findIndex((each) => isSame(each, budget)) === index);
+}
+
 function isSame(one: Budget, other: Budget): boolean {
   return one.per === other.per && one.unit === other.unit && one.amount === other.amount;
 }
 
+const roundingShare = 1e-9;
+
 /** The level that a share of a budget has reached. */
 export function percentOf(share: number): 0 | LimitReached['percent'] {
-  if (share >= 1) return 100;
-  return share >= 0.8 ? 80 : 0;
+  // An amount that was added and taken off again may miss a level by its last digits.
+  if (share >= 1 - roundingShare) return 100;
+  return share >= 0.8 - roundingShare ? 80 : 0;
 }

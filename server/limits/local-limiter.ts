@@ -5,8 +5,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
+import { isCountedForRate, isUnpriced } from '../store/rules/count.ts';
 import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
-import { isUnpriced } from '../store/sqlite/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { Account, type Clocks, type Estimate, noCharge, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
@@ -196,13 +196,12 @@ export function payersOf({ keyId, groupId }: JobOwner): LimitSubject[] {
 
 /** An unknown cost counts as 0 and as an unpriced request. */
 export function settledBy(record: RequestRecord): Settled {
-  const { startedAt, usage, costUsd, attempts, cached } = record;
-  const isFromCache = cached !== null && cached.result !== 'miss';
+  const { startedAt, usage, costUsd } = record;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return {
     startedAt,
     used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
-    isVoid: !isFromCache && attempts.every(({ connectMs, status }) => connectMs === null && status === null),
+    isVoid: !isCountedForRate(record),
   };
 }
 

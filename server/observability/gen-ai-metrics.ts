@@ -1,5 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import type { RequestRecord } from '../contract/ledger.ts';
+import { type Counting, countsOf } from '../store/rules/count.ts';
 import { operationName } from './gen-ai.ts';
 
 /** The bucket boundaries that the conventions recommend for each metric. */
@@ -24,21 +25,23 @@ export function createGenAiMetrics(
     'Time to generate first token for successful responses.',
     firstTokenBounds,
   );
+  const labelsOf = ({ capability }: RequestRecord, { provider, model }: Pick<Counting, 'provider' | 'model'>) => ({
+    'gen_ai.operation.name': operationName(capability),
+    ...(provider !== null && { 'gen_ai.provider.name': providerName(provider) }),
+    ...(model !== null && { 'gen_ai.request.model': model }),
+  });
   return (record) => {
     for (const attempt of record.attempts) {
-      const { failure, model, usage, firstContentMs, totalMs } = attempt;
-      const labels: Attributes = {
-        'gen_ai.operation.name': operationName(record.capability),
-        'gen_ai.provider.name': providerName(attempt.provider),
-        ...(model !== null && { 'gen_ai.request.model': model }),
-      };
+      const { failure, firstContentMs, totalMs } = attempt;
+      const labels: Attributes = labelsOf(record, attempt);
       if (totalMs !== null) duration.record(totalMs / 1_000, failure ? { ...labels, 'error.type': failure } : labels);
       if (firstContentMs !== null && failure === null) firstToken.record(firstContentMs / 1_000, labels);
-      if (usage?.inputTokens !== undefined)
-        tokens.record(usage.inputTokens, { ...labels, 'gen_ai.token.type': 'input' });
-      if (usage?.outputTokens !== undefined) {
-        tokens.record(usage.outputTokens, { ...labels, 'gen_ai.token.type': 'output' });
-      }
+    }
+    for (const part of countsOf(record)) {
+      const { inputTokens, outputTokens } = part.usage ?? {};
+      const labels: Attributes = labelsOf(record, part);
+      if (inputTokens !== undefined) tokens.record(inputTokens, { ...labels, 'gen_ai.token.type': 'input' });
+      if (outputTokens !== undefined) tokens.record(outputTokens, { ...labels, 'gen_ai.token.type': 'output' });
     }
   };
 }

@@ -1,5 +1,5 @@
 /** The labels of a time series, besides closed sets such as an outcome. */
-type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
+export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
 
 /** Replaces names beyond the limit. */
 const otherLabel = 'other';

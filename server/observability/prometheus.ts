@@ -2,9 +2,11 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import { isError } from '../contract/request-errors.ts';
 import { secondMs } from '../contract/units.ts';
+import { type Counting, countOf, countsOf } from '../store/rules/count.ts';
 import type { EngineFigures } from './engine-figures.ts';
-import { LabelSets } from './label-sets.ts';
+import { LabelSets, type SeriesLabels } from './label-sets.ts';
 import { outputTokensPerSecond } from './output-speed.ts';
 
 export interface Metrics {
@@ -67,10 +69,11 @@ class RequestMetrics {
       new Counter({ name, help, labelNames, registers });
     const histogram = (name: string, help: string, buckets: number[]) =>
       new Histogram({ name, help, labelNames: series, buckets, registers });
-    this.#requests = counter('sluice_requests_total', 'Requests that have ended, by how they ended.', [
-      ...series,
-      'outcome',
-    ]);
+    this.#requests = counter(
+      'sluice_requests_total',
+      'Requests that have ended, by how they ended; "fault": with an error that was switched on.',
+      [...series, 'outcome'],
+    );
     this.#attempts = counter(
       'sluice_attempts_total',
       'Calls to providers: "ok", or the class of the failure. A request may need several.',
@@ -78,11 +81,15 @@ class RequestMetrics {
     );
     this.#tokens = counter(
       'sluice_tokens_total',
-      'Tokens of all attempts. "input" includes "cached_input" and "cache_write"; "output" includes "reasoning".',
+      'Tokens of all attempts and of jobs. "input" includes "cached_input" and "cache_write"; "output" includes "reasoning".',
       [...series, 'type'],
     );
-    this.#cost = counter('sluice_cost_usd_total', 'Known cost of all attempts, in US dollars.', series);
-    this.#unpriced = counter('sluice_unpriced_requests_total', 'Requests whose usage has no known price.', series);
+    this.#cost = counter('sluice_cost_usd_total', 'Known cost of all attempts and of jobs, in US dollars.', series);
+    this.#unpriced = counter(
+      'sluice_unpriced_requests_total',
+      'Requests that may have cost something of which no price is known.',
+      series,
+    );
     this.#firstByte = histogram(
       'sluice_first_byte_seconds',
       'From an attempt’s start to its first byte.',
@@ -101,25 +108,28 @@ class RequestMetrics {
   }
 
   finished(record: RequestRecord): void {
-    const labels = this.#sets.of(record.groupId, record.provider, record.modelServed);
-    this.#requests.inc({ ...labels, outcome: record.outcome });
+    const answered = countOf(record);
+    const labels = this.#labelsOf(record, answered);
+    this.#requests.inc({ ...labels, outcome: outcomeOf(record) });
+    if (answered.isUnpriced) this.#unpriced.inc(labels);
     this.#duration.observe(labels, record.totalMs / secondMs);
     for (const attempt of record.attempts) this.#attempted(record, attempt);
-    if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
-    // Usage of a job is recorded with the request that found it finished, whose attempts have no usage of their own.
-    if (record.attempts.every(({ usage }) => usage === null)) this.#countUsage(labels, record);
+    for (const part of countsOf(record)) this.#countUsage(this.#labelsOf(record, part), part);
+  }
+
+  #labelsOf({ groupId }: RequestRecord, { provider, model }: Pick<Counting, 'provider' | 'model'>): SeriesLabels {
+    return this.#sets.of(groupId, provider, model);
   }
 
   #attempted(record: RequestRecord, attempt: AttemptRecord): void {
-    const labels = this.#sets.of(record.groupId, attempt.provider, attempt.model);
+    const labels = this.#labelsOf(record, attempt);
     this.#attempts.inc({ provider: labels.provider, outcome: attempt.failure ?? 'ok' });
     if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondMs);
     const speed = record.stream ? outputTokensPerSecond(attempt) : null;
     if (speed !== null) this.#speed.observe(labels, speed);
-    this.#countUsage(labels, attempt);
   }
 
-  #countUsage(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
+  #countUsage(labels: SeriesLabels, { usage, costUsd }: Pick<Counting, 'usage' | 'costUsd'>): void {
     if (costUsd) this.#cost.inc(labels, costUsd);
     if (usage === null) return;
     for (const [type, read] of tokenTypes) {
@@ -127,6 +137,12 @@ class RequestMetrics {
       if (count) this.#tokens.inc({ ...labels, type }, count);
     }
   }
+}
+
+/** A fault that was switched on is no error, as in usage. */
+function outcomeOf(record: RequestRecord): RequestRecord['outcome'] | 'fault' {
+  const isOnPurpose = record.fault !== null && isError({ ...record, fault: null });
+  return isOnPurpose ? 'fault' : record.outcome;
 }
 
 const providerStates: readonly EngineFigures['providers'][number]['state'][] = ['ok', 'degraded', 'cooling', 'refused'];

@@ -14,13 +14,40 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import { isError } from '../contract/request-errors.ts';
 import { operationName } from './gen-ai.ts';
 import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
 
 const propagator = new W3CTraceContextPropagator();
 
 export function createRequestTracer(tracer: Tracer, providerName: (id: string) => string): RequestTracer {
-  return { begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt) };
+  return {
+    begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt),
+    billed(record) {
+      if (record.provider === null) return;
+      const { provider, modelServed: model, usage, usageCertainty, costUsd } = record;
+      const operation = operationName(record.capability);
+      const span = tracer.startSpan(model === null ? operation : `${operation} ${model}`, {
+        kind: SpanKind.CLIENT,
+        startTime: record.startedAt,
+        root: true,
+      });
+      span.setAttributes({
+        'gen_ai.operation.name': operation,
+        'gen_ai.provider.name': providerName(provider),
+        ...withoutNulls({
+          ...sessionAttributes(record),
+          'sluice.request.id': record.id,
+          'sluice.group': record.groupId,
+          'sluice.key': record.keyId,
+          'sluice.provider': provider,
+          'gen_ai.request.model': model,
+          ...billAttributes({ usage, usageCertainty, costUsd }),
+        }),
+      });
+      span.end(record.startedAt + record.totalMs);
+    },
+  };
 }
 
 interface SpanPorts {
@@ -58,7 +85,7 @@ class RequestSpans implements RequestTracing {
     span.updateName(`${request.method} ${request.route}`);
     span.setAttributes(requestAttributes(request));
     // By OpenTelemetry's conventions for HTTP servers, a client's error is not an error of the server span.
-    if (request.outcome !== 'ok' && request.outcome !== 'client-gone' && (request.status ?? 500) >= 500) {
+    if (isError(request) && (request.status ?? 500) >= 500) {
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end(endedAt);
@@ -112,14 +139,24 @@ function attemptAttributes(record: AttemptRecord): Attributes {
     'gen_ai.request.model': record.model,
     'http.response.status_code': record.status,
     'error.type': record.failure,
-    ...usageAttributes(record.usage),
+    ...billAttributes(record),
     'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : record.firstContentMs / 1_000,
     'sluice.provider': record.provider,
     'sluice.attempt.cause': record.cause,
     'sluice.upstream.request_id': record.upstreamRequestId,
-    'sluice.usage.certainty': record.usage === null ? null : record.usageCertainty,
-    'sluice.cost_usd': record.costUsd,
   });
+}
+
+function billAttributes({
+  usage,
+  usageCertainty,
+  costUsd,
+}: Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>) {
+  return {
+    ...usageAttributes(usage),
+    'sluice.usage.certainty': usage === null ? null : usageCertainty,
+    'sluice.cost_usd': costUsd,
+  };
 }
 
 function usageAttributes(usage: Usage | null): Record<string, number | null> {

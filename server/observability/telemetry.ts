@@ -80,9 +80,14 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
       })
     : null;
   const count = metrics ? createGenAiMetrics(metrics.getMeter('sluice', version), providerName) : null;
+  const tracer = settings.traces ? createRequestTracer(spans.getTracer('sluice', version), providerName) : null;
   return {
-    tracer: settings.traces ? createRequestTracer(spans.getTracer('sluice', version), providerName) : null,
-    finished: (record) => count?.(record),
+    tracer,
+    finished(record) {
+      count?.(record);
+      // A bill of a job that no request reported: nothing else has a span of it.
+      if (record.attempts.length === 0 && record.usage !== null) tracer?.billed(record);
+    },
     async stop() {
       const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();

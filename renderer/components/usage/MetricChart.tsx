@@ -33,7 +33,7 @@ export function MetricChart({ answers, figure }: MetricChartProps) {
   const edgesMs = useMemo(() => edgesOf(grid), [grid]);
   const steps = edgesMs.slice(0, -1);
   const series = seriesOf({ answers, figure, steps, nameOf, messages });
-  const failed = metric === 'errors' && ({ outcome: 'error' } as const);
+  const failed = metric === 'errors' && ({ outcome: 'failed' } as const);
   return (
     <TimeChart
       kind={metric === 'errors' || metric === 'firstByte' ? 'lines' : 'bars'}

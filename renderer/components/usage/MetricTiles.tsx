@@ -4,7 +4,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
 import { requestsAddress } from './requests-address.ts';
-import { failureRate, failuresOf, type Metric, sumOf } from './usage-figures.ts';
+import { failureRate, type Metric, sumOf } from './usage-figures.ts';
 
 interface MetricTilesProps {
   answers: UsageAnswers | null;
@@ -60,18 +60,17 @@ function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Ti
   const since = grid.sinceMs;
   const all = requestsAddress({ since });
   const sum = sumOf(total);
-  const { costUsd, unpricedRequests, refused } = sum;
-  const failed = failuresOf(sum);
+  const { costUsd, unpricedRequests, errors, refused } = sum;
   const rate = failureRate(sum);
   const failures = [
-    ...(failed > 0
-      ? [{ text: names.failed(formats.number(failed)), href: requestsAddress({ outcome: 'error', since }) }]
+    ...(errors > 0
+      ? [{ text: names.failed(formats.number(errors)), href: requestsAddress({ outcome: 'failed', since }) }]
       : []),
     ...(refused > 0
       ? [
           {
             text: names.refused(formats.number(refused)),
-            href: requestsAddress({ outcome: 'error', status: '4xx', since }),
+            href: requestsAddress({ outcome: 'refused', since }),
           },
         ]
       : []),

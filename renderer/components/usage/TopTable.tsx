@@ -5,7 +5,7 @@ import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
 import { colorOf } from './name-colors.ts';
 import { type RequestsAddressFilter, requestsAddressOf } from './requests-address.ts';
 import classes from './TopTable.module.css';
-import { amountOf, failuresOf, type NamedCounted } from './usage-figures.ts';
+import { amountOf, type NamedCounted } from './usage-figures.ts';
 import { useNames } from './use-names.ts';
 
 const mostRows = 10;
@@ -51,7 +51,7 @@ interface TopRowProps {
 function TopRow({ row, by, share, sinceMs }: TopRowProps) {
   const { formats } = useLocalization();
   const name = useNames(by, [row.name])(row.name);
-  const failed = failuresOf(row);
+  const { errors } = row;
   const hrefOf = (filter: RequestsAddressFilter = {}) => requestsAddressOf(by, row.name, { ...filter, since: sinceMs });
   return (
     <tr>
@@ -61,14 +61,11 @@ function TopRow({ row, by, share, sinceMs }: TopRowProps) {
         <Figure text={name} href={hrefOf()} />
       </td>
       <td className={classes.end}>{formats.number(row.requests)}</td>
-      <td className={`${classes.end} ${classes.wide} ${failed > 0 ? classes.bad : ''}`}>
-        <Figure text={formats.number(failed)} href={failed > 0 ? hrefOf({ outcome: 'error' }) : null} />
+      <td className={`${classes.end} ${classes.wide} ${errors > 0 ? classes.bad : ''}`}>
+        <Figure text={formats.number(errors)} href={errors > 0 ? hrefOf({ outcome: 'failed' }) : null} />
       </td>
       <td className={`${classes.end} ${classes.wide}`}>
-        <Figure
-          text={formats.number(row.refused)}
-          href={row.refused > 0 ? hrefOf({ outcome: 'error', status: '4xx' }) : null}
-        />
+        <Figure text={formats.number(row.refused)} href={row.refused > 0 ? hrefOf({ outcome: 'refused' }) : null} />
       </td>
       <td className={classes.end}>{formats.compact(row.inputTokens + row.outputTokens)}</td>
       <td className={classes.end}>

@@ -2,7 +2,7 @@ import type { Dimension } from './load-usage.ts';
 
 /** A selection of requests, as fields of the Requests screen's address. */
 export interface RequestsAddressFilter {
-  outcome?: 'error' | 'running';
+  outcome?: 'failed' | 'refused' | 'running';
   /** A status, or all with the same first digit: `4xx`. */
   status?: string;
   model?: string;

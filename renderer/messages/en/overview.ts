@@ -34,7 +34,7 @@ export const overview = {
   tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
   failed: (requests: string) => `${requests} failed`,
   /** Refused by Sluice with a 4xx status. */
-  refused: (requests: string) => `${requests} refused`,
+  refused: (requests: string) => `${requests} of them refused`,
   p95Detail: (duration: string) => `95% within ${duration}`,
   median: 'Median',
   p95: '95th percentile',
@@ -47,7 +47,7 @@ export const overview = {
   by: 'Group by',
   dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
   dimensionNames: { model: 'Model', provider: 'Provider', key: 'Key', group: 'Group' },
-  columns: { requests: 'Requests', failed: 'Failed', refused: 'Refused', tokens: 'Tokens', cost: 'Cost' },
+  columns: { requests: 'Requests', failed: 'Failed', refused: 'Of these refused', tokens: 'Tokens', cost: 'Cost' },
   unpriced: (requests: string) => `${requests} without a price`,
   nobody: 'No usage in this period.',
   emptyTitle: 'No requests in this period',

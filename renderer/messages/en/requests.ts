@@ -76,6 +76,7 @@ export const requests = {
   outcomeChoices: {
     ok: 'Succeeded',
     failed: 'Failed (all kinds)',
+    refused: 'Refused by Sluice',
     error: 'Error',
     'client-gone': 'Client disconnected',
     'stream-broken': 'Cut off',

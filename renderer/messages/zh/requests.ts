@@ -62,6 +62,7 @@ export const requests: typeof english.requests = {
   outcomeChoices: {
     ok: '成功',
     failed: '失败（全部类型）',
+    refused: '被 Sluice 拒绝',
     error: '错误',
     'client-gone': '客户端断开',
     'stream-broken': '中断',

@@ -12,10 +12,20 @@
 
 import { operations } from '../../../server/contract/capability.ts';
 import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
+import { isError, isRefused } from '../../../server/contract/request-errors.ts';
 import { dayMs, hourMs } from '../../../server/contract/units.ts';
 import type { LiveRequest } from './live-request.ts';
 
-export const outcomes = ['ok', 'failed', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running'] as const;
+export const outcomes = [
+  'ok',
+  'failed',
+  'refused',
+  'error',
+  'client-gone',
+  'stream-broken',
+  'interrupted',
+  'running',
+] as const;
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type TimeRange = (typeof ranges)[number];
 export const sorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
@@ -149,10 +159,11 @@ export function isShown(request: LiveRequest, filter: RequestFilterInput): boole
   );
 }
 
-function hasOutcome({ outcome }: LiveRequest, filtered: RequestFilterInput['outcome']): boolean {
+function hasOutcome(request: LiveRequest, filtered: RequestFilterInput['outcome']): boolean {
   if (filtered === undefined) return true;
-  if (filtered === 'failed') return outcome === 'error' || outcome === 'stream-broken' || outcome === 'interrupted';
-  return (outcome ?? 'running') === filtered;
+  if (filtered === 'failed') return isError(request);
+  if (filtered === 'refused') return isRefused(request);
+  return (request.outcome ?? 'running') === filtered;
 }
 
 function hasStatus({ status }: LiveRequest, filtered: string | undefined): boolean {

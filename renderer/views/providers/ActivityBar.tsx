@@ -55,7 +55,7 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
 function LastError({ id, count }: { id: string; count: number }) {
   const { messages, formats } = useLocalization();
   const { answer } = useQuery<'requests'>(
-    { type: 'requests', filter: { provider: id, outcome: 'error' }, limit: 1 },
+    { type: 'requests', filter: { provider: id, outcome: 'failed' }, limit: 1 },
     count,
   );
   const request = answer?.requests[0];

@@ -92,7 +92,12 @@ export class CacheLookup {
     const { settings, cache, key } = this.#options;
     const response = isWhole(trace) ? (this.#tap?.read() ?? null) : null;
     this.#tap = null;
-    const answer = response && { ...response, usage: record.usage, costUsd: record.costUsd };
+    const answer = response && {
+      ...response,
+      usage: record.usage,
+      costUsd: record.costUsd,
+      modelServed: record.modelServed,
+    };
     if (answer) cache.store(key, answer, { generation: this.#generation, maxBytes: settings.maxBytes });
     this.#flight?.land(answer);
   }

@@ -6,7 +6,7 @@
  */
 
 import type { UsageFormat } from '../../apis/core/wire.ts';
-import type { RequestRecord, Reserved } from '../../contract/ledger.ts';
+import { ownClient, type RequestRecord, type Reserved } from '../../contract/ledger.ts';
 import { dayMs } from '../../contract/units.ts';
 import type { JobOwner, Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
@@ -16,7 +16,7 @@ import type { BookedJob } from '../../store/rules/rows.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { amountsOf } from '../plan/enforce-limits.ts';
 import { isRunningStatus } from '../record/accounting.ts';
-import { createRequestId } from '../record/exchange-trace.ts';
+import { createRequestId, type SessionMark } from '../record/exchange-trace.ts';
 import type { ResponseExcerpt } from '../record/response-excerpt.ts';
 import { noteSize } from './object-ownership.ts';
 
@@ -44,14 +44,19 @@ export class JobBilling {
   readonly #ports: JobBillingPorts;
   /** By name: the jobs whose reservations are counted here. */
   readonly #heldJobs = new Map<string, Job>();
+  /** By name of the job: the requests that made those of this run. One may be found to belong to a session only later. */
+  readonly #makers = new Map<string, SessionMark>();
 
   constructor(ports: JobBillingPorts) {
     this.#ports = ports;
   }
 
   /** Call it before passing the record of the creating request to `finished`. */
-  owe(job: Job, reserved: Reserved | null): void {
-    const owingJob = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
+  owe(job: Job, reserved: Reserved | null, maker: SessionMark | null): void {
+    const session = maker?.session?.id;
+    const owed = reserved ?? { usage: {}, costUsd: null };
+    const owingJob = { ...job, owed, ...(session !== undefined && { session }) };
+    if (maker) this.#makers.set(nameOf(job), maker);
     this.#ports.jobs.remember(owingJob, { durable: true });
     this.hold(owingJob);
   }
@@ -69,6 +74,7 @@ export class JobBilling {
 
   release(job: Job): void {
     this.#heldJobs.delete(nameOf(job));
+    this.#makers.delete(nameOf(job));
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
@@ -88,7 +94,7 @@ export class JobBilling {
     this.release(job);
   }
 
-  /** Adds the usage to a request of the key that created the job; otherwise writes a row of its own. */
+  /** Adds the usage to a request of the key and the session that made the job; otherwise writes a row of its own. */
   #write(booked: { job: Job; accounting: Accounting } | null, request: RequestRecord | null): void {
     const { finished } = this.#ports;
     if (booked === null) {
@@ -97,10 +103,12 @@ export class JobBilling {
     }
     const { job, accounting } = booked;
     const bookedJob = { kind: job.kind, groupId: job.groupId, id: job.id };
-    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), bookedJob);
+    const session = this.#makers.get(nameOf(job))?.session?.id ?? job.session ?? null;
+    const isOfSession = session === null || request?.session?.id === session;
+    if (request && request.keyId === job.keyId && isOfSession) finished(withUsage(request, accounting), bookedJob);
     else {
       if (request) finished(request);
-      finished({ ...ownRecord(job), ...accounting }, bookedJob);
+      finished({ ...ownRecord(job, session), ...accounting }, bookedJob);
     }
     this.release(job);
   }
@@ -135,12 +143,16 @@ const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
 /** The last attempt holds the usage, since a job is only asked about at its owner. */
 function withUsage(record: RequestRecord, accounting: Accounting): RequestRecord {
   const last = record.attempts.at(-1);
-  const attempts = last ? record.attempts.with(-1, { ...last, ...accounting }) : [];
-  return { ...record, ...accounting, attempts };
+  // The attempt's span reads it too.
+  if (last) Object.assign(last, accounting);
+  return { ...record, ...accounting };
 }
 
-/** For usage that Sluice learnt from its own polling or from a request of another key. */
-function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Accounting> {
+/** For usage that Sluice learnt from its own polling, or from a request of another key or session. */
+function ownRecord(
+  { keyId, groupId, providerId, credentialId, model }: Job,
+  session: string | null,
+): Omit<RequestRecord, keyof Accounting> {
   return {
     id: createRequestId(),
     startedAt: Date.now(),
@@ -151,7 +163,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     capability: 'responses',
     modelAsked: model,
     stream: false,
-    session: null,
+    session: session === null ? null : { id: session, name: null, thread: null, step: null, tools: [] },
     shadowOf: null,
     outcome: 'ok',
     status: 200,
@@ -166,7 +178,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     bytesIn: 0,
     bytesOut: 0,
     attempts: [],
-    client: 'Sluice',
+    client: ownClient,
     clientRetries: 0,
     dropped: [],
     emulated: [],

@@ -156,6 +156,8 @@ export class RequestTrace implements Labelled {
   deletedJob: Job | null = null;
   /** Null if the response cache did not apply. */
   cached: CacheNote | null = null;
+  /** The upstream model whose answer came from the cache. */
+  cachedModel: string | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presentedKeys: readonly string[];
@@ -258,7 +260,7 @@ export class RequestTrace implements Labelled {
       outcome,
       status,
       errorCode,
-      modelServed: last?.model ?? null,
+      modelServed: last?.model ?? this.cachedModel,
       provider: last?.provider ?? null,
       credential: last?.credential ?? null,
       queueMs: this.#queueMs,

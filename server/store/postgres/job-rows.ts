@@ -16,6 +16,7 @@ export const jobTypes = {
   upstream_id: 'text',
   owed: 'json',
   input_tokens: 'double precision',
+  session: 'text',
 };
 const names = Object.keys(jobTypes).join(', ');
 
@@ -26,6 +27,7 @@ export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest
   ON CONFLICT (kind, group_id, id) DO UPDATE SET
     ${replaced(['provider_id', 'credential_id', 'model', 'key_id', 'created_at', 'upstream_id'])},
     input_tokens = coalesce(excluded.input_tokens, jobs.input_tokens),
+    session = coalesce(excluded.session, jobs.session),
     last_used_at = greatest(jobs.last_used_at, excluded.last_used_at),
     owed = CASE WHEN EXISTS (
       SELECT 1 FROM booked_jobs AS booked

@@ -94,4 +94,11 @@ export const postgresMigrations: readonly Migration[] = [
         SELECT DISTINCT 'moved', '', day FROM requests WHERE day <> floor(started_at / 86400000) ON CONFLICT DO NOTHING;
     `,
   },
+  {
+    name: 'sessions of jobs',
+    sql: `
+      -- The session that made a job, which is billed for it.
+      ALTER TABLE jobs ADD COLUMN session text;
+    `,
+  },
 ];

@@ -1,9 +1,9 @@
 /** The conditions of a request filter in PostgreSQL's SQL, and the days on which matching requests can be. */
 
-import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import { dayMs } from '../../contract/units.ts';
-import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
+import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
+import { containsText, outcomeAsked, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
 import type { NameDimension } from '../sqlite/request-names.ts';
 import { matchedWords } from './matched-words.ts';
 import { orMoved } from './partitions.ts';
@@ -37,22 +37,27 @@ const searched = ['model', 'provider', 'client', 'error'] as const;
 export async function select(postgres: Postgres, filter: RequestConditions): Promise<Selection> {
   const { keyId, groupId, model, provider, client, capability, status, search, sinceMs, untilMs } = filter;
   const selecting = new Selecting();
-  const wanted = { key: keyId, group: groupId, model, provider, client, capability, outcome: namedOutcome(filter) };
+  const asked = outcomeAsked(filter.outcome);
+  const wanted: Partial<Record<NameDimension, string | readonly string[] | undefined>> = {
+    key: keyId,
+    group: groupId,
+    model,
+    provider,
+    client,
+    capability,
+    outcome: asked?.outcomes,
+  };
   for (const [dimension, name] of Object.entries(wanted)) {
-    if (name !== undefined) selecting.named(dimension as NameDimension, Array.isArray(name) ? name : [name]);
+    if (name !== undefined) selecting.named(dimension as NameDimension, typeof name === 'string' ? [name] : name);
   }
   if (filter.within) selecting.within(filter.within);
   if (filter.outcome === 'running') selecting.add('outcome IS NULL');
+  if (asked?.condition) selecting.add(rowSql(asked.condition, postgresNotation));
   if (status !== undefined) selecting.status(status);
   if (sinceMs !== undefined) selecting.since(sinceMs);
   if (untilMs !== undefined) selecting.until(untilMs);
   if (search !== undefined && search.trim() !== '') await selecting.search(postgres, search.trim());
   return selecting.selection;
-}
-
-function namedOutcome({ outcome }: RequestConditions): readonly RequestOutcome[] | undefined {
-  if (outcome === undefined || outcome === 'running') return undefined;
-  return outcome === 'failed' ? failedOutcomes : [outcome];
 }
 
 class Selecting {

@@ -1,13 +1,15 @@
 /** Finds, sorts and counts requests in PostgreSQL. */
 
+import { errors } from '../../contract/request-errors.ts';
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
+import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
+import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
 import { maxSorted, type SortColumn } from '../sqlite/find-requests.ts';
 import type { RequestFilter, RequestPage } from '../sqlite/queries.ts';
 import { type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
-import type { UnpricedUse } from '../sqlite/unpriced.ts';
 import type { Postgres } from './postgres.ts';
 import { select } from './request-conditions.ts';
 
@@ -17,7 +19,6 @@ const idSlackMs = 60_000;
 const mostCounted = 200_000;
 const latestRows = 100_000;
 const mostClients = 500;
-const mostUses = 2_000;
 
 const sortColumns: Readonly<Record<SortColumn, string>> = {
   duration: 'total_ms',
@@ -81,9 +82,9 @@ const dayOf = (timeMs: number) => Math.min(Math.max(Math.floor(timeMs / dayMs), 
 
 export async function countRequests(postgres: Postgres, filter: RequestConditions): Promise<RequestCount> {
   const { sql, values } = await select(postgres, filter);
-  const newest = `SELECT outcome FROM requests ${sql} ORDER BY seq DESC LIMIT ${mostCounted + 1}`;
+  const newest = `SELECT outcome, fault FROM requests ${sql} ORDER BY seq DESC LIMIT ${mostCounted + 1}`;
   const { rows } = await postgres.ask(
-    `SELECT count(*) AS requests, count(*) FILTER (WHERE outcome NOT IN ('ok', 'client-gone')) AS failed FROM (${newest}) AS newest`,
+    `SELECT count(*) AS requests, count(*) FILTER (WHERE ${rowSql(errors, postgresNotation)}) AS failed FROM (${newest}) AS newest`,
     ...values,
   );
   const requests = number(rows[0]?.requests) ?? 0;
@@ -105,19 +106,13 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   }));
 }
 
-/** The models of the latest 100,000 requests that may have had an unknown cost, by the rule of `isUnpriced`. */
+/** The models of the latest 100,000 requests that may have had an unknown cost. */
 export async function listUnpriced(postgres: Postgres): Promise<UnpricedUse[]> {
   const { rows } = await postgres.ask(
-    `SELECT provider, coalesce(model_served, model_asked) AS model, count(*) AS requests
-     FROM (SELECT * FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
-     WHERE cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL
-       AND coalesce(model_served, model_asked) IS NOT NULL
-       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
-     GROUP BY 1, 2 ORDER BY requests DESC LIMIT ${mostUses}`,
+    `WITH asked AS (SELECT * FROM requests ORDER BY seq DESC LIMIT ${latestRows})
+     ${unpricedUsesSql('asked', postgresNotation)}`,
   );
-  return rows.map((row) => ({
-    provider: text(row.provider) ?? '',
-    model: text(row.model) ?? '',
-    requests: number(row.requests) ?? 0,
-  }));
+  const uses = new UnpricedUses();
+  uses.add(rows);
+  return uses.list;
 }

@@ -1,6 +1,7 @@
 /** Queries about sessions. Their sums are computed from the sessions' requests. */
 import type { SessionInFull } from '../../contract/session-views.ts';
 import { number, text } from '../rules/columns.ts';
+import { postgresNotation } from '../rules/condition-sql.ts';
 import { readRequest, requestColumns } from '../rules/session-request.ts';
 import { requestsOf, turnsOf } from '../rules/session-sums.ts';
 import { budgetUsed } from '../sqlite/session-states.ts';
@@ -9,7 +10,7 @@ import { orMoved } from './partitions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const readSql = `SELECT * FROM (
-    SELECT ${requestColumns}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
+    SELECT ${requestColumns(postgresNotation)}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
     FROM requests WHERE session = ANY($1)
   ) AS latest WHERE place <= ${maxRequests + 1} ORDER BY seq`;
 const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_at >= $sinceMs AND ${orMoved('day >= floor($sinceMs::float8 / 86400000)')}`;

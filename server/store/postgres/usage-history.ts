@@ -7,6 +7,8 @@ import type { LimitScope } from '../../contract/limits.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
+import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
+import { usesRate } from '../rules/count.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import {
@@ -59,7 +61,7 @@ const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', grou
 const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
     coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
   FROM requests WHERE ${orMoved('day >= $1')} AND ${column} = ANY($2) AND started_at >= $3
-    AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`;
+    AND (outcome IS NULL OR ${rowSql(usesRate, postgresNotation)}) AND shadow_of IS NULL ORDER BY seq`;
 
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;

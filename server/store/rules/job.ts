@@ -23,6 +23,8 @@ export interface Job {
   createdAt: number;
   /** The most input that it adds to a request that refers to it; absent if that is unknown. */
   inputTokens?: number;
+  /** The id of the session that made it, which is billed for it; absent if there is none. */
+  session?: string;
   /** The reservation until its usage is known. */
   owed?: Reserved;
 }

@@ -1,14 +1,18 @@
 import { captureCauses } from '../../contract/capture.ts';
-import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../../contract/ledger.ts';
+import { isError } from '../../contract/request-errors.ts';
 import type { SessionRequestFacts } from '../../contract/session-views.ts';
 import { json, number, type Row, text } from './columns.ts';
+import { asNumber, rowSql, type SqlNotation } from './condition-sql.ts';
+import { unpriced } from './count.ts';
 
 /** The fields of a request that are needed to show its session. */
 export interface ReadRequest extends SessionRequestFacts {
   usage: Usage | null;
   usageCertainty: UsageCertainty;
   costUsd: number | null;
+  /** As in usage. */
+  isFailed: boolean;
   isUnpriced: boolean;
   thread: string | null;
   step: RequestSession['step'];
@@ -17,9 +21,10 @@ export interface ReadRequest extends SessionRequestFacts {
 }
 
 /** A single attempt that went well is not stored: see `rows.ts`. */
-export const requestColumns =
+export const requestColumns = (notation: SqlNotation) =>
   'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
-  'client_retries, usage, usage_certainty, cost_usd, thread, step, tools, captured, ' +
+  'client_retries, usage, usage_certainty, cost_usd, thread, step, tools, captured, fault, ' +
+  `${asNumber(rowSql(unpriced, notation))} AS unpriced, ` +
   'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
 
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
@@ -44,11 +49,8 @@ export function readRequest(row: Row): ReadRequest {
     usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
     usageCertainty: (hasEnded ? (text(row.usage_certainty) as UsageCertainty | null) : null) ?? 'none',
     costUsd,
-    isUnpriced:
-      hasEnded &&
-      costUsd === null &&
-      provider !== null &&
-      (outcome !== 'error' || text(row.error_code) === lostPurchaseCode),
+    isFailed: isError({ outcome, status: number(row.status), provider, fault: text(row.fault) }),
+    isUnpriced: hasEnded && row.unpriced === 1,
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
     tools: json<ToolResult[]>(row.tools, []),

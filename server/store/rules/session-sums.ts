@@ -3,8 +3,6 @@ import type { CacheLoss, SessionRequest, SessionSums, SessionTurn } from '../../
 import type { ReadRequest } from './session-request.ts';
 import { placesOf } from './session-turns.ts';
 
-const failedOutcomes: ReadonlySet<string | null> = new Set(['error', 'stream-broken', 'interrupted']);
-
 export function sumsOf(requests: readonly ReadRequest[]): SessionSums {
   const sums: SessionSums = {
     requests: requests.length,
@@ -18,8 +16,8 @@ export function sumsOf(requests: readonly ReadRequest[]): SessionSums {
     unpricedRequests: 0,
     models: [],
   };
-  for (const { outcome, attempts, clientRetries, usage, costUsd, isUnpriced, modelServed } of requests) {
-    if (failedOutcomes.has(outcome)) sums.errors += 1;
+  for (const { attempts, clientRetries, usage, costUsd, isFailed, isUnpriced, modelServed } of requests) {
+    if (isFailed) sums.errors += 1;
     sums.retries += Math.max(0, attempts - 1) + (clientRetries > 0 ? 1 : 0);
     sums.inputTokens += usage?.inputTokens ?? 0;
     sums.outputTokens += usage?.outputTokens ?? 0;
@@ -51,7 +49,7 @@ function viewOf(
   previous: ReadRequest | null,
   { turn, thread }: { turn: number; thread: number },
 ): SessionRequest {
-  const { usage, step, isUnpriced: _, thread: __, ...own } = request;
+  const { usage, step, isFailed: _, isUnpriced: __, thread: ___, ...own } = request;
   const inputTokens = usage?.inputTokens ?? null;
   const inputBefore = previous?.usage?.inputTokens ?? null;
   const isOther = previous !== null && request.modelServed !== null && previous.modelServed !== request.modelServed;

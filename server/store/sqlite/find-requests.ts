@@ -1,7 +1,9 @@
 /** Finds, sorts and counts requests. Reads in pieces of a few milliseconds and lets other work run in between. */
 import { setImmediate } from 'node:timers/promises';
+import { errors } from '../../contract/request-errors.ts';
 import type { RequestCount, RequestView } from '../../contract/request-views.ts';
 import { number } from '../rules/columns.ts';
+import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import type { Database } from './database.ts';
 import { piecesOf, type Selection } from './request-filter.ts';
@@ -92,7 +94,7 @@ export async function sortRequests(
 export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
   if (selection.sql === '') return countAll(database, selection);
   const countRows = database.prepare(
-    `SELECT count(*) AS requests, sum(outcome IN ('error', 'stream-broken', 'interrupted')) AS failed
+    `SELECT count(*) AS requests, sum(${rowSql(errors, sqliteNotation)}) AS failed
      FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
   );
   const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
@@ -113,7 +115,7 @@ function countAll(database: Database, { range }: Selection): RequestCount {
   const row = database
     .prepare(
       `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
-       WHERE outcome NOT IN ('ok', 'client-gone')`,
+       WHERE outcome NOT IN ('ok', 'client-gone') AND ${rowSql(errors, sqliteNotation)}`,
     )
     .get();
   return { requests: range.high - range.low, failed: number(row?.failed) ?? 0, isComplete: true };

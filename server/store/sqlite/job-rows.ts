@@ -12,8 +12,8 @@ export interface KeptJob {
 
 export const insertJobSql = `INSERT OR REPLACE INTO jobs
   (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id,
-   owed, input_tokens)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+   owed, input_tokens, session)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** In the order of `insertJobSql`. */
 export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
@@ -29,12 +29,14 @@ export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
   job.upstreamId ?? null,
   job.owed ? JSON.stringify(job.owed) : null,
   job.inputTokens ?? null,
+  job.session ?? null,
 ];
 
 export function toKept(row: Row | undefined): KeptJob | undefined {
   if (row === undefined) return undefined;
   const upstreamId = text(row.upstream_id);
   const inputTokens = number(row.input_tokens);
+  const session = text(row.session);
   const owed = json<Reserved | null>(row.owed, null);
   const job: Job = {
     kind: jobKinds.find((kind) => kind === row.kind) ?? 'response',
@@ -47,6 +49,7 @@ export function toKept(row: Row | undefined): KeptJob | undefined {
     createdAt: number(row.created_at) ?? 0,
     ...(upstreamId !== null && { upstreamId }),
     ...(inputTokens !== null && { inputTokens }),
+    ...(session !== null && { session }),
     ...(owed !== null && { owed }),
   };
   return { job, lastUsedAt: number(row.last_used_at) ?? 0 };

@@ -4,6 +4,7 @@
  *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
+
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
 import type {
@@ -20,6 +21,7 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { BookedJob } from '../rules/rows.ts';
+import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import { unreadable } from '../rules/unreadable.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
@@ -43,7 +45,6 @@ import type { SessionFilter, SessionPage } from './sessions.ts';
 import { SetAsideRows } from './set-aside-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
-import type { UnpricedUse } from './unpriced.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import { WaitingRows } from './waiting-rows.ts';

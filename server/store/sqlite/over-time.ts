@@ -2,14 +2,15 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Period } from '../../contract/calendar.ts';
-import { lostPurchaseCode } from '../../contract/errors.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import type { FirstByteView, UsageStepView } from '../../contract/request-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
+import { sqliteNotation } from '../rules/condition-sql.ts';
 import { nameColumns } from '../rules/counted-names.ts';
+import { countsSql } from '../rules/counts-sql.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
-import { addInto, displayedCost, readSums, sumColumns, usageColumns } from '../rules/sums.ts';
+import { addInto, displayedCost, readSums, sumColumns } from '../rules/sums.ts';
 import type { FirstByteQuery, NamedUsageQuery, OverTimeQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
 import {
   askedSteps,
@@ -96,39 +97,11 @@ function cellsSql(namesSql: string): string {
     WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY at, name`;
 }
 
-/** Must count in the same way as `usage-cells.ts`. */
 function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): string {
-  const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (SELECT CAST(started_at / ? AS INTEGER) * ? AS at, * FROM requests
       WHERE seq >= ? AND seq < ? AND outcome IS NOT NULL${conditionsSql})
-    SELECT at, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
+    SELECT at, name, ${sums} FROM (${countsSql(by, 'at', sqliteNotation)})
     WHERE 1${namesSql} GROUP BY at, name`;
-}
-
-/** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
-function requestsSql(by: UsageDimension): string {
-  const condition = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
-  const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
-      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL OR error_code = '${lostPurchaseCode}')
-    ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
-  return `SELECT at, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
-      outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
-      ${usageColumns.map(([name, column]) => `CASE WHEN ${condition} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
-      CASE WHEN ${condition} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${condition} THEN coalesce(${unpricedSql}, 0) ELSE 0 END AS unpriced_requests
-    FROM asked`;
-}
-
-const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
-  OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken', 'lost'))`;
-
-/** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
-function attemptsSql(by: 'model' | 'provider'): string {
-  const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
-  return `SELECT at, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
-      ${usageColumns.map(([name, column]) => `sum(coalesce(attempt.value ->> '$.usage.${name}', 0)) AS ${column}`).join(', ')},
-      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedAttemptSql}) AS unpriced_requests
-    FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
 }
 
 function readStep(row: Row, { startMs }: Period): UsageStep {

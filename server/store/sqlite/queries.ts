@@ -15,6 +15,7 @@ import type {
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
 import { number, text } from '../rules/columns.ts';
+import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { readCapture } from './capture-rows.ts';
 import type { Database } from './database.ts';
@@ -26,7 +27,7 @@ import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
-import { findUnpriced, type UnpricedUse } from './unpriced.ts';
+import { findUnpriced } from './unpriced.ts';
 import { summarizeUsage } from './usage-summary.ts';
 
 export interface RequestFilter extends RequestConditions {

@@ -65,7 +65,7 @@ export class RefusalCounts {
     const refusals = new Map<string, RefusalView>();
     const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
     for (const each of [...written, ...waiting]) refusals.set(each.reason, plus(refusals.get(each.reason), each));
-    return [...refusals.values()].sort((a, b) => b.lastAt - a.lastAt);
+    return [...refusals.values()].sort((a, b) => b.lastAt - a.lastAt || (a.reason < b.reason ? -1 : 1));
   }
 
   /** Logs the counts that were not logged yet. */
@@ -99,6 +99,7 @@ export function toRefusal(row: Row): RefusalView {
 
 /** The sum of the requests, with the latest time and client. */
 function plus(earlier: RefusalView | undefined, later: RefusalView): RefusalView {
-  const { reason, requests, lastAt, lastClient } = later;
+  const { reason, requests } = later;
+  const { lastAt, lastClient } = earlier && earlier.lastAt > later.lastAt ? earlier : later;
   return { reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };
 }

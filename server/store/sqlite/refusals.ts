@@ -87,8 +87,8 @@ class SqliteRefusals implements Refusals {
     const database = this.#database;
     const upsert = database.prepare(
       `INSERT INTO refusals (minute, reason, requests, last_at, last_client) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
-         last_client = excluded.last_client`,
+       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, last_at = max(last_at, excluded.last_at),
+         last_client = CASE WHEN excluded.last_at >= last_at THEN excluded.last_client ELSE last_client END`,
     );
     database.transaction(() => {
       for (const { minute, reason, requests, lastAt, lastClient } of this.#counts.waiting)

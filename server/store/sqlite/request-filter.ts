@@ -2,7 +2,9 @@
 import type { Operation } from '../../contract/capability.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
+import { errorOutcomes, errors, refused } from '../../contract/request-errors.ts';
 import type { SqlValue } from '../rules/columns.ts';
+import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import type { Database } from './database.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, slackMs, wholeRange } from './seek.ts';
@@ -17,8 +19,8 @@ export interface RequestConditions {
   provider?: string;
   client?: string;
   capability?: Operation;
-  /** `failed`: all except `ok`, `client-gone` and `running`. */
-  outcome?: RequestOutcome | 'running' | 'failed';
+  /** `failed` and `refused`: as in `contract/request-errors`. */
+  outcome?: RequestOutcome | 'running' | 'failed' | 'refused';
   /** `404`, or `4xx` for a class. */
   status?: string;
   /** In ids, names of models, providers and clients, errors, and captured bodies. */
@@ -45,7 +47,13 @@ export interface Selection {
   blocks: number[] | null;
 }
 
-export const failedOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
+/** What a wanted outcome asks of a row, and the outcomes with which it can be. */
+export function outcomeAsked(outcome: RequestConditions['outcome']) {
+  if (outcome === undefined || outcome === 'running') return null;
+  if (outcome === 'failed') return { outcomes: errorOutcomes, condition: errors };
+  if (outcome === 'refused') return { outcomes: ['error'], condition: refused };
+  return { outcomes: [outcome], condition: null };
+}
 
 export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
   const range = rangeOf(database, filter);
@@ -60,8 +68,9 @@ export async function select(database: Database, index: TextIndex, filter: Reque
   if (model !== undefined) selection.named('model', ['model_asked', 'model_served'], [model]);
   if (status !== undefined) selection.named('status', ['status'], statusesOf(database, status));
   if (outcome === 'running') selection.add('outcome IS NULL');
-  else if (outcome === 'failed') selection.named('outcome', ['outcome'], failedOutcomes);
-  else if (outcome !== undefined) selection.named('outcome', ['outcome'], [outcome]);
+  const asked = outcomeAsked(outcome);
+  if (asked) selection.named('outcome', ['outcome'], asked.outcomes);
+  if (asked?.condition) selection.add(rowSql(asked.condition, sqliteNotation));
   if (sinceMs !== undefined) selection.add('started_at >= ?', sinceMs);
   if (untilMs !== undefined) selection.add('started_at < ?', untilMs);
   if (search !== undefined && search.trim() !== '') selection.searched(search.trim(), await index.find(search));

@@ -219,6 +219,10 @@ export const ledgerMigrations: readonly string[] = [
   -- The most input that the object adds to a request that refers to it; null: unknown.
   ALTER TABLE jobs ADD COLUMN input_tokens REAL;
   `,
+  `
+  -- The session that made the job, which is billed for it.
+  ALTER TABLE jobs ADD COLUMN session TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -1,5 +1,5 @@
 /** Updates the table of sessions with the requests that are written. */
-import type { RequestSession } from '../../contract/ledger.ts';
+import { ownClient, type RequestSession } from '../../contract/ledger.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { storableSession } from '../rules/storable-row.ts';
 import type { Database } from './database.ts';
@@ -21,7 +21,7 @@ export class SessionUses {
   add(seq: number, row: BegunRow | EndedRow): void {
     if (row.session === null) return;
     const { id, name } = row.session;
-    const client = 'client' in row ? row.client : null;
+    const client = 'client' in row && row.client !== ownClient ? row.client : null;
     const costUsd = ('costUsd' in row && row.costUsd) || 0;
     const existing = this.#uses.get(id);
     if (!existing) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
@@ -65,8 +65,15 @@ export interface JoinedRequest {
 /** Rows follow the time of arrival, but may be written a little later. */
 const nearMs = 5_000;
 
-/** Returns a function that adds a recorded request to its session. False if it is not in the ledger. */
-export function prepareJoiner(database: Database): (joined: JoinedRequest) => boolean {
+/**
+ * Returns a function that adds a recorded request to its session. False if it is not in the ledger. `seqOf`: the rows of this run
+ * that are remembered.
+ */
+export function prepareJoiner(
+  database: Database,
+  seqOf: (requestId: string) => number | undefined,
+): (joined: JoinedRequest) => boolean {
+  const ofSeq = database.prepare('SELECT seq, session FROM requests WHERE seq = ? AND id = ?');
   const find = database.prepare('SELECT seq, session FROM requests WHERE seq >= ? AND seq < ? AND id = ?');
   const join = database.prepare('UPDATE requests SET session = ?, thread = ?, step = ? WHERE seq = ?');
   const addCost = database.prepare(
@@ -77,7 +84,10 @@ export function prepareJoiner(database: Database): (joined: JoinedRequest) => bo
   );
   return ({ requestId, startedAt, session: givenSession, hasEnded }) => {
     const session = storableSession(givenSession);
-    const row = find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
+    const known = seqOf(requestId);
+    const nearRow = () =>
+      find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
+    const row = known === undefined ? nearRow() : ofSeq.get(known, requestId);
     if (!row) return false;
     if (row.session !== null) return true;
     const seq = Number(row.seq);

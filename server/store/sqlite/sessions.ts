@@ -1,8 +1,10 @@
 /** Queries about sessions. Sums are read from the sessions' requests, in pieces between which other work runs. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Within } from '../../contract/people.ts';
 import type { SessionInFull, SessionView } from '../../contract/session-views.ts';
 import { number, type Row, type SqlValue, text } from '../rules/columns.ts';
+import { sqliteNotation } from '../rules/condition-sql.ts';
 import { type ReadRequest, readRequest, requestColumns } from '../rules/session-request.ts';
 import { requestsOf, sumsOf, turnsOf } from '../rules/session-sums.ts';
 import { placesOf } from '../rules/session-turns.ts';
@@ -101,7 +103,7 @@ export interface SessionRead {
 
 async function readRequests(database: Database, id: string): Promise<SessionRead> {
   const selectRows = database.prepare(
-    `SELECT ${requestColumns} FROM requests INDEXED BY requests_by_session
+    `SELECT ${requestColumns(sqliteNotation)} FROM requests INDEXED BY requests_by_session
      WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
   );
   const requests: ReadRequest[] = [];

@@ -1,8 +1,8 @@
 /** What single rows add to the usage of their key and group. */
 import { shadowAccount } from '../../contract/ledger.ts';
 import type { LimitScope } from '../../contract/limits.ts';
+import { isUnpriced } from '../rules/count.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
-import { isUnpriced } from './usage-cells.ts';
 import type { Spent, SpentQuery } from './usage-history.ts';
 
 export interface SpentRow extends Record<LimitScope, string | null> {

@@ -5,16 +5,10 @@
  * A request is counted once, for the model and provider that answered. Usage and cost of each attempt are counted for the
  * model and provider that it asked.
  */
-import { lostPurchaseCode } from '../../contract/errors.ts';
-import {
-  type AttemptRecord,
-  type FailureClass,
-  type RequestRecord,
-  shadowAccount,
-  type UsageDimension,
-} from '../../contract/ledger.ts';
+import { type RequestRecord, shadowAccount, type UsageDimension } from '../../contract/ledger.ts';
 import { quarterMs } from '../../contract/units.ts';
-import { noSums, type Sums, sumColumns, sumValues, takeFrom } from '../rules/sums.ts';
+import { type Countable, type Counting, countOf, countsOf } from '../rules/count.ts';
+import { noSums, type Sums, sumColumns, sumValues, takeFrom, usageColumns } from '../rules/sums.ts';
 import type { Database, Statement } from './database.ts';
 
 export const quartersPerDay = 96;
@@ -26,74 +20,16 @@ interface Cell extends Sums {
   name: string;
 }
 
-/** The fields that counting needs; an interrupted row has no others. */
-type Countable = Pick<
-  RequestRecord,
-  | 'startedAt'
-  | 'keyId'
-  | 'groupId'
-  | 'modelAsked'
-  | 'modelServed'
-  | 'provider'
-  | 'method'
-  | 'capability'
-  | 'outcome'
-  | 'errorCode'
-  | 'status'
-  | 'usage'
-  | 'costUsd'
-  | 'attempts'
-  | 'fault'
-  | 'shadowOf'
->;
+type Row = Countable & Pick<RequestRecord, 'startedAt'>;
 
-/** A client's disconnect is not an error, nor is a fault that was switched on. */
-const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone' && row.fault === null;
-
-/** The caller's mistake: Sluice refused it with a 4xx, and no provider was asked. */
-const isRefused = ({ outcome, provider, status, fault }: Countable) =>
-  outcome === 'error' && fault === null && provider === null && status !== null && status >= 400 && status < 500;
-
-/** Whether the request may have cost something that is not known. */
-export function isUnpriced(row: Countable): boolean {
-  if (row.costUsd !== null) return row.attempts.length > 1 && row.attempts.some(isUnpricedAttempt);
-  if (row.provider === null || row.capability === null) return false;
-  // Requests about a job cost nothing, except the one that reports its usage.
-  if (row.method !== 'POST' && row.usage === null) return false;
-  return row.outcome !== 'error' || row.usage !== null || row.errorCode === lostPurchaseCode;
-}
-
-/** Failures after which the upstream may have billed something. */
-const mayHaveCost: ReadonlySet<FailureClass> = new Set(['stream-broken', 'client-gone', 'lost']);
-
-/** The same for an attempt; without an answer it costs nothing. */
-export function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
-  if (costUsd !== null) return false;
-  return usage !== null || failure === null || mayHaveCost.has(failure);
-}
-
-function addTo(cell: Cell, row: Countable): void {
-  addRequest(cell, row);
-  if (isUnpriced(row)) cell.unpricedRequests += 1;
-  addUsage(cell, row);
-}
-
-function addRequest(cell: Cell, row: Countable): void {
-  cell.requests += 1;
-  if (isError(row)) cell.errors += 1;
-  if (isRefused(row)) cell.refused += 1;
-}
-
-function addUsage(cell: Cell, { usage, costUsd }: Pick<Countable, 'usage' | 'costUsd'>): void {
+function addTo(cell: Cell, { requests, isError, isRefused, usage, costUsd, isUnpriced }: Counting): void {
+  cell.requests += requests;
+  cell.errors += Number(isError);
+  cell.refused += Number(isRefused);
+  cell.unpricedRequests += Number(isUnpriced);
   cell.costUsd += costUsd ?? 0;
   if (usage === null) return;
-  cell.inputTokens += usage.inputTokens ?? 0;
-  cell.outputTokens += usage.outputTokens ?? 0;
-  cell.cachedInputTokens += usage.cachedInputTokens ?? 0;
-  cell.reasoningTokens += usage.reasoningTokens ?? 0;
-  cell.seconds += usage.seconds ?? 0;
-  cell.characters += usage.characters ?? 0;
-  cell.images += usage.images ?? 0;
+  for (const [name] of usageColumns) cell[name] += usage[name] ?? 0;
 }
 
 type Cells = Record<UsageDimension, Map<string, Cell>>;
@@ -102,26 +38,21 @@ type Cells = Record<UsageDimension, Map<string, Cell>>;
 export class UsageSums {
   readonly #quarters = new Map<number, Cells>();
 
-  add(row: Countable): void {
+  add(row: Row): void {
     const quarter = Math.floor(row.startedAt / quarterMs);
     const cells = this.#cellsOf(quarter);
-    addTo(cellOf(cells, 'day', quarter, ''), row);
+    const whole = countOf(row);
+    addTo(cellOf(cells, 'day', quarter, ''), whole);
     const account = row.shadowOf === null ? null : shadowAccount(row.groupId);
-    addTo(cellOf(cells, 'key', quarter, account ?? row.keyId), row);
-    addTo(cellOf(cells, 'group', quarter, account ?? row.groupId), row);
-    const model = cellOf(cells, 'model', quarter, row.modelServed ?? row.modelAsked);
-    const provider = cellOf(cells, 'provider', quarter, row.provider);
-    if (row.attempts.length > 1) {
-      addAttempts(row, model, (attempt) => cellOf(cells, 'model', quarter, attempt.model ?? row.modelAsked));
-      addAttempts(row, provider, (attempt) => cellOf(cells, 'provider', quarter, attempt.provider));
-    } else {
-      addTo(model, row);
-      addTo(provider, row);
-    }
+    addTo(cellOf(cells, 'key', quarter, account ?? row.keyId), whole);
+    addTo(cellOf(cells, 'group', quarter, account ?? row.groupId), whole);
+    const parts = countsOf(row);
+    addParts(parts, ({ model }) => cellOf(cells, 'model', quarter, model));
+    addParts(parts, ({ provider }) => cellOf(cells, 'provider', quarter, provider));
   }
 
   /** Subtracts a request that was added earlier, to these sums or to others. */
-  takeBack(row: Countable): void {
+  takeBack(row: Row): void {
     const alone = new UsageSums();
     alone.add(row);
     for (const cell of alone.values()) {
@@ -145,16 +76,14 @@ export class UsageSums {
   }
 }
 
-/** Counts the request in `ownCell` and each attempt's usage in its own cell; unknown costs count once for each cell. */
-function addAttempts(row: Countable, ownCell: Cell, cellOfAttempt: (attempt: AttemptRecord) => Cell): void {
-  addRequest(ownCell, row);
+/** Unknown costs count once for each cell. */
+function addParts(parts: readonly Counting[], cellOfPart: (part: Counting) => Cell): void {
   const unpriced = new Set<Cell>();
-  for (const attempt of row.attempts) {
-    const cell = cellOfAttempt(attempt);
-    addUsage(cell, attempt);
-    if (isUnpricedAttempt(attempt)) unpriced.add(cell);
+  for (const part of parts) {
+    const cell = cellOfPart(part);
+    addTo(cell, part.isUnpriced && unpriced.has(cell) ? { ...part, isUnpriced: false } : part);
+    if (part.isUnpriced) unpriced.add(cell);
   }
-  for (const cell of unpriced) cell.unpricedRequests += 1;
 }
 
 function cellOf(cells: Cells, dimension: UsageDimension, quarter: number, name: string | null): Cell {

@@ -6,6 +6,8 @@ import type { LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { number } from '../rules/columns.ts';
+import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
+import { usesRate } from '../rules/count.ts';
 import type { Database } from './database.ts';
 import { seekSeq } from './seek.ts';
 import { quartersPerDay } from './usage-cells.ts';
@@ -133,10 +135,10 @@ function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', tim
     toSpent(first < end ? select.get(first, end, scope, id) : undefined);
 }
 
-/** A request without a provider was refused, unless it still runs. */
+/** Those that count against a rate, as they do while the program runs; all that still run. */
 function sinceSql(column: 'key_id' | 'group_id'): string {
   return `SELECT started_at, coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0) AS tokens
     FROM requests
-    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (provider IS NOT NULL OR outcome IS NULL)
+    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (outcome IS NULL OR ${rowSql(usesRate, sqliteNotation)})
       AND shadow_of IS NULL`;
 }

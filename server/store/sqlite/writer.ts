@@ -66,15 +66,7 @@ export function createLedgerWriter(
   const addCapture = prepareCaptureWriter(database);
   // In the same transaction as its usage, so that a job is counted exactly once even after a crash.
   const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
-  /** The `seq` of running requests' rows, by request id. */
-  const running = new Map<string, number>();
-  /** The same of captured requests that have ended: a capture may be written after its request. */
-  const captured = new Map<string, number>();
-  // A replacement file does not contain them.
-  database.onReplaced(() => {
-    running.clear();
-    captured.clear();
-  });
+  const { running, captured, alone } = rememberedSeqs(database);
 
   return {
     write(given, captures, mayWait) {
@@ -82,6 +74,7 @@ export function createLedgerWriter(
       const deferred: BegunRow[] = [];
       const begunSeqs = new Map<string, number>();
       const capturedSeqs = new Map<string, number>();
+      const aloneSeqs = new Map<string, number>();
       const hasCapture = new Set(captures.map(({ id }) => id));
       names.startBatch();
       database.transaction(() => {
@@ -100,6 +93,7 @@ export function createLedgerWriter(
             const errors = errorsOf(row);
             if (errors !== '') addErrors.run(seq, errors);
             if (row.captured !== null) capturedSeqs.set(row.id, seq);
+            if (row.session === null) aloneSeqs.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begunSeqs.set(row.id, seq);
         }
@@ -118,20 +112,41 @@ export function createLedgerWriter(
       for (const [id, seq] of begunSeqs) running.set(id, seq);
       // A batch that is refused must leave none of these behind.
       for (const [id, seq] of capturedSeqs) captured.set(id, seq);
-      forgetOldest(captured);
+      for (const [id, seq] of aloneSeqs) alone.set(id, seq);
+      forgetOldest(captured, rememberedCaptured);
+      forgetOldest(alone, rememberedAlone);
       return deferred;
     },
-    join: prepareJoiner(database),
+    join: prepareJoiner(database, (id) => running.get(id) ?? alone.get(id)),
     markInterrupted: () => database.transaction(() => markInterrupted(database, addSums, names)),
   };
+}
+
+/** The `seq` of rows, by request id. */
+function rememberedSeqs(database: Database) {
+  const seqs = {
+    running: new Map<string, number>(),
+    /** Captured requests that have ended: a capture may be written after its request. */
+    captured: new Map<string, number>(),
+    /** Those without a session, which may join one later. */
+    alone: new Map<string, number>(),
+  };
+  // A replacement file does not contain them.
+  database.onReplaced(() => {
+    for (const each of Object.values(seqs)) each.clear();
+  });
+  return seqs;
 }
 
 /** More than can wait to be written. */
 const rememberedCaptured = 1_000;
 
-function forgetOldest(seqs: Map<string, number>): void {
+/** As many as the beginnings of conversations that are remembered. */
+const rememberedAlone = 4_096;
+
+function forgetOldest(seqs: Map<string, number>, most: number): void {
   for (const id of seqs.keys()) {
-    if (seqs.size <= rememberedCaptured) return;
+    if (seqs.size <= most) return;
     seqs.delete(id);
   }
 }

@@ -24,6 +24,8 @@ export class CountedSubject {
   /** Leases, as the scripts write them, by request (or job) running here. */
   readonly leases: Map<string, string>;
   /** This replica has served a request of it. */
+  /** Jobs hold a reservation since before the subject was served, which Valkey has not been told. */
+  hasUnsentLeases = false;
   isUsed: boolean;
   /** When its meters were last queried, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
 import type { Limited, LimitReached } from '../../contract/limits.ts';
-import { percentOf } from '../../limits/budget-watch.ts';
+import { announcedBudgets, percentOf } from '../../limits/budget-watch.ts';
 import type { Counted } from '../../limits/meters.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 
@@ -13,7 +13,7 @@ export function reportReached(
   added: Spent,
   onReached: (notice: LimitReached) => void,
 ): void {
-  for (const budget of limits.budgets) {
+  for (const budget of announcedBudgets(limits)) {
     const { period, spent } = counted.spent(budget.per);
     const used = spent[budget.unit];
     const percent = percentOf(used / budget.amount);

@@ -190,6 +190,7 @@ export class ReplicaLimiter implements Limiter {
   async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<AdmissionReply> {
     const { counts, audits } = this.#ports;
     const checks = estimate === noCharge ? 'free' : 'all';
+    for (const subject of subjects) if (subject.hasUnsentLeases) await this.#sendLeases(subject);
     const answer = await counts.ask(id, subjects, estimate, checks);
     if (answer.verdict !== 'unknown-spending') return answer;
     await Promise.all(subjects.map((subject) => audits.now(subject)));
@@ -247,6 +248,11 @@ export class ReplicaLimiter implements Limiter {
   /** Ends a lease without any usage. */
   #withdraw(id: string, subjects: readonly CountedSubject[]): void {
     this.#settle(endedOf(id, { subjects, estimate: noCharge, atMs: 0 }, withdrawn));
+  }
+
+  async #sendLeases(subject: CountedSubject): Promise<void> {
+    await this.#ports.counts.renew(subject);
+    subject.hasUnsentLeases = false;
   }
 
   async #refreshCounts(subjects: readonly CountedSubject[]): Promise<void> {

@@ -13,7 +13,10 @@ export class SubjectRegistry {
     const existing = this.#subjects.get(limited);
     if (existing?.isOf(limited)) return existing;
     const subject = new CountedSubject(limited, existing);
-    for (const [job, lease] of this.#jobLeases.get(limited) ?? []) subject.leases.set(job, lease);
+    for (const [job, lease] of this.#jobLeases.get(limited) ?? []) {
+      subject.leases.set(job, lease);
+      subject.hasUnsentLeases = true;
+    }
     this.#subjects.set(limited, subject);
     return subject;
   }

@@ -6,7 +6,7 @@ import { kibibyte } from '../../../server/contract/units.ts';
 const settings = { generation: 0, maxBytes: 64 * kibibyte };
 
 function answerOf(bytes: number): CachedAnswer {
-  return { status: 200, headers: {}, body: Buffer.alloc(bytes), usage: null, costUsd: 0.5 };
+  return { status: 200, headers: {}, body: Buffer.alloc(bytes), usage: null, costUsd: 0.5, modelServed: null };
 }
 
 test('an answer is found until it expires, even after the clock was set back', () => {

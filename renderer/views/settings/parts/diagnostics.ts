@@ -17,7 +17,7 @@ export async function collectDiagnostics({ query }: ControlStore): Promise<objec
     query({ type: 'status' }),
     query({ type: 'host' }),
     query({ type: 'config' }),
-    query({ type: 'requests', filter: { outcome: 'error' }, limit: reportedErrors }),
+    query({ type: 'requests', filter: { outcome: 'failed' }, limit: reportedErrors }),
   ]);
   return {
     madeAt: new Date().toISOString(),

@@ -1,0 +1,133 @@
+/**
+ * What a request counts for: the only place that says so. Sums, sessions, budgets, metrics, telemetry and the list of models
+ * without a price fold what `countsOf` returns; queries on stored rows use the same conditions as SQL (`condition-sql.ts`).
+ */
+import { type Condition, holds } from '../../contract/condition.ts';
+import { lostPurchaseCode } from '../../contract/errors.ts';
+import type { AttemptRecord, FailureClass, RequestOutcome, RequestRecord, Usage } from '../../contract/ledger.ts';
+import { isError, isRefused } from '../../contract/request-errors.ts';
+
+/** The fields that counting needs; an interrupted row has no others. */
+export type Countable = Pick<
+  RequestRecord,
+  | 'keyId'
+  | 'groupId'
+  | 'modelAsked'
+  | 'modelServed'
+  | 'provider'
+  | 'method'
+  | 'capability'
+  | 'outcome'
+  | 'errorCode'
+  | 'status'
+  | 'usage'
+  | 'costUsd'
+  | 'attempts'
+  | 'fault'
+  | 'shadowOf'
+>;
+
+/** Failures after which the upstream may have billed something. */
+const mayHaveCost: readonly FailureClass[] = ['stream-broken', 'client-gone', 'lost'];
+
+/** An attempt that may have cost something that is not known; without an answer it costs nothing. */
+export const unpricedAttempts: Condition<AttemptRecord> = {
+  all: [
+    { isNull: 'costUsd' },
+    { any: [{ not: { isNull: 'usage' } }, { isNull: 'failure' }, { member: 'failure', isOneOf: mayHaveCost }] },
+  ],
+};
+
+type Priced = Pick<Countable, 'provider' | 'capability' | 'method' | 'usage' | 'errorCode' | 'costUsd' | 'attempts'> & {
+  outcome: RequestOutcome | null;
+};
+
+/** A request of which no cost is known, and that may have had one. */
+const ofUnknownCost: Condition<Priced> = {
+  all: [
+    { isNull: 'costUsd' },
+    { not: { isNull: 'provider' } },
+    { not: { isNull: 'capability' } },
+    // Requests about a job cost nothing, except the one that reports its usage.
+    { any: [{ member: 'method', isOneOf: ['POST'] }, { not: { isNull: 'usage' } }] },
+    {
+      any: [
+        { not: { member: 'outcome', isOneOf: ['error'] } },
+        { not: { isNull: 'usage' } },
+        { member: 'errorCode', isOneOf: [lostPurchaseCode] },
+      ],
+    },
+  ],
+};
+
+/** A request that may have cost something that is not known, with its attempts. */
+export const unpriced: Condition<Priced> = {
+  any: [
+    ofUnknownCost,
+    { all: [{ not: { isNull: 'costUsd' } }, { hasSeveralAttempts: true }, { someAttempt: unpricedAttempts }] },
+  ],
+};
+
+/** A request that counts against a limit of requests per minute: it reached a provider, or was answered from the cache. */
+export const usesRate: Condition<Pick<RequestRecord, 'cached' | 'attempts'>> = {
+  any: [
+    { member: 'cached', at: 'result', isOneOf: ['hit', 'shared'] },
+    { someAttempt: { any: [{ not: { isNull: 'connectMs' } }, { not: { isNull: 'status' } }] } },
+  ],
+};
+
+export const isCountedForRate = (row: Pick<RequestRecord, 'cached' | 'attempts'>): boolean => holds(usesRate, row);
+export const isUnpriced = (row: Priced): boolean => holds(unpriced, row);
+export const isUnpricedAttempt = (attempt: AttemptRecord): boolean => holds(unpricedAttempts, attempt);
+
+/** One target's part of a request. */
+export interface Counting {
+  /** What the upstream was asked for, else what the client asked for. */
+  model: string | null;
+  provider: string | null;
+  /** 1 for the part that answered, so that a request counts once. */
+  requests: 0 | 1;
+  isError: boolean;
+  isRefused: boolean;
+  usage: Usage | null;
+  costUsd: number | null;
+  isUnpriced: boolean;
+}
+
+type Target = Pick<Counting, 'model' | 'provider'>;
+
+/** The whole request, at the target that answered. */
+export function countOf(row: Countable): Counting {
+  return {
+    ...answeringTarget(row),
+    ...{ requests: 1, isError: isError(row), isRefused: isRefused(row) },
+    ...{ usage: row.usage, costUsd: row.costUsd, isUnpriced: isUnpriced(row) },
+  };
+}
+
+/**
+ * Its parts: the request counts for the target that answered, and the usage and cost of each of several attempts for the one
+ * that was asked. A bill of a job is in the row alone.
+ */
+export function countsOf(row: Countable): Counting[] {
+  if (row.attempts.length < 2) return [countOf(row)];
+  const request = { ...countOf(row), usage: null, costUsd: null, isUnpriced: false };
+  return [request, ...row.attempts.map((attempt) => countOfAttempt(row, attempt))];
+}
+
+function countOfAttempt(row: Countable, attempt: AttemptRecord): Counting {
+  const { usage, costUsd } = attempt;
+  return {
+    ...targetOf(row, attempt),
+    ...{ requests: 0, isError: false, isRefused: false },
+    ...{ usage, costUsd, isUnpriced: isUnpricedAttempt(attempt) },
+  };
+}
+
+function answeringTarget({ modelServed, modelAsked, provider }: Countable): Target {
+  return { model: modelServed ?? modelAsked, provider };
+}
+
+function targetOf({ modelAsked }: Countable, { model, provider }: AttemptRecord): Target {
+  return { model: model ?? modelAsked, provider };
+}
