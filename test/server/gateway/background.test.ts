@@ -108,6 +108,24 @@ test('a response in the background is booked to the first request that receives 
   expect(row).toMatchObject({ name: 'gpt-x', inputTokens: 4_000, unpricedRequests: 0 });
 });
 
+test.each(['asks for it in the same session', 'asks for it without a session', 'never asks'])(
+  'the bill of a response in the background belongs to the session that made it, whose client %s',
+  async (how) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'Date'] });
+    await start();
+    const inSession = { headers: { authorization: `Bearer ${testKey}`, 'x-session-id': 'one-run' } };
+    const created = await make(inSession);
+    const { id } = (await created.json()) as { id: string };
+    if (how === 'never asks') await vi.advanceTimersByTimeAsync(90_000);
+    else await (await look(id, how.includes('same') ? inSession : {})).arrayBuffer();
+    await eventually(async () => {
+      const { sessions } = await sluice.gateway.query({ type: 'sessions' });
+      expect(sessions).toMatchObject([{ ...{ inputTokens: 4_000, outputTokens: 6_000 }, costUsd: once.costUsd }]);
+      expect(await usedBy('k1')).toEqual(once);
+    });
+  },
+);
+
 test('responses in the background end with a hard budget, and hold what they may cost until they have told it', async () => {
   await start(15_000);
   state = running;

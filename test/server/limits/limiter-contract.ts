@@ -165,6 +165,35 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     expect((await admits(second, [subject])).refusal).toBeNull();
   });
 
+  test('a job holds its part of a hard budget that was not asked before', async () => {
+    const [first] = together.limiters;
+    first.hold('response g r2', { keyId: 'k', groupId: 'g' }, { usd: 1, tokens: 0 });
+    expect((await admits(first, [budget(1, 'day')])).refusal?.code).toBe('request_limit_reached');
+  });
+
+  test('budgets that differ only in what happens then are told of once', async () => {
+    const budgets = [true, false].map((hard) => ({ unit: 'usd' as const, amount: 1e-7, per: 'day' as const, hard }));
+    const subject = limited({ budgets });
+    const [first] = together.limiters;
+    for (const usd of [9e-8, 3e-8]) {
+      const { id } = await admits(first, [subject]);
+      together.finish(first, id, { usd, tokens: 0 });
+      await together.settled();
+    }
+    expect(together.told.map(({ percent }) => percent)).toEqual([80, 100]);
+  });
+
+  test('a budget of which amounts are rounded is told of at 80 and 100 percent, once', async () => {
+    const subject = budget(1e-7, 'day', { hard: false });
+    const [first] = together.limiters;
+    for (let index = 0; index < 14; index++) {
+      const { id } = await admits(first, [subject]);
+      together.finish(first, id, { usd: 1e-8, tokens: 0 });
+      await together.settled();
+    }
+    expect(together.told.map(({ percent }) => percent)).toEqual([80, 100]);
+  });
+
   test('a part of a running request takes no place, but requests and tokens', async () => {
     const subject = limited({ concurrent: 1, requestsPerMinute: 2 });
     const [first] = together.limiters;

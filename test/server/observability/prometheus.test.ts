@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../server/observability/prometheus.ts';
+import { UsageSums } from '../../../server/store/sqlite/usage-cells.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 import { readPrometheusText } from '../../support/prometheus-text.ts';
-import { finishedRow } from '../store/sqlite/records.ts';
+import { finishedRow, rescuedRow } from '../store/sqlite/records.ts';
 
 const figures = () => ({
   running: 0,
@@ -46,4 +47,67 @@ test('whether replicas count together is told only where they do', async () => {
   const families = readPrometheusText(await createMetrics({ version: '1', figures: away }).text());
   const valuesOf = (name: string) => families.get(name)?.samples.map(({ value }) => value);
   expect([valuesOf('sluice_shared_counts_up'), valuesOf('sluice_replicas')]).toEqual([[0], [3]]);
+});
+
+/** Rows of every kind that the ledger counts in a way of its own. */
+const counted = [
+  finishedRow('req_flat', { attempts: [attemptRecord({ costUsd: 0.01 })], usage: null, costUsd: 0.01 }),
+  rescuedRow('req_rescued'),
+  finishedRow('req_bill', {
+    ...{ method: 'GET', attempts: [], provider: 'main', modelServed: null, modelAsked: 'm' },
+    ...{ usage: { inputTokens: 5, outputTokens: 6 }, costUsd: 0.5 },
+  }),
+  finishedRow('req_unpriced', {
+    attempts: [attemptRecord({ usage: null, costUsd: null })],
+    usage: null,
+    costUsd: null,
+  }),
+  finishedRow('req_on_purpose', {
+    outcome: 'error',
+    fault: 'error',
+    provider: null,
+    attempts: [],
+    usage: null,
+    costUsd: 0,
+  }),
+  finishedRow('req_failed', { outcome: 'stream-broken', usage: null, costUsd: 0, attempts: [attemptRecord()] }),
+];
+
+test('metrics say the same as the ledger of cost, tokens, models, unknown prices and errors', async () => {
+  const metrics = createMetrics({ version: '1', figures });
+  const sums = new UsageSums();
+  for (const row of counted) {
+    metrics.finished(row);
+    sums.add(row);
+  }
+  const cells = [...sums.values()];
+  const families = readPrometheusText(await metrics.text());
+  const byLabel = (family: string, label: string, labels: Record<string, string> = {}) => {
+    const found: Record<string, number> = {};
+    for (const sample of families.get(family)?.samples ?? []) {
+      if (Object.entries(labels).some(([name, value]) => sample.labels[name] !== value)) continue;
+      const name = sample.labels[label] ?? '';
+      found[name] = (found[name] ?? 0) + sample.value;
+    }
+    return found;
+  };
+  const ofCells = (dimension: string, read: (cell: (typeof cells)[number]) => number) =>
+    Object.fromEntries(
+      cells.filter((cell) => cell.dimension === dimension && read(cell) > 0).map((cell) => [cell.name, read(cell)]),
+    );
+  const all = (record: Record<string, number>) => Object.values(record).reduce((sum, value) => sum + value, 0);
+  for (const dimension of ['model', 'provider'] as const) {
+    expect(byLabel('sluice_cost_usd_total', dimension)).toEqual(ofCells(dimension, ({ costUsd }) => costUsd));
+    for (const [type, read] of [
+      ['input', 'inputTokens'],
+      ['output', 'outputTokens'],
+    ] as const)
+      expect(byLabel('sluice_tokens_total', dimension, { type })).toEqual(ofCells(dimension, (cell) => cell[read]));
+  }
+  const outcomes = byLabel('sluice_requests_total', 'outcome');
+  const errors = (outcomes.error ?? 0) + (outcomes['stream-broken'] ?? 0) + (outcomes.interrupted ?? 0);
+  expect([errors, outcomes.fault]).toEqual([all(ofCells('day', (cell) => cell.errors)), 1]);
+  expect(all(byLabel('sluice_unpriced_requests_total', 'model'))).toBe(
+    all(ofCells('day', (cell) => cell.unpricedRequests)),
+  );
 });

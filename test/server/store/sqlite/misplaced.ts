@@ -85,8 +85,9 @@ function toVersionBefore(database: Database): void {
     DROP TABLE earlier_names;
     DELETE FROM facts WHERE name = 'last request to repair';
     UPDATE facts SET value = 1 WHERE name = 'first named request';
-    -- Of a later migration.
+    -- Of later migrations.
     ALTER TABLE jobs DROP COLUMN input_tokens;
+    ALTER TABLE jobs DROP COLUMN session;
     PRAGMA user_version = ${versionBefore};
   `);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { lostPurchaseCode } from '../../../../../server/contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../../../../server/contract/ledger.ts';
+import { attemptRecord } from '../../../../support/attempt-record.ts';
 import { sessionMark } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
@@ -34,6 +36,37 @@ export function sessionsContract(subject: StoreSubject): void {
         [idOf(2), null],
         [idOf(1), 'nightly'],
       ]);
+    });
+
+    test('count errors and unknown costs as usage does', async () => {
+      const attempts = [attemptRecord({ usage: { inputTokens: 1 }, costUsd: null }), attemptRecord({ costUsd: 3 })];
+      const failed = { outcome: 'error', usage: null, costUsd: null } as const;
+      const rows: Partial<RequestRecord>[] = [
+        { attempts, costUsd: 3 },
+        { usage: null, costUsd: null },
+        { ...failed, errorCode: lostPurchaseCode },
+        { ...failed, provider: null, attempts: [], status: 404 },
+        { ...failed, fault: 'error', provider: null, attempts: [] },
+        { outcome: 'stream-broken', usage: null, costUsd: null },
+        { outcome: 'client-gone', costUsd: null },
+        { method: 'GET', usage: null, costUsd: null },
+      ];
+      const added = rows.map((row) => add({ session: session(1), ...row }));
+      const [usage] = await used.ledger.summarizeUsage({ by: 'day' });
+      const [{ errors, unpricedRequests } = { errors: 0, unpricedRequests: 0 }] = (await used.ledger.listSessions({}))
+        .sessions;
+      expect({ errors, unpricedRequests }).toEqual({ errors: 3, unpricedRequests: 5 });
+      expect(usage).toMatchObject({ errors, unpricedRequests });
+      // From single requests, as for a person, and for the list of models without a price.
+      const within = { keyIds: ['k1'], groupIds: [] };
+      for (const by of ['day', 'model', 'provider'] as const)
+        expect(await used.ledger.summarizeUsage({ by, within })).toEqual(await used.ledger.summarizeUsage({ by }));
+      const listed = await used.ledger.listUnpriced();
+      expect(listed.reduce((sum, { requests }) => sum + requests, 0)).toBe(unpricedRequests);
+      expect(await used.ledger.countRequests({})).toMatchObject({ requests: rows.length, failed: errors });
+      expect(await used.ledger.countRequests({ groupId: 'default' })).toMatchObject({ failed: errors });
+      expect(await used.ids({ outcome: 'failed' })).toHaveLength(errors);
+      expect(await used.ids({ outcome: 'refused' })).toEqual([added[3]]);
     });
 
     test('sum what their requests used, cost and failed', async () => {

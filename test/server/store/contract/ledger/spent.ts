@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { shadowAccount } from '../../../../../server/contract/ledger.ts';
+import { settledBy } from '../../../../../server/limits/local-limiter.ts';
 import type { HistoryRange } from '../../../../../server/store/sqlite/usage-history.ts';
+import { attemptRecord } from '../../../../support/attempt-record.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, useLedger } from './used-ledger.ts';
 
@@ -122,6 +124,35 @@ export function spentContract(subject: StoreSubject): void {
       expect(ofKey).toEqual(late);
       expect(ofGroup).toHaveLength(3);
       expect(await history.requestsSince('key', 'k1', noon)).toEqual([]);
+    });
+
+    test('counts as a request per minute after a restart what counted while it ran', async () => {
+      const silent = attemptRecord({ status: null, failure: 'transient', error: 'refused' });
+      const rows = [
+        ended('req_answered'),
+        ended('req_unreachable', { outcome: 'error', attempts: [silent], costUsd: null }),
+        ended('req_unanswered', { outcome: 'error', attempts: [{ ...silent, connectMs: 3 }], costUsd: null }),
+        ended('req_rescued', { attempts: [silent, attemptRecord()] }),
+        ended('req_hit', { provider: null, attempts: [], cached: { result: 'hit', savedUsd: 1, savedUsage: null } }),
+        ended('req_shared', {
+          provider: null,
+          attempts: [],
+          cached: { result: 'shared', savedUsd: 1, savedUsage: null },
+        }),
+        ended('req_miss', { cached: { result: 'miss', savedUsd: null, savedUsage: null } }),
+        ended('req_refused', { outcome: 'error', status: 404, provider: null, attempts: [], costUsd: 0 }),
+      ].map((row, index) => ({ ...row, startedAt: noon + index }));
+      for (const row of rows) used.add(row);
+      const live = rows.filter((row) => !settledBy(row).isVoid).map(({ startedAt }) => startedAt);
+      expect(live).toEqual([0, 2, 3, 4, 5, 6].map((index) => noon + index));
+      await used.restart();
+      for (const [scope, id] of [
+        ['key', 'k1'],
+        ['group', 'default'],
+      ] as const) {
+        const found = await used.ledger.history.requestsSince(scope, id, noon);
+        expect(found.map(({ startedAt }) => startedAt)).toEqual(live);
+      }
     });
   });
 }
