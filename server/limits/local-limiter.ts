@@ -3,9 +3,9 @@
  * when a key or group is first used or `recall`ed.
  */
 import { setImmediate } from 'node:timers/promises';
+import { isCountedForRate, isUnpriced } from '../contract/count.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
-import { isCountedForRate, isUnpriced } from '../store/rules/count.ts';
 import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
 import type { Amounts, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { Account, type Clocks, type Estimate, noCharge, type Reservation, type Settled } from './account.ts';

@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
+import { type Counting, countsOf } from '../contract/count.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
-import { type Counting, countsOf } from '../store/rules/count.ts';
 import { operationName } from './gen-ai.ts';
 
 /** The bucket boundaries that the conventions recommend for each metric. */

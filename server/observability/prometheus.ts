@@ -1,10 +1,10 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Counting, countOf, countsOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import { isError } from '../contract/request-errors.ts';
 import { secondMs } from '../contract/units.ts';
-import { type Counting, countOf, countsOf } from '../store/rules/count.ts';
 import type { EngineFigures } from './engine-figures.ts';
 import { LabelSets, type SeriesLabels } from './label-sets.ts';
 import { outputTokensPerSecond } from './output-speed.ts';

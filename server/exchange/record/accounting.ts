@@ -5,10 +5,10 @@
 
 import { referredIn } from '../../apis/core/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../../apis/core/wire.ts';
+import { isUnpricedAttempt } from '../../contract/count.ts';
 import type { AttemptRecord, Usage } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { isUnpricedAttempt } from '../../store/rules/count.ts';
 import { type Accounting, addUp } from '../../usage/add-up.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';

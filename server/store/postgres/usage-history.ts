@@ -3,12 +3,12 @@
  * for all keys at a start, are combined.
  */
 
+import { usesRate } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
-import { usesRate } from '../rules/count.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import {

@@ -1,9 +1,12 @@
 /** Usage over a range, from the sums: whole days where possible, and quarter-hours before and after them. */
 
+import type { UsageDimension } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
 import { quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
+import { postgresNotation } from '../rules/condition-sql.ts';
+import { countsSql } from '../rules/counts-sql.ts';
 import { displayedCost, readSums, sumColumns } from '../rules/sums.ts';
 import type { UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import {
@@ -18,8 +21,8 @@ import {
 } from '../rules/usage-within.ts';
 import { viewStep } from '../sqlite/over-time.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
+import { orMoved } from './partitions.ts';
 import type { Postgres } from './postgres.ts';
-import { stepsOfRequestsSql } from './request-steps.ts';
 
 const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
@@ -112,3 +115,18 @@ const partOf = (within: Within | undefined) => [within?.keyIds ?? null, within?.
 const stepsOfQuartersSql = `SELECT width_bucket(quarter * ${quarterMs}::float8, $1::float8[]) AS step, name, ${summedColumns}
   FROM usage_quarters WHERE dimension = $5 AND quarter >= $3 AND quarter < $4 AND ($2::text[] IS NULL OR name = ANY($2))
   GROUP BY 1, 2`;
+
+/**
+ * `step`: the place of its beginning, from 1. Parameters: the beginnings of the steps, names or null, the range in Unix
+ * milliseconds, and the keys and groups whose requests are included, or null twice.
+ */
+function stepsOfRequestsSql(by: UsageDimension): string {
+  return `WITH asked AS (
+      SELECT width_bucket(started_at::float8, $1::float8[]) AS slot, requests.* FROM requests
+      WHERE started_at >= $3 AND started_at < $4 AND outcome IS NOT NULL
+        AND ${orMoved('day BETWEEN floor($3::float8 / 86400000)::integer AND floor($4::float8 / 86400000)::integer')}
+        AND ($5::text[] IS NULL OR key_id = ANY($5) OR group_id = ANY($6::text[]))
+    )
+    SELECT slot AS step, name, ${summedColumns} FROM (${countsSql(by, 'slot', postgresNotation)}) AS counted
+    WHERE $2::text[] IS NULL OR name = ANY($2) GROUP BY slot, name`;
+}

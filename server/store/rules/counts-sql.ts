@@ -1,9 +1,9 @@
 /** What `countsOf` says of a request, as SQL for both databases: a row for each part, to be added up by name. */
 import type { Condition } from '../../contract/condition.ts';
+import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { errors, refused } from '../../contract/request-errors.ts';
 import { asNumber, attemptCount, attemptSql, rowSql, type SqlNotation } from './condition-sql.ts';
-import { unpriced, unpricedAttempts } from './count.ts';
 import { nameColumns } from './counted-names.ts';
 import { usageColumns } from './sums.ts';
 

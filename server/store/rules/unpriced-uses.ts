@@ -1,7 +1,8 @@
 /** Models that were used although their price is unknown, by the rule of `countsOf`. */
+
+import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import { number, type Row, text } from './columns.ts';
 import { attemptCount, attemptSql, rowSql, type SqlNotation } from './condition-sql.ts';
-import { unpriced, unpricedAttempts } from './count.ts';
 
 export interface UnpricedUse {
   provider: string;

@@ -5,8 +5,10 @@ import type { RequestCount, RequestView } from '../../contract/request-views.ts'
 import { number } from '../rules/columns.ts';
 import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
+import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
 import type { Database } from './database.ts';
 import { piecesOf, type Selection } from './request-filter.ts';
+import { wholeRange } from './seek.ts';
 
 const rowsPerPiece = 4_000;
 /** Requests that are sorted; of more than these, the newest. */
@@ -119,4 +121,21 @@ function countAll(database: Database, { range }: Selection): RequestCount {
     )
     .get();
   return { requests: range.high - range.low, failed: number(row?.failed) ?? 0, isComplete: true };
+}
+
+/** There is no index on costs, so the scan is limited: about 100 ms, in pieces of 4 ms. */
+const latestPriced = 100_000;
+
+/** The models of the latest 100,000 requests that may have had an unknown cost. */
+export async function findUnpriced(database: Database): Promise<UnpricedUse[]> {
+  const { low, high } = wholeRange(database);
+  const select = database.prepare(
+    `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ?) ${unpricedUsesSql('asked', sqliteNotation)}`,
+  );
+  const uses = new UnpricedUses();
+  for (let from = Math.max(low, high - latestPriced); from < high; from += rowsPerPiece) {
+    uses.add(select.all(from, Math.min(from + rowsPerPiece, high)));
+    await setImmediate();
+  }
+  return uses.list;
 }

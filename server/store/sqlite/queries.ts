@@ -19,7 +19,7 @@ import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { readCapture } from './capture-rows.ts';
 import type { Database } from './database.ts';
-import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
+import { countRequests, findRequests, findUnpriced, type SortColumn, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
@@ -27,7 +27,6 @@ import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
-import { findUnpriced } from './unpriced.ts';
 import { summarizeUsage } from './usage-summary.ts';
 
 export interface RequestFilter extends RequestConditions {

@@ -1,7 +1,8 @@
 /** What single rows add to the usage of their key and group. */
+
+import { isUnpriced } from '../../contract/count.ts';
 import { shadowAccount } from '../../contract/ledger.ts';
 import type { LimitScope } from '../../contract/limits.ts';
-import { isUnpriced } from '../rules/count.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import type { Spent, SpentQuery } from './usage-history.ts';
 

@@ -5,9 +5,10 @@
  * A request is counted once, for the model and provider that answered. Usage and cost of each attempt are counted for the
  * model and provider that it asked.
  */
+
+import { type Countable, type Counting, countOf, countsOf } from '../../contract/count.ts';
 import { type RequestRecord, shadowAccount, type UsageDimension } from '../../contract/ledger.ts';
 import { quarterMs } from '../../contract/units.ts';
-import { type Countable, type Counting, countOf, countsOf } from '../rules/count.ts';
 import { noSums, type Sums, sumColumns, sumValues, takeFrom, usageColumns } from '../rules/sums.ts';
 import type { Database, Statement } from './database.ts';
 

@@ -2,12 +2,13 @@
  * The past usage of a key or group, for its limits. Read when a limited key or group is first used after a start, and
  * at the beginning of each budget period. SQLite answers synchronously.
  */
+
+import { usesRate } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { number } from '../rules/columns.ts';
 import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
-import { usesRate } from '../rules/count.ts';
 import type { Database } from './database.ts';
 import { seekSeq } from './seek.ts';
 import { quartersPerDay } from './usage-cells.ts';
