@@ -11,6 +11,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../server/contract/is-object.ts';
 import { identify } from '../server/contract/model-identity.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -81,6 +82,7 @@ function pricesOf(entry: Entry): Prices | null {
   for (const field of ['cachedInput', 'cacheWrite', 'cacheWriteOneHour']) if (prices[field] === 0) delete prices[field];
   Object.assign(prices, longContextOf(entry), otherMetersOf(entry));
   if (!Object.values(prices).some((price) => price > 0)) return null;
+  Object.assign(prices, tiersOf(entry, prices), searchesOf(entry));
   const maxOutput = numberIn(entry, 'max_output_tokens');
   // Where it is as large as the window, it is no limit of its own.
   if (maxOutput && maxOutput !== numberIn(entry, 'max_input_tokens')) prices.maxOutput = maxOutput;
@@ -114,6 +116,34 @@ function otherMetersOf(entry: Entry): Prices {
   const characters = mode === 'audio_speech' ? numberIn(entry, 'input_cost_per_character') : undefined;
   if (characters) prices.characters = perMillion(characters);
   return prices;
+}
+
+/** What a tier costs as a multiple of the usual price, if that is one number for all kinds of tokens. */
+function tiersOf(entry: Entry, prices: Prices): Prices {
+  const tiers: Prices = {};
+  for (const tier of ['priority', 'flex']) {
+    const factors = ['input', 'output', 'cachedInput'].flatMap((field) => {
+      const price = numberIn(entry, `${tokenFields[field]}_${tier}`);
+      const usual = prices[field];
+      return price === undefined || !usual ? [] : [(price * 1e6) / usual];
+    });
+    const [first] = factors;
+    const isOne = first !== undefined && factors.every((factor) => Math.abs(factor / first - 1) < 0.06);
+    if (isOne && first !== undefined) tiers[`${tier}Factor`] = Number(first.toPrecision(3));
+  }
+  const { provider_specific_entry: own } = entry;
+  const fast = isObject(own) ? own.fast : undefined;
+  if (typeof fast === 'number') tiers.fastFactor = fast;
+  return tiers;
+}
+
+/** Gemini 2.5 and older are billed by request, however often they search. */
+function searchesOf(entry: Entry): Prices {
+  const { search_context_cost_per_query: costs } = entry;
+  const price = isObject(costs) ? costs.search_context_size_medium : undefined;
+  if (typeof price !== 'number' || price === 0) return {};
+  const isByRequest = entry.litellm_provider === 'gemini' && entry.web_search_billing_unit !== 'per_query';
+  return { [isByRequest ? 'groundedRequest' : 'webSearch']: price };
 }
 
 interface History {

@@ -15,6 +15,17 @@ export function isApproximate(certainty: UsageCertainty): certainty is 'estimate
 }
 
 /** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
+/** Of the tiers that services sell by tokens at another price than usual; `fast` is Anthropic's `speed`. */
+export type PriceTier = 'priority' | 'flex' | 'fast';
+
+/** What the price of an answer depends on beside its usage. */
+export interface PriceTerms {
+  /** Null: the usual one. */
+  tier: PriceTier | null;
+  /** Searches of the web that the provider ran. */
+  searches: number;
+}
+
 export interface Usage {
   inputTokens?: number;
   outputTokens?: number;

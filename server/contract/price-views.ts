@@ -2,7 +2,8 @@
 
 /**
  * The amounts that a price may have. `token`: US dollars per 1,000,000 tokens; `character`: per 1,000,000 characters;
- * `second`, `minute`, `image` and `request`: US dollars per one of them. `count`: a number of tokens, not a price.
+ * `second`, `minute`, `image` and `request`: US dollars per one of them. `search`: per search of the
+ * web. `factor`: a multiple of the prices of tokens. `count`: a number of tokens, not a price.
  */
 export const priceFields = {
   input: 'token',
@@ -25,6 +26,11 @@ export const priceFields = {
   minute: 'minute',
   characters: 'character',
   request: 'request',
+  webSearch: 'search',
+  groundedRequest: 'request',
+  priorityFactor: 'factor',
+  flexFactor: 'factor',
+  fastFactor: 'factor',
   maxOutput: 'count',
 } as const;
 

@@ -2,7 +2,7 @@
  * Calculates the cost of usage from the user's overrides, `prices.json` and `public-prices.json`, in that order. Pure; independent of the source of the
  * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
-import type { Usage } from '../contract/ledger.ts';
+import type { PriceTerms, PriceTier, Usage } from '../contract/ledger.ts';
 import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
 import type { AppliedPrice, PriceAmounts } from '../contract/price-views.ts';
 import { largestAnswer } from './largest-answer.ts';
@@ -14,7 +14,7 @@ type Prices = PriceAmounts;
 
 export interface PriceTable {
   /** US dollars; null if unknown. `usage` is null if the usage is unknown. */
-  cost(provider: string, model: string, usage: Usage | null): number | null;
+  cost(provider: string, model: string, usage: Usage | null, terms?: PriceTerms | null): number | null;
   /** US dollars per 1,000,000 tokens of text, for input and output; null if unknown. */
   tokenPrice(provider: string, model: string): TokenPrice | null;
   /** The output limit of a model in tokens; null if unknown. */
@@ -115,9 +115,10 @@ export function createPriceTable(
     return prices;
   };
   return {
-    cost(provider, model, usage) {
+    cost(provider, model, usage, terms) {
       const prices = pricesOf(provider, model);
-      return prices === null ? null : costOf(prices, usage);
+      const cost = prices && costOf(prices, usage);
+      return prices === null || cost === null || !terms ? cost : onTerms(prices, cost, terms);
     },
     tokenPrice(provider, model) {
       const prices = pricesOf(provider, model);
@@ -194,6 +195,21 @@ function costOf(prices: Prices, usage: Usage | null): number | null {
   const isOnlyByRequest = Object.keys(prices).every((name) => name === 'request' || name === 'maxOutput');
   if (isOnlyByRequest) return prices.request;
   return metered === null ? null : metered + prices.request;
+}
+
+const factorFields = {
+  priority: 'priorityFactor',
+  flex: 'flexFactor',
+  fast: 'fastFactor',
+} as const satisfies Record<PriceTier, keyof Prices>;
+
+/** Null if the price of a tier or a search is unknown. What is free of charge is so on any terms. */
+function onTerms(prices: Prices, cost: number, { tier, searches }: PriceTerms): number | null {
+  if (prices.request === 0 && cost === 0) return 0;
+  const factor = tier === null ? 1 : prices[factorFields[tier]];
+  const found =
+    searches === 0 ? 0 : prices.webSearch === undefined ? prices.groundedRequest : prices.webSearch * searches;
+  return factor === undefined || found === undefined ? null : cost * factor + found;
 }
 
 /** Uses the first meter that has both a price and a quantity. */

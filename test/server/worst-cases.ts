@@ -11,6 +11,7 @@ import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.t
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
 import { errorIn } from '../../server/apis/core/upstream-error.ts';
+import { readPriceTerms } from '../../server/apis/core/usage/price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
 import { countValues } from '../../server/apis/json/count-values.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
@@ -23,6 +24,7 @@ import { ResponseSplice } from '../../server/apis/openai/rescue/response-splice.
 import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
 import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
+import { openaiTerms } from '../../server/apis/openai/usage/usage-shapes.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/apis/openai/wire/read-error.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
 import { createJobObserver } from '../../server/exchange/jobs/job-observer.ts';
@@ -447,13 +449,22 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the usage at the end of a reply': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['ResponseExcerpt', 'estimateAnswer', 'membersOfBeginning', 'readReportedUsage', 'countsAt'],
+    readers: [
+      'ResponseExcerpt',
+      'estimateAnswer',
+      'membersOfBeginning',
+      'readReportedUsage',
+      'countsAt',
+      'readPriceTerms',
+    ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
       'usage of nothing': ['', '"usage":{},', ''],
       'usage that is no JSON': ['', '"usage":{x},', ''],
       durations: ['', '"duration":', ''],
       'events that are no JSON': ['', 'data:{x}\n', ''],
+      'events of an unusual price': ['', 'data:{"service_tier":"priority"}\n', ''],
+      'an unusual price again and again': ['{"a":[', '"priority",', '1]}'],
       escapes: ['', '\\u0041', ''],
       backslashes: ['', '\\', ''],
     },
@@ -464,6 +475,7 @@ export const worstCases: Record<string, WorstCase> = {
         const answer = { ...tail.kept(type), whole: bytes };
         extractUsage('transcription', answer, {});
         extractUsage('chat', answer, {});
+        readPriceTerms(answer, openaiTerms);
         estimateAnswer(answer);
       }
     },

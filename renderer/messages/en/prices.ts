@@ -53,12 +53,15 @@ export const prices = {
     second: 'US dollars / second',
     minute: 'US dollars / minute',
     request: 'US dollars / request',
+    search: 'US dollars / search',
+    factor: 'times the price of tokens',
   },
   groups: {
     tokens: { title: 'Tokens', hint: 'The cost of a request is unknown while one of the prices it needs is missing.' },
     units: { title: 'Images, audio, video, requests', hint: 'For models that are not charged by tokens.' },
     media: { title: 'Audio and image tokens', hint: 'For models with a price of their own for these tokens.' },
     long: { title: 'Long prompts', hint: 'Apply to the whole request if its prompt is longer than this.' },
+    terms: { title: 'Service tiers and searches', hint: 'Apply when an answer says that it had them.' },
     limits: { title: 'Answer length', hint: 'Not a price. What a hard budget reserves if a request sets no limit.' },
   },
   labels: {
@@ -82,6 +85,11 @@ export const prices = {
     minute: 'Per minute',
     characters: 'Per 1M characters',
     request: 'Per request',
+    webSearch: 'Per web search',
+    groundedRequest: 'Per request that searched',
+    priorityFactor: 'Priority tier',
+    flexFactor: 'Flex tier',
+    fastFactor: 'Fast speed',
     maxOutput: 'Longest answer',
   },
   hints: {

@@ -54,12 +54,15 @@ export const prices: typeof english.prices = {
     second: '美元 / 秒',
     minute: '美元 / 分钟',
     request: '美元 / 请求',
+    search: '美元 / 次搜索',
+    factor: '倍 token 价格',
   },
   groups: {
     tokens: { title: 'Token 价格', hint: '缺少所需的任何一项价格时，请求的费用未知。' },
     units: { title: '图像、音频、视频、请求', hint: '用于不按 token 计价的模型。' },
     media: { title: '音频和图像 token', hint: '用于这些 token 单独计价的模型。' },
     long: { title: '长提示词', hint: '提示词超过此长度时，对整个请求生效。' },
+    terms: { title: '服务等级和搜索', hint: '在回答表明使用了它们时生效。' },
     limits: { title: '回答长度', hint: '不是价格。请求未设上限时，硬性预算按此预留。' },
   },
   labels: {
@@ -83,6 +86,11 @@ export const prices: typeof english.prices = {
     minute: '每分钟',
     characters: '每 100 万字符',
     request: '每个请求',
+    webSearch: '每次网页搜索',
+    groundedRequest: '每个使用了搜索的请求',
+    priorityFactor: '优先等级',
+    flexFactor: '弹性等级',
+    fastFactor: '快速模式',
     maxOutput: '最长回答',
   },
   hints: {

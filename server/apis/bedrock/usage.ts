@@ -2,6 +2,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
+import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
 import { usageBesideCache } from '../core/usage/usage-beside-cache.ts';
@@ -22,6 +23,7 @@ export const converseUsage = conversationUsage({
   // The limit of gpt-oss, the largest model that is used this way.
   unknownOutputTokens: 131_072,
   reported: (answer) => reportedUsage(answer, converseReports),
+  termsOf: (object) => ({ tier: tierIn(object) ?? tierIn(fieldsAt(object, 'metadata')), searches: 0 }),
 });
 
 function allowedTokens(body: RequestView<'inferenceConfig'>): number | null {
@@ -44,3 +46,5 @@ function toUsage(fields: Record<string, unknown>): Usage | null {
     output: countOf(fields.outputTokens),
   });
 }
+
+const tierIn = (object: Record<string, unknown>) => tierNamed(fieldsAt(object, 'serviceTier').type);

@@ -3,7 +3,7 @@
  * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
 import type { Operation } from '../../contract/capability.ts';
-import type { Usage, UsageCertainty } from '../../contract/ledger.ts';
+import type { PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { Failure } from './failure.ts';
 import type { HeaderFields } from './headers.ts';
 import type { MostUsage } from './plausible-usage.ts';
@@ -199,6 +199,8 @@ export interface UsageFormat<Name extends string = string> {
   readonly hints: (body: MeasuredRequest<Name>, answerBytes: number) => UsageHints;
   /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
+  /** What the price depends on beside the usage, as the answer tells it; null for the usual terms. */
+  terms?(answer: KeptAnswer): PriceTerms | null;
   /** Estimates for text in both directions; null for anything else. */
   readonly text: TextEstimates | null;
 }

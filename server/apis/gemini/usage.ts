@@ -1,6 +1,8 @@
 /** Estimates and reads token usage of Gemini's API. */
-import type { Usage } from '../../contract/ledger.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { PriceTerms, Usage } from '../../contract/ledger.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
+import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
 import { geminiRequest, outputLimitOf } from './request.ts';
@@ -24,6 +26,7 @@ export const geminiUsage = conversationUsage({
   // Default of `maxOutputTokens` of the largest models.
   unknownOutputTokens: 65_536,
   reported: (answer) => reportedUsage(answer, geminiReports),
+  termsOf,
 });
 
 /**
@@ -63,4 +66,13 @@ type Side = 'prompt' | 'toolUsePrompt' | 'cache' | 'candidates';
 
 function countOfKind(metadata: Record<string, unknown>, of: Side, kind: string): number {
   return sumOfCounts(metadata[`${of}TokensDetails`], 'tokenCount', ({ modality }) => modality === kind);
+}
+
+/** `trafficType` is Vertex AI's. Each query of a search is billed, or the request that searched. */
+function termsOf(object: Record<string, unknown>): PriceTerms {
+  const { trafficType, serviceTier } = fieldsAt(object, 'usageMetadata');
+  const candidates = Array.isArray(object.candidates) ? object.candidates.filter(isObject) : [];
+  const queries = candidates.map((candidate) => fieldsAt(candidate, 'groundingMetadata').webSearchQueries);
+  const searches = queries.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+  return { tier: tierNamed(serviceTier) ?? tierNamed(trafficType), searches };
 }

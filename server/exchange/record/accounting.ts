@@ -197,7 +197,7 @@ class CallAccounting {
     return {
       usage,
       usageCertainty: certainty,
-      costUsd: model === null ? null : prices.cost(record.provider, model, usage),
+      costUsd: model === null ? null : prices.cost(record.provider, model, usage, format.terms?.(answer)),
     };
   }
 

@@ -34,7 +34,7 @@ describe('the built-in table', () => {
 
   test('has only prices whose unit it explains', () => {
     const explained = new Set(
-      'input cachedInput cacheWrite cacheWriteOneHour output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextCacheWriteOneHour longContextOutput second minute characters image request maxOutput'.split(
+      'input cachedInput cacheWrite cacheWriteOneHour output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextCacheWriteOneHour longContextOutput second minute characters image request maxOutput webSearch groundedRequest priorityFactor flexFactor fastFactor'.split(
         ' ',
       ),
     );

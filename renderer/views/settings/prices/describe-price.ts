@@ -1,9 +1,9 @@
-import { type PriceAmounts, priceFields } from '../../../../server/contract/price-views.ts';
+import type { PriceAmounts } from '../../../../server/contract/price-views.ts';
 import type { Localization } from '../../../messages/use-messages.ts';
-import { fieldNames } from './price-draft.ts';
+import { fieldNames, isPrice } from './price-draft.ts';
 
 /**
- * `Input $2.50`, `Per image $0.04`: the amounts of a price. Token counts are left out, because they are thresholds, not
+ * `Input $2.50`, `Per image $0.04`: the amounts of a price. Token counts and factors are left out, because they are no
  * amounts.
  */
 export function describeAmounts(
@@ -11,7 +11,7 @@ export function describeAmounts(
   { messages, formats }: Pick<Localization, 'messages' | 'formats'>,
 ): string[] {
   const { labels, free } = messages.prices;
-  const priced = fieldNames.filter((name) => priceFields[name] !== 'count' && amounts[name] !== undefined);
+  const priced = fieldNames.filter((name) => isPrice(name) && amounts[name] !== undefined);
   if (priced.length > 0 && priced.every((name) => amounts[name] === 0)) return [free];
   return priced.map((name) => `${labels[name]} ${formats.exactDollars(amounts[name] ?? 0)}`);
 }

@@ -18,6 +18,7 @@ export const fieldGroups = {
     'longContextCacheWrite',
     'longContextCacheWriteOneHour',
   ],
+  terms: ['webSearch', 'groundedRequest', 'priorityFactor', 'flexFactor', 'fastFactor'],
   limits: ['maxOutput'],
 } as const satisfies Record<string, readonly PriceField[]>;
 
@@ -45,9 +46,12 @@ export function isWrong(name: PriceField, text: string): boolean {
   return !/^(\d{1,9}(\.\d{0,12})?|\.\d{1,12})$/.test(trimmed);
 }
 
-/** Token counts alone are not a price. */
+/** Whether it is an amount of money. */
+export const isPrice = (name: PriceField) => priceFields[name] !== 'count' && priceFields[name] !== 'factor';
+
+/** Token counts and factors alone are not a price. */
 export function hasPrice(draft: PriceDraft): boolean {
-  return fieldNames.some((name) => priceFields[name] !== 'count' && draft[name].trim() !== '');
+  return fieldNames.some((name) => isPrice(name) && draft[name].trim() !== '');
 }
 
 /** The amounts to save. Amounts in `before` that this version does not know are kept. */

@@ -6,6 +6,7 @@ import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
 import { linesOf } from '../sse-event.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
 
 /** What differs between the APIs. */
@@ -20,6 +21,8 @@ interface ConversationUsage<Name extends string> {
   members: PromptMembers;
   /** Null if the answer reports no usage. */
   reported(answer: KeptAnswer): Usage | null;
+  /** What an object of the answer tells of its price; absent: nothing. */
+  termsOf?: TermsOf;
 }
 
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
@@ -30,7 +33,7 @@ const maxReferredTokens = 10_000_000;
 const maxHiddenTokens = 1_000_000;
 
 export function conversationUsage<Name extends string>(api: ConversationUsage<Name>): UsageFormat<Name> {
-  const { allowedTokens, answersPaid, unknownOutputTokens, reported } = api;
+  const { allowedTokens, answersPaid, unknownOutputTokens, reported, termsOf } = api;
   return {
     likely: (body) => ({
       inputTokens: likelyPromptTokens(body),
@@ -55,6 +58,7 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
       const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
       return { usage, certainty: isCorrected || !isWhole ? 'estimated' : 'reported', status: null };
     },
+    ...(termsOf && { terms: (answer: KeptAnswer) => readPriceTerms(answer, termsOf) }),
     text: { ofPrompt: (json) => estimatePrompt(json, api.members), ofAnswer, isOnlyPrompt: false },
   };
 }

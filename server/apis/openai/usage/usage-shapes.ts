@@ -3,7 +3,8 @@
  * cached tokens, the output includes reasoning.
  */
 import { isObject } from '../../../contract/is-object.ts';
-import type { Usage } from '../../../contract/ledger.ts';
+import type { PriceTerms, Usage } from '../../../contract/ledger.ts';
+import { fieldsAt, tierNamed } from '../../core/usage/price-terms.ts';
 import type { UsageReports } from '../../core/usage/reported-usage.ts';
 import { countOf, firstCount } from '../../core/usage/token-counts.ts';
 import { anthropicUsage } from '../../core/usage/usage-beside-cache.ts';
@@ -27,6 +28,16 @@ export const responseReports: UsageReports = {
   isComplete: () => true,
   toUsage,
 };
+
+/** Of a chat or a response, or an event of either. Opening a page that was found costs nothing more. */
+export function openaiTerms(object: Fields): PriceTerms {
+  const response = isObject(object.response) ? object.response : object;
+  const items = Array.isArray(response.output) ? response.output.filter(isObject) : [];
+  const searches = items.filter(
+    (item) => item.type === 'web_search_call' && (fieldsAt(item, 'action').type ?? 'search') === 'search',
+  );
+  return { tier: tierNamed(response.service_tier), searches: searches.length };
+}
 
 /** Null if the object has an unknown shape or no usable number. */
 export function toUsage(fields: Fields): Usage | null {

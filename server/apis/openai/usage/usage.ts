@@ -3,6 +3,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
+import { readPriceTerms } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
 import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
@@ -20,6 +21,7 @@ import { estimateAnswer } from './estimate-answer.ts';
 import { likelyUsage } from './likely-usage.ts';
 import { readReportedUsage } from './reported-usage.ts';
 import type { UsageField } from './usage-fields.ts';
+import { openaiTerms } from './usage-shapes.ts';
 import { worstUsage } from './worst-usage.ts';
 
 /** `isEdit`: the request starts from existing images. */
@@ -37,6 +39,7 @@ export function openaiUsage<Name extends string>(
       most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * maxHiddenTokens),
     }),
     read: (answer, hints) => extractUsage(operation, answer, hints),
+    terms: (answer) => readPriceTerms(answer, openaiTerms),
     text: textEstimates(operation),
   };
 }
