@@ -21,6 +21,7 @@ interface PutOptions extends CassetteFlags {
   order?: GroupConfig['order'];
   default?: Partial<Record<Capability, string>>;
   capture?: boolean;
+  captureOnRequest?: boolean;
   policy?: PolicyChoice;
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
@@ -75,10 +76,22 @@ function addPut(group: Command, { on }: Verbs): void {
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit: limits, unpriced } = options;
-    const { cache } = options;
+    const { cache, captureOnRequest } = options;
     const cassette = cassetteChoice(options, found?.cassette ?? null);
     const switched = { cache: nullIfOff(cache), cassette: nullIfOff(cassette) };
-    const changes = { name, models, deny, providers, order, defaults, capture, limits, unpriced, ...switched };
+    const changes = {
+      name,
+      models,
+      deny,
+      providers,
+      order,
+      defaults,
+      capture,
+      captureOnRequest,
+      limits,
+      unpriced,
+      ...switched,
+    };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
@@ -143,7 +156,9 @@ function putCommand(group: Command): Command {
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
     .option('--capture', 'keep headers and bodies of its requests for some days')
-    .option('--no-capture', 'do not keep headers and bodies');
+    .option('--no-capture', 'do not keep headers and bodies')
+    .option('--capture-on-request', 'let clients have a request captured (default)')
+    .option('--no-capture-on-request', 'do not let clients do so');
   return addCassetteOptions(put, 'group');
 }
 

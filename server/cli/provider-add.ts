@@ -41,7 +41,11 @@ export const providerAddExamples: Examples = {
     'sluice provider add --url https://llm.example.com/v1 --id example --credential-file ./example.key',
   ],
   'provider put': ['sluice provider put example --models discover', 'sluice provider put example --context 128000'],
-  'provider credential': ['sluice provider credential openai', 'sluice provider credential openai second'],
+  'provider credential': [
+    'sluice provider credential openai',
+    'sluice provider credential openai second',
+    'sluice provider credential openai second --disable',
+  ],
 };
 
 export function addProviderAddVerbs(provider: Command, verbs: Verbs): void {
@@ -110,12 +114,37 @@ function addCredential(provider: Command, { on }: Verbs): void {
     .argument('[credential]', 'the id of the credential to replace or add', 'c1')
     .description('set a credential of a provider');
   addCredentialOptions(credential);
-  on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
+  credential.option('--enable', 'use it again').option('--disable', 'keep it, but do not use it');
+  on<CredentialOptions & SwitchOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
+    const enabled = switchedTo(options);
+    if (enabled !== undefined && !hasCredentialOption(options)) {
+      const command = { type: 'credential.set' as const, provider: id, id: which, enabled };
+      const result = await context.control.execute(command);
+      context.output.show(result, `Credential "${which}" of provider "${id}" is ${enabled ? 'enabled' : 'disabled'}.`);
+      return;
+    }
     const newCredential = await readCredential(options, context.terminal);
     if (!newCredential) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
-    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...newCredential });
+    const result = await context.control.execute({
+      type: 'credential.set',
+      provider: id,
+      id: which,
+      ...newCredential,
+      ...(enabled !== undefined && { enabled }),
+    });
     context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
   });
+}
+
+interface SwitchOptions {
+  enable?: boolean;
+  disable?: boolean;
+}
+
+/** Undefined: stays as it is. */
+function switchedTo({ enable, disable }: SwitchOptions): boolean | undefined {
+  if (enable && disable) throw new CliError('Use either --enable or --disable.', exitCodes.usage);
+  return enable ? true : disable ? false : undefined;
 }
 
 function addCredentialOptions(command: Command): void {

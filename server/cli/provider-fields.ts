@@ -1,7 +1,8 @@
 /** The options for a provider's properties, for `provider add` and `provider put`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
-import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
+import { type ConversationApi, conversationApiSchema, dialectSchema, type ProviderConfig } from '../contract/config.ts';
+import { timeoutsSchema } from '../contract/policy.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { collectList } from './verb.ts';
@@ -17,6 +18,8 @@ export interface ProviderFieldOptions {
   apiVersion?: string;
   context?: number;
   free?: 'on' | 'off' | 'auto';
+  askUsage?: 'on' | 'off';
+  timeouts?: ProviderConfig['timeouts'];
 }
 
 type ProviderFields = CommandInputMap['provider.add']['provider'];
@@ -41,12 +44,19 @@ export function addProviderFields(command: Command): Command {
         '--free <state>',
         'whether its models cost nothing (auto: known local servers on this machine)',
       ).choices(['on', 'off', 'auto']),
-    );
+    )
+    .addOption(
+      new Option('--ask-usage <state>', 'request usage in chat streams even if the client does not').choices([
+        'on',
+        'off',
+      ]),
+    )
+    .option('--timeouts <timeouts>', `its timeouts, such as ${timeoutsHelp}; "usual" for the defaults`, parseTimeouts);
 }
 
 /** The given properties in the form that commands expect. */
 export function providerFields(options: ProviderFieldOptions): ProviderFields {
-  const { url, name, dialect, models, header, proxy, serves, apiVersion, context, free } = options;
+  const { url, name, dialect, models, header, proxy, serves, apiVersion, context, free, askUsage, timeouts } = options;
   return {
     ...(url && { baseUrl: url }),
     ...(name && { name }),
@@ -58,7 +68,21 @@ export function providerFields(options: ProviderFieldOptions): ProviderFields {
     ...(apiVersion && { apiVersion }),
     ...(context && { contextTokens: context }),
     ...(free && { free: free === 'auto' ? null : free === 'on' }),
+    ...(askUsage && { askUsage: askUsage === 'on' }),
+    ...(timeouts && { timeouts }),
   };
+}
+
+const timeoutsHelp = 'connectMs=3000,firstByteMs=30000';
+
+/** Replaces all timeouts of the provider. */
+function parseTimeouts(text: string): ProviderConfig['timeouts'] {
+  if (text.trim() === 'usual') return {};
+  const pairs = text.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
+  const parsed = timeoutsSchema.safeParse(Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)])));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new InvalidArgumentError(`${issue?.path.join('.') || 'timeouts'}: ${issue?.message}. Use ${timeoutsHelp}.`);
 }
 
 /** Everything else is checked with the configuration. */

@@ -2,7 +2,16 @@
 import type { Command } from 'commander';
 import type { SettingsChanges } from '../contract/commands.ts';
 import { isObject } from '../contract/is-object.ts';
+import { peopleSchema } from '../contract/people.ts';
 import { type Settings, settingsSchema } from '../contract/settings.ts';
+import {
+  type SettingPath,
+  settingEntry,
+  settingPaths,
+  settingSections,
+  valueOfSetting,
+  withSetting,
+} from '../contract/settings-table.ts';
 import type { Examples } from './examples.ts';
 import { table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -32,11 +41,11 @@ function addGet(settings: Command, { on }: Verbs): void {
   on(get, async ({ control, output }, [name]) => {
     const { settings: present } = await control.query({ type: 'status' });
     if (name === undefined) {
-      const rows = namedValues(present).map(([each, value]) => [each, JSON.stringify(value)]);
+      const rows = settingPaths.map((path) => [path, JSON.stringify(valueOfSetting(present, path))]);
       output.show(present, table(['setting', 'value'], rows, ''));
       return;
     }
-    const value = valueAt(present, name);
+    const value = valueAt(present, find(name));
     output.show(value, typeof value === 'string' ? value : JSON.stringify(value, null, 2));
   });
 }
@@ -48,13 +57,14 @@ function addSet(settings: Command, { on }: Verbs): void {
     .argument('<value>', 'JSON, or plain text')
     .description('change one setting');
   on(set, async ({ control, output }, [name = '', text = '']) => {
+    const found = find(name);
     const { settings: before } = await control.query({ type: 'status' });
-    valueAt(before, name);
-    const changes = changesFor(before, name, parseValue(name, text));
+    const changes = changesFor(before, found, parseValue(name, text));
     const { revision } = await control.execute({ type: 'settings.update', changes });
     const { settings: after } = await control.query({ type: 'status' });
-    const value = valueAt(after, name);
-    const note = takesRestart.has(name) ? ' It takes effect at the next start.' : '';
+    const value = valueAt(after, found);
+    const needsRestart = 'path' in found && settingEntry(found.path).needsRestart;
+    const note = needsRestart ? ' It takes effect at the next start.' : '';
     output.show({ name, value, revision }, `${name} is ${JSON.stringify(value)}.${note}`);
   });
 }
@@ -73,38 +83,44 @@ function addDemo(program: Command, { on }: Verbs): void {
   }
 }
 
-const takesRestart: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles', 'systemCa']);
-/**
- * Settings with a single object as their value: `prices` is keyed by model names, and `joinPreset` is a team preset.
- */
-const wholeValues: ReadonlySet<string> = new Set(['prices', 'joinPreset']);
+/** A setting, a member of one, or a whole section such as `ledger`. */
+type SettingName = { path: SettingPath; member?: string } | { section: keyof Settings };
 
-function namedValues(settings: Settings): [string, unknown][] {
-  return Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>
-    isObject(value) && !wholeValues.has(name)
-      ? Object.entries(value).map(([inner, each]) => [`${name}.${inner}`, each])
-      : [[name, value]],
-  );
-}
+const sections = settingsSchema.keyof().options;
 
-function valueAt(settings: Settings, name: string): unknown {
-  const sections = Object.entries(settings);
-  const found = [...sections, ...namedValues(settings)].find(([each]) => each === name);
-  if (found) return found[1];
-  const names = Object.keys(settingsSchema.shape).join(', ');
-  const meant = namedValues(settings).find(([each]) => each.endsWith(`.${name}`));
-  if (meant) throw new CliError(`There is no setting "${name}". Did you mean "${meant[0]}"?`, exitCodes.usage);
+/** Settings with a single value that has members of its own. */
+const memberNames: Partial<Record<SettingPath, readonly string[]>> = { people: peopleSchema.keyof().options };
+
+function find(name: string): SettingName {
+  const path = settingPaths.find((each) => each === name);
+  if (path) return { path };
+  const section = sections.find((each) => each === name);
+  if (section && settingSections.has(section)) return { section };
+  for (const each of settingPaths) {
+    const member = memberNames[each]?.find((inner) => `${each}.${inner}` === name);
+    if (member) return { path: each, member };
+  }
+  const meant = settingPaths.find((each) => each.endsWith(`.${name}`));
+  if (meant) throw new CliError(`There is no setting "${name}". Did you mean "${meant}"?`, exitCodes.usage);
   throw new CliError(
-    `There is no setting "${name}". The settings are ${names}; "settings get" shows all.`,
+    `There is no setting "${name}". The settings are ${sections.join(', ')}; "settings get" shows all.`,
     exitCodes.usage,
   );
 }
 
+function valueAt(settings: Settings, name: SettingName): unknown {
+  if ('section' in name) return settings[name.section];
+  const value = valueOfSetting(settings, name.path);
+  if (name.member === undefined) return value;
+  return isObject(value) ? value[name.member] : null;
+}
+
 /** The value is validated with the configuration, whose error names the setting. The rest of its section stays. */
-function changesFor(before: Settings, name: string, value: unknown): SettingsChanges {
-  const [section = '', inner] = name.split('.');
-  const present: unknown = Reflect.get(before, section);
-  return { [section]: inner === undefined ? value : { ...(isObject(present) ? present : {}), [inner]: value } };
+function changesFor(before: Settings, name: SettingName, value: unknown): SettingsChanges {
+  if ('section' in name) return { [name.section]: value };
+  if (name.member === undefined) return withSetting({}, name.path, value);
+  const present = valueOfSetting(before, name.path);
+  return withSetting({}, name.path, { ...(isObject(present) && present), [name.member]: value });
 }
 
 function parseValue(name: string, text: string): unknown {

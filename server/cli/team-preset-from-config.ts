@@ -3,22 +3,43 @@ import { problemsOf, summarizeProblems } from '../config/check-config.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { settingsSchema } from '../contract/settings.ts';
+import {
+  isImportable,
+  type SettingPath,
+  settingEntry,
+  settingPaths,
+  valueOfSetting,
+  withSetting,
+} from '../contract/settings-table.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 
-/** Settings that apply to one machine only. */
-const ownSettings: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles']);
+interface PresetFromConfig {
+  preset: TeamPreset;
+  /** Settings that differ from their defaults but are not handed out. */
+  leftOut: SettingPath[];
+}
 
 /**
  * A team preset that distributes a configuration: its providers with an empty slot for each credential, its aliases and
- * groups, and the settings that differ from their defaults. Keys are not included, and nothing is locked.
+ * groups, and the settings that differ from their defaults, as far as a preset of this kind may hold them. Keys are not
+ * included, and nothing is locked.
  *
  * @throws GatewayError `invalid_value` if something in the configuration looks like a secret
  */
-export function presetFrom(config: Config, names: { name: string; organisation: string }): TeamPreset {
+export function presetFrom(
+  config: Config,
+  names: { name: string; organisation: string },
+  kind: 'imported' | 'managed',
+): PresetFromConfig {
   const defaults = settingsSchema.parse({});
-  const settings = Object.entries(config.settings).filter(
-    ([name, value]) => !ownSettings.has(name) && !isDeepStrictEqual(value, Reflect.get(defaults, name)),
+  const changed = settingPaths.filter(
+    (path) => !isDeepStrictEqual(valueOfSetting(config.settings, path), valueOfSetting(defaults, path)),
   );
+  const isHandedOut = (path: SettingPath) =>
+    isImportable(path) || (kind === 'managed' && settingEntry(path).preset === 'managed');
+  const settings = changed
+    .filter(isHandedOut)
+    .reduce<object>((all, path) => withSetting(all, path, valueOfSetting(config.settings, path)), {});
   const parsed = writtenTeamPresetSchema.safeParse({
     teamPreset: 1,
     ...names,
@@ -28,9 +49,9 @@ export function presetFrom(config: Config, names: { name: string; organisation: 
     })),
     aliases: config.aliases,
     groups: config.groups.map(({ cassette: _, ...group }) => group),
-    ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
+    ...(Object.keys(settings).length > 0 && { settings }),
   });
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { preset: parsed.data, leftOut: changed.filter((path) => !isHandedOut(path)) };
   const reason = summarizeProblems(problemsOf(parsed.error));
   throw new GatewayError('invalid_value', `This configuration cannot be handed out: ${reason}.`);
 }

@@ -7,7 +7,7 @@ import { refuseManagedOnly } from '../control/changes/change-team-preset.ts';
 import type { Examples } from './examples.ts';
 import { describePreview, offerPreset } from './offer-preset.ts';
 import type { Output } from './output.ts';
-import { CliError } from './programs/exit-codes.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
@@ -25,13 +25,15 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const show = preset
     .command('show')
     .argument('<file>', 'a team preset; "-" reads stdin')
+    .option('--managed', 'judge it as a policy or a part of an installer, not as one to be imported')
     .description('check a team preset and show what it would change');
-  on(show, async ({ control, output, terminal }, [file = '-']) => {
+  on<{ managed?: boolean }>(show, async ({ control, output, terminal }, [file = '-'], { managed = false }) => {
     const parsed = await readPreset(file, terminal, output);
     const preview = await control.query({ type: 'team-preset-preview', preset: parsed, as: 'managed' });
     const whyNot = await whyNotImported(parsed, control);
     const note = whyNot === null ? [] : ['', `It cannot be imported: ${whyNot}`];
     output.show({ ...preview, canBeImported: whyNot === null }, [describePreview(preview), ...note].join('\n'));
+    if (whyNot !== null && !managed) process.exitCode = exitCodes.failure;
   });
 
   const apply = preset

@@ -7,10 +7,13 @@ import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
+import { settingEntry } from '../contract/settings-table.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeChange, listed } from './describe-change.ts';
 import type { Examples } from './examples.ts';
+import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { readInput } from './read-input.ts';
 import { presetFrom } from './team-preset-from-config.ts';
@@ -20,6 +23,7 @@ interface ExportOptions {
   preset?: boolean;
   name?: string;
   organisation?: string;
+  managed?: boolean;
 }
 
 interface ImportOptions extends ConfirmOptions {
@@ -48,18 +52,27 @@ function addExport(program: Command, { on }: Verbs): void {
     .description('export the configuration, with references and hashes instead of secrets')
     .option('--preset', 'instead, a team preset: providers, aliases, groups and changed settings, without keys')
     .option('--name <text>', 'the name of the preset')
-    .option('--organisation <text>', 'the organisation that publishes the preset');
-  on<ExportOptions>(exporting, async ({ control, output }, [file], { preset, name, organisation }) => {
+    .option('--organisation <text>', 'the organisation that publishes the preset')
+    .option('--managed', 'for a policy or an installer: also the settings that nobody may import');
+  on<ExportOptions>(exporting, async ({ control, output }, [file], options) => {
     const { config } = await control.query({ type: 'config' });
-    if (preset && !(name && organisation)) {
-      throw new CliError('A team preset needs --name and --organisation.', exitCodes.usage);
-    }
-    const exported = preset && name && organisation ? presetFrom(config, { name, organisation }) : config;
+    const exported = options.preset ? exportPreset(config, options, output) : config;
     const json = JSON.stringify(exported, null, 2);
     if (file === undefined) return output.show(exported, json);
     await writeText(file, `${json}\n`);
     output.show({ file }, `Written to ${file}.`);
   });
+}
+
+function exportPreset(config: Config, { name, organisation, managed }: ExportOptions, output: Output): TeamPreset {
+  if (!(name && organisation)) throw new CliError('A team preset needs --name and --organisation.', exitCodes.usage);
+  const { preset, leftOut } = presetFrom(config, { name, organisation }, managed ? 'managed' : 'imported');
+  for (const path of leftOut) {
+    const isOwn = settingEntry(path).preset === 'own-machine';
+    const reason = isOwn ? 'is for this machine only' : 'can be set only by a policy or an installer (--managed)';
+    output.note(`Left out: settings.${path}, which ${reason}.`);
+  }
+  return preset;
 }
 
 function addImport(program: Command, { on }: Verbs): void {

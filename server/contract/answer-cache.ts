@@ -2,14 +2,22 @@
 import { z } from 'zod';
 
 export const cacheSchema = z.strictObject({
-  /** How long an answer is used. */
-  ttlSeconds: z.number().int().min(1).max(31_536_000).default(3_600),
-  /** Maximum size of the stored answers in bytes; beyond it, the least recently used ones are removed. */
-  maxBytes: z.number().int().min(100_000).max(4_000_000_000).default(64_000_000),
-  /** Also keep answers that the same request may not get again, such as those with a temperature above 0. */
-  forced: z.boolean().default(false),
-  /** Equal requests that arrive while the first one runs wait for its answer. */
-  coalesce: z.boolean().default(false),
+  ttlSeconds: z.number().int().min(1).max(31_536_000).default(3_600).describe('How long an answer is used.'),
+  maxBytes: z
+    .number()
+    .int()
+    .min(100_000)
+    .max(4_000_000_000)
+    .default(64_000_000)
+    .describe('Maximum size of the stored answers in bytes; beyond it, the least recently used ones are removed.'),
+  forced: z
+    .boolean()
+    .default(false)
+    .describe('Also keep answers that the same request may not get again, such as those with a temperature above 0.'),
+  coalesce: z
+    .boolean()
+    .default(false)
+    .describe('Equal requests that arrive while the first one runs wait for its answer.'),
 });
 
 export type CacheSettings = z.infer<typeof cacheSchema>;

@@ -16,9 +16,17 @@ export function isAbsoluteFolder(path: string): boolean {
 }
 
 export const cassetteSchema = z.strictObject({
-  mode: z.enum(cassetteModes),
-  /** An absolute path. The folder is created when something is recorded. */
-  folder: z.string().trim().max(4_096).regex(absolutePath, 'use an absolute path'),
+  mode: z
+    .enum(cassetteModes)
+    .describe(
+      '`record`: providers answer, and recordings of equal requests are replaced. `replay`: recordings answer, and providers are never asked. `replay-or-record`: recordings answer if they exist; all other answers are added.',
+    ),
+  folder: z
+    .string()
+    .trim()
+    .max(4_096)
+    .regex(absolutePath, 'use an absolute path')
+    .describe('An absolute path. The folder is created when something is recorded.'),
 });
 
 export type CassetteChoice = z.infer<typeof cassetteSchema>;

@@ -38,8 +38,8 @@ const keyChangesSchema = z
   .partial();
 
 /**
- * `limits`, `admission`, `ledger`, `capture`, `jobs`, `keptResponses` and `telemetry` are merged with the present
- * values; everything else is replaced. Validated together with the configuration.
+ * Sections such as `ledger` (see `settingSections`) are merged with the present values; everything else is replaced.
+ * Validated together with the configuration.
  */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;
 
@@ -127,7 +127,7 @@ export const commandSchema = z.discriminatedUnion('type', [
   /** Adds an alias, or replaces the one with that name. */
   z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
   z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
-  /** Host, port and certificate files take effect at the next start, everything else at once. */
+  /** Takes effect at once, except for settings that need a restart (`settings-table.ts`). */
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**
    * Replaces the whole configuration with an exported one. Stored secrets stay with the credentials and keys of the

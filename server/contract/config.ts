@@ -32,29 +32,27 @@ const secretReference = z
   .regex(/^(env:.+|file:.+|keychain)$/s, 'use env:NAME, file:PATH or keychain; a secret itself never stands here');
 
 const budgetSchema = z.strictObject({
-  unit: z.enum(['usd', 'tokens']),
-  amount: z.number().positive(),
-  /** Calendar periods in local time; weeks begin on Monday. */
-  per: z.enum(['day', 'week', 'month', 'total']),
-  /** Refuse requests once the budget is spent; otherwise only report it. */
-  hard: z.boolean().default(true),
+  unit: z.enum(['usd', 'tokens']).describe('What is counted.'),
+  amount: z.number().positive().describe('How much of it a period may use.'),
+  per: z.enum(['day', 'week', 'month', 'total']).describe('Calendar periods in local time; weeks begin on Monday.'),
+  hard: z.boolean().default(true).describe('Refuse requests once the budget is spent; otherwise only report it.'),
 });
 
 /** Limits of a key, or of all keys of a group together. An absent field means no limit. */
 export const limitsSchema = z.strictObject({
-  requestsPerMinute: z.number().int().positive().optional(),
-  /** Input and output tokens together. */
-  tokensPerMinute: z.number().int().positive().optional(),
-  /** Requests running at the same time. */
-  concurrent: z.number().int().positive().optional(),
-  budgets: z.array(budgetSchema).max(16).default([]),
+  requestsPerMinute: z.number().int().positive().optional().describe('Requests in any minute.'),
+  tokensPerMinute: z.number().int().positive().optional().describe('Input and output tokens together.'),
+  concurrent: z.number().int().positive().optional().describe('Requests running at the same time.'),
+  budgets: z.array(budgetSchema).max(16).default([]).describe('Amounts that a calendar period may use.'),
 });
 
 export const credentialSchema = z.strictObject({
-  id: idSchema,
-  label: z.string().max(200).optional(),
-  secret: secretReference.default('keychain'),
-  enabled: z.boolean().default(true),
+  id: idSchema.describe('Names it in commands, the window and the log.'),
+  label: z.string().max(200).optional().describe('The name that people see.'),
+  secret: secretReference
+    .default('keychain')
+    .describe('Where its value is: `env:NAME`, `file:PATH`, or `keychain` for Sluice’s own secret store.'),
+  enabled: z.boolean().default(true).describe('Whether it is used.'),
 });
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name');
@@ -72,160 +70,202 @@ export const contextTokensSchema = z.number().int().positive().max(1_000_000_000
 export const servesSchema = z.array(conversationApiSchema).min(1).max(2);
 
 export const providerSchema = z.strictObject({
-  id: idSchema,
-  name: z.string().min(1).max(200).optional(),
-  /** The preset it was made from; the window shows its name and hints. */
-  preset: z.string().max(64).optional(),
-  dialect: dialectSchema.default('openai'),
-  /** Includes the version segment, as the service documents it: `https://api.openai.com/v1`. */
-  baseUrl: z.url({ protocol: /^https?$/ }),
-  /** Empty for local servers that require no key. */
-  credentials: z.array(credentialSchema).default([]),
-  /** Sent with every request, overriding the client's headers. For organisation and project names, not for secrets. */
-  headers: z.record(headerName, headerValue).default({}),
-  enabled: z.boolean().default(true),
-  /** The models it serves. `"discover"` polls its `/models`; in a list, `*` stands for any other name. */
-  models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]).default('discover'),
-  timeouts: timeoutsSchema.default({}),
-  /** `system`: as set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL. */
-  proxy: z.union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })]).default('system'),
-  /** Azure's `api-version` query parameter. */
-  apiVersion: z.string().max(64).optional(),
-  /**
-   * The context window of all its models; overrides the sizes in its model list. Requests that are too long for a
-   * smaller model may go there.
-   */
-  contextTokens: contextTokensSchema.optional(),
-  /**
-   * Request usage in chat streams even if the client did not, and remove it from the response. Turn it off for services
-   * that refuse `stream_options`.
-   */
-  askUsage: z.boolean().default(true),
-  /**
-   * Which of OpenAI's conversation APIs the service has; requests of the other one are translated. Absent: as known for
-   * the preset's address; if unknown, requests of both are forwarded unchanged.
-   */
-  serves: servesSchema.optional(),
-  /**
-   * Whether its models cost nothing, as those of a server of one's own. Absent: if it is a known local server at a loopback
-   * address. A price in `settings.prices` takes precedence, and models that Ollama runs in its cloud have no price.
-   */
-  free: z.boolean().optional(),
-  /** Set for a team's gateway that this Sluice has joined. Leaving it revokes the key there as well. */
-  joined: z.literal(true).optional(),
+  id: idSchema.describe('Names it in commands, aliases and groups, and before the `/` of `provider/model`.'),
+  name: z.string().min(1).max(200).optional().describe('The name that people see.'),
+  preset: z.string().max(64).optional().describe('The preset it was made from; the window shows its name and hints.'),
+  dialect: dialectSchema.default('openai').describe('The API that it speaks, and how it is addressed.'),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .describe('Includes the version segment, as the service documents it: `https://api.openai.com/v1`.'),
+  credentials: z.array(credentialSchema).default([]).describe('Empty for local servers that require no key.'),
+  headers: z
+    .record(headerName, headerValue)
+    .default({})
+    .describe(
+      "Sent with every request, overriding the client's headers. For organisation and project names, not for secrets.",
+    ),
+  enabled: z.boolean().default(true).describe('Whether it gets requests.'),
+  models: z
+    .union([z.literal('discover'), z.array(z.string().min(1).max(256))])
+    .default('discover')
+    .describe('The models it serves. `"discover"` polls its `/models`; in a list, `*` stands for any other name.'),
+  timeouts: timeoutsSchema.default({}).describe('Override the defaults and those of the group’s policy.'),
+  proxy: z
+    .union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })])
+    .default('system')
+    .describe("`system`: as set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL."),
+  apiVersion: z.string().max(64).optional().describe("Azure's `api-version` query parameter."),
+  contextTokens: contextTokensSchema
+    .optional()
+    .describe(
+      'The context window of all its models; overrides the sizes in its model list. Requests that are too long for a smaller model may go there.',
+    ),
+  askUsage: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Request usage in chat streams even if the client did not, and remove it from the response. Turn it off for services that refuse `stream_options`.',
+    ),
+  serves: servesSchema
+    .optional()
+    .describe(
+      "Which of OpenAI's conversation APIs the service has; requests of the other one are translated. Absent: as known for the preset's address; if unknown, requests of both are forwarded unchanged.",
+    ),
+  free: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether its models cost nothing, as those of a server of one's own. Absent: if it is a known local server at a loopback address. A price in `settings.prices` takes precedence, and models that Ollama runs in its cloud have no price.",
+    ),
+  joined: z
+    .literal(true)
+    .optional()
+    .describe("Set for a team's gateway that this Sluice has joined. Leaving it revokes the key there as well."),
 });
 
 const aliasTargetSchema = z.strictObject({
-  provider: idSchema,
-  model: z.string().min(1).max(256),
-  /** Lower values are asked first. */
-  priority: z.number().int().min(0).max(1000).default(0),
-  /** Share of the requests among targets of equal priority; 0: only when the others fail. */
-  weight: z.number().min(0).max(1000).default(1),
-  /** Overrides the provider's value. */
-  contextTokens: contextTokensSchema.optional(),
+  provider: idSchema.describe('The id of a provider.'),
+  model: z.string().min(1).max(256).describe('The model’s name there.'),
+  priority: z.number().int().min(0).max(1000).default(0).describe('Lower values are asked first.'),
+  weight: z
+    .number()
+    .min(0)
+    .max(1000)
+    .default(1)
+    .describe('Share of the requests among targets of equal priority; 0: only when the others fail.'),
+  contextTokens: contextTokensSchema.optional().describe("Overrides the provider's value."),
 });
 
 export const aliasSchema = z.strictObject({
-  name: z.string().min(1).max(256),
-  targets: z.array(aliasTargetSchema).min(1).max(64),
+  name: z.string().min(1).max(256).describe('The model name that clients send.'),
+  targets: z.array(aliasTargetSchema).min(1).max(64).describe('Who answers.'),
 });
 
 export const groupSchema = z.strictObject({
-  id: idSchema,
-  name: z.string().max(200).optional(),
-  /** Patterns of allowed model names, as clients write them; `*` matches any run of characters. */
-  models: z.array(z.string().min(1).max(256)).default(['*']),
-  /**
-   * Patterns of banned models; overrides `models`. They hold for what a provider would be asked for, in whatever form it is
-   * named; `provider/model` bans a model at one provider.
-   */
-  deny: z.array(z.string().min(1).max(256)).default([]),
-  /** Provider ids or patterns of them. */
-  providers: z.array(z.string().min(1).max(64)).default(['*']),
-  /** The order of providers that serve the same model name. Others follow in the configuration's order. */
+  id: idSchema.describe('Names it in keys, commands and the log.'),
+  name: z.string().max(200).optional().describe('The name that people see.'),
+  models: z
+    .array(z.string().min(1).max(256))
+    .default(['*'])
+    .describe('Patterns of allowed model names, as clients write them; `*` matches any run of characters.'),
+  deny: z
+    .array(z.string().min(1).max(256))
+    .default([])
+    .describe(
+      'Patterns of banned models; overrides `models`. They hold for what a provider would be asked for, in whatever form it is named; `provider/model` bans a model at one provider.',
+    ),
+  providers: z.array(z.string().min(1).max(64)).default(['*']).describe('Provider ids or patterns of them.'),
   order: z
     .array(
       z.strictObject({
-        provider: idSchema,
-        priority: z.number().int().min(0).max(1000).default(0),
-        weight: z.number().min(0).max(1000).default(1),
+        provider: idSchema.describe('The id of a provider.'),
+        priority: z.number().int().min(0).max(1000).default(0).describe('Lower values are asked first.'),
+        weight: z
+          .number()
+          .min(0)
+          .max(1000)
+          .default(1)
+          .describe('Share of the requests among providers of equal priority.'),
       }),
     )
-    .default([]),
-  /** By capability: the model for requests that name none. */
-  defaults: z.partialRecord(z.enum(capabilities), z.string().min(1).max(256)).default({}),
-  /** Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`. */
-  capture: z.boolean().default(false),
-  /** Whether a client may have a request captured by sending `x-sluice-capture: on`. */
-  captureOnRequest: z.boolean().default(true),
-  /**
-   * The provider that receives paths that Sluice does not serve itself: files, batches, vector stores … `null`: none.
-   * Absent: none, except that the group `default` uses its only provider if there is just one besides the demo.
-   */
-  passthrough: idSchema.nullable().optional(),
-  policy: policySchema.prefault({}),
-  limits: limitsSchema.optional(),
-  /**
-   * Whether models without a known price may be used while the group or key has a hard budget in dollars. With `allow`,
-   * their cost is not counted.
-   */
-  unpriced: z.enum(['refuse', 'allow']).default('refuse'),
-  /** Answer equal requests from memory. `null`: never. */
-  cache: cacheSchema.nullable().default(null),
-  /** Record its requests, or answer them from recordings. `null`: neither. */
-  cassette: cassetteSchema.nullable().default(null),
+    .default([])
+    .describe("The order of providers that serve the same model name. Others follow in the configuration's order."),
+  defaults: z
+    .partialRecord(z.enum(capabilities), z.string().min(1).max(256))
+    .default({})
+    .describe('By capability: the model for requests that name none.'),
+  capture: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`.",
+    ),
+  captureOnRequest: z
+    .boolean()
+    .default(true)
+    .describe('Whether a client may have a request captured by sending `x-sluice-capture: on`.'),
+  passthrough: idSchema
+    .nullable()
+    .optional()
+    .describe(
+      'The provider that receives paths that Sluice does not serve itself: files, batches, vector stores … `null`: none. Absent: none, except that the group `default` uses its only provider if there is just one besides the demo.',
+    ),
+  policy: policySchema.prefault({}).describe('How its requests are attempted.'),
+  limits: limitsSchema.optional().describe('Of all its keys together. Absent: none.'),
+  unpriced: z
+    .enum(['refuse', 'allow'])
+    .default('refuse')
+    .describe(
+      'Whether models without a known price may be used while the group or key has a hard budget in dollars. With `allow`, their cost is not counted.',
+    ),
+  cache: cacheSchema.nullable().default(null).describe('Answer equal requests from memory. `null`: never.'),
+  cassette: cassetteSchema
+    .nullable()
+    .default(null)
+    .describe('Record its requests, or answer them from recordings. `null`: neither.'),
 });
 
 const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');
 
 export const keySchema = z.strictObject({
-  id: idSchema,
-  name: z.string().max(200).optional(),
-  group: idSchema,
-  /** The person who owns the key; absent if it has no owner. */
-  owner: personId.optional(),
-  enabled: z.boolean().default(true),
-  /** ISO 8601 with time zone; the key is refused from then on. */
-  expiresAt: z.iso.datetime({ offset: true }).optional(),
-  /** Patterns that narrow the group's models. Absent: all models of the group. */
-  models: z.array(z.string().min(1).max(256)).optional(),
-  /** In addition to the group's limits. */
-  limits: limitsSchema.optional(),
-  /** Keep headers and bodies of this key's requests, like `capture` of a group. */
-  capture: z.boolean().optional(),
-  /** Whether a request may ask for a fault on purpose by sending `x-sluice-fault`. */
-  faults: z.boolean().optional(),
-  /** Overrides the group's; `off`: none even if the group has one. */
-  cassette: keyCassetteSchema.optional(),
-  createdAt: z.iso.datetime({ offset: true }).optional(),
-  /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
-  hash: keyHash.optional(),
-  /**
-   * The last four characters of the secret, to recognise it by. Absent for keys made by earlier versions or by hand.
-   */
-  suffix: z.string().length(4).optional(),
-  /**
-   * The secret before a rotation with a grace period: accepted before `until` (ISO 8601), and removed by a later
-   * change.
-   */
-  previous: z.strictObject({ hash: keyHash, until: z.iso.datetime({ offset: true }) }).optional(),
-  /**
-   * Replaces `hash` in a declarative file. In the stored configuration, `keychain` marks a key whose secret was kept.
-   */
-  secret: secretReference.optional(),
+  id: idSchema.describe('Names it in commands and the log.'),
+  name: z.string().max(200).optional().describe('The name that people see.'),
+  group: idSchema.describe('The group it belongs to.'),
+  owner: personId.optional().describe('The person who owns the key; absent if it has no owner.'),
+  enabled: z.boolean().default(true).describe('Whether it is accepted.'),
+  expiresAt: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('ISO 8601 with time zone; the key is refused from then on.'),
+  models: z
+    .array(z.string().min(1).max(256))
+    .optional()
+    .describe("Patterns that narrow the group's models. Absent: all models of the group."),
+  limits: limitsSchema.optional().describe("In addition to the group's limits."),
+  capture: z
+    .boolean()
+    .optional()
+    .describe("Keep headers and bodies of this key's requests, like `capture` of a group."),
+  faults: z
+    .boolean()
+    .optional()
+    .describe('Whether a request may ask for a fault on purpose by sending `x-sluice-fault`.'),
+  cassette: keyCassetteSchema.optional().describe("Overrides the group's; `off`: none even if the group has one."),
+  createdAt: z.iso.datetime({ offset: true }).optional().describe('ISO 8601; set when it is created.'),
+  hash: keyHash.optional().describe('`sha256:` followed by the hexadecimal SHA-256 of the secret.'),
+  suffix: z
+    .string()
+    .length(4)
+    .optional()
+    .describe(
+      'The last four characters of the secret, to recognise it by. Absent for keys made by earlier versions or by hand.',
+    ),
+  previous: z
+    .strictObject({
+      hash: keyHash.describe('As `hash` of the key.'),
+      until: z.iso.datetime({ offset: true }).describe('When it ends.'),
+    })
+    .optional()
+    .describe(
+      'The secret before a rotation with a grace period: accepted before `until` (ISO 8601), and removed by a later change.',
+    ),
+  secret: secretReference
+    .optional()
+    .describe(
+      'Replaces `hash` in a declarative file. In the stored configuration, `keychain` marks a key whose secret was kept.',
+    ),
 });
 
 /** A configuration of the current version. */
 export const currentConfigSchema = z
   .strictObject({
-    $schema: z.string().optional(),
-    version: z.literal(configVersion),
-    providers: z.array(providerSchema).default([]),
-    aliases: z.array(aliasSchema).default([]),
-    groups: z.array(groupSchema).default([]),
-    keys: z.array(keySchema).default([]),
-    settings: settingsSchema.prefault({}),
+    $schema: z.string().optional().describe('The schema, for editors; ignored.'),
+    version: z.literal(configVersion).describe('Of the format.'),
+    providers: z.array(providerSchema).default([]).describe('The upstream services.'),
+    aliases: z.array(aliasSchema).default([]).describe('Model names of one’s own.'),
+    groups: z.array(groupSchema).default([]).describe('What keys may use, and how their requests are routed.'),
+    keys: z.array(keySchema).default([]).describe('What clients present.'),
+    settings: settingsSchema.prefault({}).describe('Of the whole program.'),
   })
   .superRefine((config, context) => {
     findContradictions(config, (path, message) => context.addIssue({ code: 'custom', path, message }));

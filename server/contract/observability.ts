@@ -47,16 +47,19 @@ export function isToolUrl(text: string): boolean {
 }
 
 export const telemetrySchema = z.strictObject({
-  /**
-   * The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off.
-   */
-  endpoint: endpointUrl.nullable().default(null),
-  /** Sent with each export. */
-  headers: headers.default({}),
-  protocol: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
-  traces: z.boolean().default(true),
-  /** Jaeger and Langfuse accept traces only. */
-  metrics: z.boolean().default(true),
+  endpoint: endpointUrl
+    .nullable()
+    .default(null)
+    .describe(
+      'The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off.',
+    ),
+  headers: headers.default({}).describe('Sent with each export.'),
+  protocol: z
+    .enum(['http/protobuf', 'http/json'])
+    .default('http/protobuf')
+    .describe('The encoding; most collectors take both.'),
+  traces: z.boolean().default(true).describe('Send a trace of each request.'),
+  metrics: z.boolean().default(true).describe('Send metrics. Jaeger and Langfuse accept traces only.'),
 });
 export type TelemetrySettings = z.infer<typeof telemetrySchema>;
 
@@ -84,15 +87,15 @@ const webhookUrl = z
   });
 
 const webhookSchema = z.strictObject({
-  /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, such as those of chat services. */
-  url: webhookUrl,
-  /** The events to send; default: all. */
+  url: webhookUrl.describe(
+    'An address, or `env:NAME` or `file:PATH` of one that is itself a secret, such as those of chat services.',
+  ),
   events: z
     .array(z.enum(webhookEvents))
     .min(1)
-    .default([...webhookEvents]),
-  /** The key for the signature. Absent: deliveries are not signed. */
-  secret: secretReference.optional(),
+    .default([...webhookEvents])
+    .describe('The events to send; default: all.'),
+  secret: secretReference.optional().describe('The key for the signature. Absent: deliveries are not signed.'),
 });
 export type WebhookSettings = z.infer<typeof webhookSchema>;
 

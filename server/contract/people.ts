@@ -29,17 +29,41 @@ const roleSchema = z.discriminatedUnion('role', [
 
 /** Sign-in by OpenID Connect. Takes effect only with `serve --public-url`. */
 export const peopleSchema = z.strictObject({
-  /** The identity provider's issuer: `https://login.example/realms/acme`. */
-  issuer: z.url({ protocol: /^https?$/ }),
-  clientId: z.string().min(1).max(256),
-  /** `env:NAME` or `file:PATH`; null for a public client, which is protected by PKCE alone. */
-  clientSecret: z.string().refine(isReference, 'use env:NAME or file:PATH').nullable().default(null),
-  /** The claim of the ID token that lists the person's groups. */
-  groupsClaim: z.string().min(1).max(256).default('groups'),
-  scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)).default(['openid', 'profile', 'email']),
-  /** How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in. */
-  sessionHours: z.number().min(0.1).max(720).default(12),
-  roles: z.array(roleSchema).min(1).max(1_000),
+  issuer: z
+    .url({ protocol: /^https?$/ })
+    .describe("The identity provider's issuer: `https://login.example/realms/acme`."),
+  clientId: z.string().min(1).max(256).describe('Sluice’s id at the identity provider.'),
+  clientSecret: z
+    .string()
+    .refine(isReference, 'use env:NAME or file:PATH')
+    .nullable()
+    .default(null)
+    .describe('`env:NAME` or `file:PATH`; null for a public client, which is protected by PKCE alone.'),
+  groupsClaim: z
+    .string()
+    .min(1)
+    .max(256)
+    .default('groups')
+    .describe("The claim of the ID token that lists the person's groups."),
+  scopes: z
+    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/))
+    .default(['openid', 'profile', 'email'])
+    .describe('What is asked of the identity provider at the sign-in.'),
+  sessionHours: z
+    .number()
+    .min(0.1)
+    .max(720)
+    .default(12)
+    .describe(
+      'How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in.',
+    ),
+  roles: z
+    .array(roleSchema)
+    .min(1)
+    .max(1_000)
+    .describe(
+      'Who has which rights: `claim`, a group of the identity provider, has the `role` `admin`, or `manager` or `member` of `groups`.',
+    ),
 });
 
 export type PeopleSettings = z.infer<typeof peopleSchema>;

@@ -24,8 +24,12 @@ export interface SharedCountsView {
 
 /** How requests under a hard budget are handled while Valkey cannot be used. */
 export const sharedCountsSchema = z.strictObject({
-  /** `closed`: they are refused with 503. `open`: each replica may spend an equal share of the remaining amount. */
-  hardBudgets: z.enum(['closed', 'open']).default('closed'),
+  hardBudgets: z
+    .enum(['closed', 'open'])
+    .default('closed')
+    .describe(
+      'Requests under a hard budget while Valkey cannot be used. `closed`: they are refused with 503. `open`: each replica may spend an equal share of the remaining amount.',
+    ),
 });
 
 export type SharedCountsSettings = z.infer<typeof sharedCountsSchema>;

@@ -6,10 +6,8 @@ const amountUsd = z.number().positive().nullable().default(null);
 
 /** Counted from a session's first request, or from when it was last resumed. */
 export const sessionBudgetSchema = z.strictObject({
-  /** Cost of a session at which a notification and a webhook are sent. */
-  notifyAtUsd: amountUsd,
-  /** Cost of a session at which its further requests are refused, until it is resumed. */
-  stopAtUsd: amountUsd,
+  notifyAtUsd: amountUsd.describe('Cost of a session at which a notification and a webhook are sent.'),
+  stopAtUsd: amountUsd.describe('Cost of a session at which its further requests are refused, until it is resumed.'),
 });
 export type SessionBudget = z.infer<typeof sessionBudgetSchema>;
 

@@ -244,7 +244,7 @@ function apiPorts(
   };
 }
 
-/** A quarter of the memory available to this process (or its container), at most 2 GB. */
+/** A quarter of the memory available to this process (or its container), at most 2 GiB. */
 function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

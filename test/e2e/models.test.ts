@@ -172,6 +172,23 @@ describe('an alias', () => {
     await expect.poll(() => flow.allTextContents()).toEqual(['75% alpha gpt-a25% beta gpt-a', 'beta llama-c']);
   });
 
+  it('has a context window for each target, which can be left to the provider again', async () => {
+    const aliases = [{ name: 'long', targets: [{ provider: 'alpha', model: 'gpt-a', contextTokens: 8_000 }] }];
+    const { page, gateway } = await open({ screen: '/models', config: { ...config(), aliases } });
+    const targets = async () => (await gateway.gateway.query({ type: 'config' })).config.aliases[0]?.targets;
+    for (const [text, tokens] of [
+      ['200000', 200_000],
+      ['', undefined],
+    ] as const) {
+      await page.getByRole('button', { name: 'Change long' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Context window of target 1, in tokens').fill(text);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await expect.poll(async () => (await targets())?.map(({ contextTokens }) => contextTokens)).toEqual([tokens]);
+      await dialog.waitFor({ state: 'hidden' });
+    }
+  });
+
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
     await page.getByRole('button', { name: 'Change fast' }).click();

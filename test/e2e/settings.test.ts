@@ -18,7 +18,7 @@ describe('the settings screen', () => {
     const { page, gateway, complaints } = await open({ screen, config: { settings: { demo: 'on' } } });
     const records = page.getByRole('region', { name: 'Records' });
     await records.getByLabel('Keep requests (days)').fill('30');
-    await records.getByLabel('Largest captured body (kB)').fill('64');
+    await records.getByLabel('Largest captured body (KiB)').fill('64');
     await records.getByRole('button', { name: 'Save' }).click();
     await records.getByText('Saved.').waitFor();
     expect(await records.getByRole('button', { name: 'Save' }).count()).toBe(0);
@@ -239,7 +239,7 @@ describe('the settings screen', () => {
     await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
     await address.getByText(/Anyone on your network can then reach Sluice/).waitFor();
     await address.getByLabel('Port', { exact: true }).fill('70000');
-    await address.getByText('A number from 0 to 65,535').waitFor();
+    await address.getByText('A whole number from 0 to 65,535').waitFor();
     expect(await address.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await address.getByRole('button', { name: 'Discard changes' }).click();
     expect(await address.getByRole('alert').count()).toBe(0);

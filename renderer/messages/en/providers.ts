@@ -213,6 +213,9 @@ export const providers = {
     free: 'Local, free',
     freeHint:
       'Its models cost nothing, so budgets admit them. A price of your own takes precedence, and models that Ollama runs in its cloud have no price.',
+    contextTokens: 'Context window of its models (tokens)',
+    contextTokensHint: 'Requests that are too long for a smaller model may go there.',
+    contextTokensUsual: 'as its model list says',
     askUsage: 'Request usage in streams',
     askUsageHint: 'Counts tokens even if the client does not ask for usage. Turn it off if the service rejects this.',
   },

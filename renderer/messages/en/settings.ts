@@ -24,20 +24,20 @@ export const settings = {
       label: 'System certificate authorities',
       hint: 'Used in addition to the built-in ones. Companies install their own there.',
     },
-    admissionRunning: {
+    'admission.running': {
       label: 'Concurrent requests',
       hint: 'For all keys together. One group can use at most nine tenths of them.',
     },
-    admissionWaiting: { label: 'Queued requests', hint: 'Further requests are refused with 429.' },
-    admissionSeconds: {
+    'admission.waiting': { label: 'Queued requests', hint: 'Further requests are refused with 429.' },
+    'admission.waitMs': {
       label: 'Longest wait in the queue',
       hint: 'After that, a request is refused with 429.',
     },
-    admissionMegabytes: {
+    'admission.bytes': {
       label: 'Memory for bodies',
-      hint: 'Further requests wait. 0: a quarter of the memory, at most 2,048 MB.',
+      hint: 'Further requests wait. 0: a quarter of the memory, at most 2,048 MiB.',
     },
-    hardBudgets: {
+    'sharedCounts.hardBudgets': {
       label: 'Hard budgets while Valkey is unavailable',
       hint: 'Until it is back, replicas cannot know what the others have spent.',
     },
@@ -54,15 +54,19 @@ export const settings = {
       hint: 'Origins whose pages may call /v1 with a key, one per line: https://app.example, http://localhost:* for any port, vscode-webview://* for an extension.',
     },
     demo: { label: 'Demo provider', hint: 'Built in. Sends one small sample reply for each route, for a first try.' },
-    keepAliveSeconds: {
+    replyHeaders: {
+      label: 'Response headers of Sluice',
+      hint: 'x-sluice-provider and x-sluice-attempts tell clients who answered, and at which attempt.',
+    },
+    keepAliveCommentMs: {
       label: 'Keep-alive comments',
       hint: 'Sent while a stream is silent, so that proxies keep it open. 0: none.',
     },
-    jsonBodyMegabytes: { label: 'Largest JSON body', hint: 'Larger bodies are refused.' },
-    uploadMegabytes: { label: 'Largest upload', hint: 'Images, audio and video that clients send.' },
-    retentionDays: { label: 'Keep requests', hint: 'Times, usage and cost; no content.' },
-    retentionRows: { label: 'Keep at most', hint: 'After that, the oldest are deleted.' },
-    captureKilobytes: {
+    'limits.jsonBodyBytes': { label: 'Largest JSON body', hint: 'Larger bodies are refused.' },
+    'limits.multipartBodyBytes': { label: 'Largest upload', hint: 'Images, audio and video that clients send.' },
+    'ledger.retentionDays': { label: 'Keep requests', hint: 'Times, usage and cost; no content.' },
+    'ledger.retentionRows': { label: 'Keep at most', hint: 'After that, the oldest are deleted.' },
+    'capture.maxBytes': {
       label: 'Largest captured body',
       hint: 'Longer bodies are cut off. Only what is captured is kept.',
     },
@@ -70,30 +74,49 @@ export const settings = {
       label: 'Sessions',
       hint: 'Which requests are shown together. Agents such as Claude Code, Codex and opencode name their sessions.',
     },
-    sessionNotifyAt: {
+    'sessionBudget.notifyAtUsd': {
       label: 'Session budget: notify at',
       hint: 'The desktop program and webhooks tell you of a session that has cost this much. Empty: off.',
     },
-    sessionStopAt: {
+    'sessionBudget.stopAtUsd': {
       label: 'Session budget: stop at',
       hint: 'Further requests of a session that has cost this much are refused until you resume it. Empty: off.',
     },
-    captureDays: { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
+    'capture.retentionDays': { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
+    'keptResponses.retentionHours': {
+      label: 'Keep translated responses',
+      hint: 'Responses API answers from other APIs, so that they can be continued. 0: none are kept.',
+    },
+    'keptResponses.bytesPerGroup': {
+      label: 'Largest store of translated responses',
+      hint: 'Per group. After that, the oldest are deleted.',
+    },
+    'jobs.retentionDays': {
+      label: 'Remember owners of videos and stored responses',
+      hint: 'After their last use. Then they can no longer be reached by their id, except through passthrough.',
+    },
     metrics: { label: 'Prometheus metrics', hint: 'Counts, cost and times by group, provider and model; no content.' },
     metricsToken: {
       label: 'Scrape token',
       hint: 'env:NAME or file:PATH of a token that can only read /metrics. Empty: only the admin token can.',
     },
-    telemetryEndpoint: {
+    'telemetry.endpoint': {
       label: 'OpenTelemetry endpoint',
       hint: 'Base URL of OTLP over HTTP, such as http://127.0.0.1:4318. Empty: off. No content is sent.',
     },
-    telemetryHeaders: {
+    'telemetry.headers': {
       label: 'OpenTelemetry headers',
       hint: 'One “name: value” per line. Enter secrets as env:NAME or file:PATH.',
     },
-    telemetryProtocol: { label: 'OpenTelemetry protocol', hint: 'Protobuf is smaller; most collectors accept both.' },
-    telemetrySignals: { label: 'OpenTelemetry signals', hint: 'Jaeger and Langfuse accept traces only.' },
+    'telemetry.protocol': {
+      label: 'OpenTelemetry protocol',
+      hint: 'Protobuf is smaller; most collectors accept both.',
+    },
+    'telemetry.traces': { label: 'OpenTelemetry traces', hint: 'One trace per request.' },
+    'telemetry.metrics': {
+      label: 'OpenTelemetry metrics',
+      hint: 'Jaeger and Langfuse accept traces only: switch metrics off for them.',
+    },
     webhooks: {
       label: 'Webhooks',
       hint: 'One URL per line. Optionally followed by events (budget, session-budget, provider-down, provider-up, new-version; separated by commas) and by env:NAME or file:PATH of a signing secret.',
@@ -110,26 +133,34 @@ export const settings = {
     confirm: 'Save and delete',
   },
   choices: {
-    '127.0.0.1': 'This machine only (127.0.0.1)',
-    '0.0.0.0': 'The local network (0.0.0.0)',
-    auto: 'Until the first provider is added',
-    on: 'Always on',
-    slow: 'Slow',
-    off: 'Off',
-    namedSessions: 'Requests whose program names a session',
-    allSessions: 'Every conversation',
-    served: 'Served at /metrics',
-    both: 'Traces and metrics',
-    traces: 'Traces only',
-    measurements: 'Metrics only',
-    'http/protobuf': 'Protobuf',
-    'http/json': 'JSON',
-    trusted: 'Trusted',
-    untrusted: 'Not trusted',
-    hardBudgetsClosed: 'Refuse requests (503)',
-    hardBudgetsOpen: 'Split what is left between replicas',
+    host: { '127.0.0.1': 'This machine only (127.0.0.1)', '0.0.0.0': 'The local network (0.0.0.0)' },
+    systemCa: { on: 'Trusted', off: 'Not trusted' },
+    demo: { auto: 'Until the first provider is added', on: 'Always on', off: 'Off' },
+    'sharedCounts.hardBudgets': {
+      closed: 'Refuse requests (503)',
+      open: 'Split what is left between replicas',
+    },
+    sessions: {
+      named: 'Requests whose program names a session',
+      all: 'Every conversation',
+      off: 'Off',
+    },
+    metrics: { on: 'Served at /metrics', off: 'Off' },
+    'telemetry.protocol': { 'http/protobuf': 'Protobuf', 'http/json': 'JSON' },
   },
-  units: { days: 'days', seconds: 'seconds', requests: 'requests', megabytes: 'MB', kilobytes: 'kB', dollars: 'USD' },
+  switches: { on: 'On', off: 'Off' },
+  otherHost: 'Another address…',
+  hostAddress: 'Address to listen on',
+  hostAddressHint: 'An address or name of this machine.',
+  units: {
+    days: 'days',
+    hours: 'hours',
+    seconds: 'seconds',
+    requests: 'requests',
+    mebibytes: 'MiB',
+    kibibytes: 'KiB',
+    dollars: 'USD',
+  },
   contents: 'Contents',
   goTo: 'Go to',
   search: 'Search settings',
@@ -144,14 +175,21 @@ export const settings = {
     noProxy: (line: string) =>
       `“${line}” is not a host. Use a name, an IP address, a range such as 10.0.0.0/8 or a pattern such as 10.*.`,
     metricsToken: () => 'Use env:NAME or file:PATH. The token itself is not stored here.',
-    telemetryEndpoint: (line: string) =>
+    'telemetry.endpoint': (line: string) =>
       `“${line}” is not a base URL. Use a form such as http://127.0.0.1:4318, without user, password and query.`,
-    telemetryHeaders: () => 'Use “name: value”, and env:NAME or file:PATH for a value that is a secret.',
+    'telemetry.headers': () => 'Use “name: value”, and env:NAME or file:PATH for a value that is a secret.',
     webhooks: () =>
       'Use a URL without user and password, or env:NAME or file:PATH, followed by events as listed above.',
   },
-  noAmount: 'An amount above 0, or empty',
-  range: (min: string, max: string) => `A number from ${min} to ${max}`,
+  bounds: {
+    any: 'A number',
+    whole: 'A whole number',
+    from: (least: string) => `from ${least}`,
+    above: (least: string) => `above ${least}`,
+    only: (number: string, least: string) => `${number} ${least}`,
+    upTo: (number: string, least: string, most: string) => `${number} ${least} to ${most}`,
+    amountOrEmpty: 'An amount above 0, or empty',
+  },
   nextStart: 'Takes effect after restart.',
   givenAtStart: (options: string) => `Started with ${options}, which overrides this setting.`,
   network: {

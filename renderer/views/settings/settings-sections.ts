@@ -1,8 +1,8 @@
 /** The titles of the sections of the screen, and the words by which the search finds them and their settings. */
+import { type FieldPath, settingsParts } from '../../../server/contract/settings-table.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import { type SectionId, sectionIds } from '../../state/window/section-ids.ts';
-import type { FieldName } from './fields/settings-field.ts';
-import { fieldsOf, settingsParts } from './fields/settings-fields.ts';
+import { fieldsOf } from './fields/settings-field.ts';
 import type { SearchableSection } from './search/search-settings.ts';
 
 export function sectionTitle(id: SectionId, { settings, team, prices }: Messages): string {
@@ -38,7 +38,7 @@ const sectionWords: Record<SectionId, string> = {
   about: 'version data folder log file diagnostics support node path 版本 数据 文件夹 日志 诊断 支持 路径',
 };
 
-const fieldWords: Record<FieldName, string> = {
+const fieldWords: Record<FieldPath, string> = {
   host: 'host bind listen lan wifi network interface 0.0.0.0 主机 监听 局域网 网卡',
   port: 'port listen 4810 端口 监听',
   noProxy: 'no_proxy exceptions 代理 例外 绕过',
@@ -47,27 +47,32 @@ const fieldWords: Record<FieldName, string> = {
   allowedHosts: 'host header dns domain 域名 主机',
   allowedOrigins: 'cors origin browser website 跨域 来源 浏览器 网站',
   demo: 'sample test fake 示例 测试',
-  keepAliveSeconds: 'sse heartbeat ping timeout 心跳 超时',
-  jsonBodyMegabytes: 'request size limit 413 请求 大小 限制',
-  uploadMegabytes: 'file size limit multipart 文件 大小 限制',
-  admissionRunning: 'concurrency parallel load 并发 并行',
-  admissionWaiting: 'queue 429 队列',
-  admissionSeconds: 'queue timeout 429 队列 超时',
-  admissionMegabytes: 'ram memory 内存',
-  hardBudgets: 'valkey redis shared replicas 503 副本 共享 预算',
-  retentionDays: 'history log age 历史 日志 天数',
-  retentionRows: 'history log size database 历史 日志 数据库',
-  captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
+  replyHeaders: 'x-sluice-provider x-sluice-attempts response debug 响应头 调试',
+  keepAliveCommentMs: 'sse heartbeat ping timeout 心跳 超时',
+  'limits.jsonBodyBytes': 'request size limit 413 请求 大小 限制',
+  'limits.multipartBodyBytes': 'file size limit multipart 文件 大小 限制',
+  'admission.running': 'concurrency parallel load 并发 并行',
+  'admission.waiting': 'queue 429 队列',
+  'admission.waitMs': 'queue timeout 429 队列 超时',
+  'admission.bytes': 'ram memory 内存',
+  'sharedCounts.hardBudgets': 'valkey redis shared replicas 503 副本 共享 预算',
+  'ledger.retentionDays': 'history log age 历史 日志 天数',
+  'ledger.retentionRows': 'history log size database 历史 日志 数据库',
+  'capture.maxBytes': 'capture prompt content size 捕获 提示词 内容 大小',
   sessions: 'session conversation group agent turns 会话 对话 分组 智能体',
-  sessionNotifyAt: 'session budget cost runaway alert 会话 预算 费用 提醒',
-  sessionStopAt: 'session budget cost runaway limit 会话 预算 费用 限制',
-  captureDays: 'capture prompt content privacy 捕获 提示词 内容 隐私',
+  'sessionBudget.notifyAtUsd': 'session budget cost runaway alert 会话 预算 费用 提醒',
+  'sessionBudget.stopAtUsd': 'session budget cost runaway limit 会话 预算 费用 限制',
+  'capture.retentionDays': 'capture prompt content privacy 捕获 提示词 内容 隐私',
+  'keptResponses.retentionHours': 'responses api store previous_response_id conversation 响应 存储 对话',
+  'keptResponses.bytesPerGroup': 'responses api store size disk 响应 存储 大小 磁盘',
+  'jobs.retentionDays': 'video batch file background owner 视频 批处理 文件 后台',
   metrics: 'prometheus grafana scrape monitoring 监控 抓取',
   metricsToken: 'prometheus grafana scrape secret password 监控 抓取 令牌',
-  telemetryEndpoint: 'otel otlp tracing collector jaeger langfuse 遥测 追踪 收集器',
-  telemetryHeaders: 'otel otlp authorization secret langfuse 遥测 认证',
-  telemetryProtocol: 'otel otlp json protobuf 遥测',
-  telemetrySignals: 'otel otlp traces spans metrics 遥测 追踪 指标',
+  'telemetry.endpoint': 'otel otlp tracing collector jaeger langfuse 遥测 追踪 收集器',
+  'telemetry.headers': 'otel otlp authorization secret langfuse 遥测 认证',
+  'telemetry.protocol': 'otel otlp json protobuf 遥测',
+  'telemetry.traces': 'otel otlp traces spans jaeger langfuse 遥测 追踪',
+  'telemetry.metrics': 'otel otlp metrics 遥测 指标',
   webhooks: 'notify alert slack events 通知 告警 事件',
 };
 
@@ -84,13 +89,14 @@ export function searchableSections(messages: Messages, status: Parameters<typeof
             { name: 'language', text: `${messages.language} language locale chinese english 语言 中文 英文` },
             { name: 'appearance', text: `${messages.appearance} dark light theme color 深色 浅色 主题 颜色` },
           ]
-        : fieldNamesOf(id, status).map((name) => ({
-            name,
-            text: `${fields[name].label} ${fields[name].hint} ${fieldWords[name]}`,
+        : fieldPathsOf(id, status).map((path) => ({
+            name: path,
+            text: `${fields[path].label} ${fields[path].hint} ${fieldWords[path]}`,
           })),
   }));
 }
 
-function fieldNamesOf(id: SectionId, status: Parameters<typeof fieldsOf>[1]): FieldName[] {
-  return id in settingsParts ? fieldsOf(id as keyof typeof settingsParts, status).map(({ name }) => name) : [];
+function fieldPathsOf(id: SectionId, status: Parameters<typeof fieldsOf>[1]): FieldPath[] {
+  const part = settingsParts.find((each) => each === id);
+  return part ? fieldsOf(part, status).map(({ path }) => path) : [];
 }

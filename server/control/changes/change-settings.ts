@@ -1,7 +1,9 @@
 import type { SettingsChanges } from '../../contract/commands.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
 import { unusableEntry } from '../../contract/settings-entries.ts';
+import { settingSections } from '../../contract/settings-table.ts';
 import type { Changer } from './change.ts';
 
 export const updateSettings: Changer<'settings.update'> = (config, { changes }) => {
@@ -15,17 +17,14 @@ export const updateSettings: Changer<'settings.update'> = (config, { changes }) 
   return { config: { ...config, settings: parsed.data }, result: ({ revision }) => ({ revision }) };
 };
 
+/** Sections are merged; a value that is no object is left for the schema to refuse. */
 function merge(settings: Settings, changes: SettingsChanges): object {
-  return {
-    ...settings,
-    ...changes,
-    limits: { ...settings.limits, ...changes.limits },
-    admission: { ...settings.admission, ...changes.admission },
-    ledger: { ...settings.ledger, ...changes.ledger },
-    sessionBudget: { ...settings.sessionBudget, ...changes.sessionBudget },
-    capture: { ...settings.capture, ...changes.capture },
-    jobs: { ...settings.jobs, ...changes.jobs },
-    keptResponses: { ...settings.keptResponses, ...changes.keptResponses },
-    telemetry: { ...settings.telemetry, ...changes.telemetry },
-  };
+  const changed = Object.entries(changes).map(([name, change]: [string, unknown]) => {
+    const present: unknown = Reflect.get(settings, name);
+    return [
+      name,
+      settingSections.has(name) && isObject(change) && isObject(present) ? { ...present, ...change } : change,
+    ];
+  });
+  return { ...settings, ...Object.fromEntries(changed) };
 }

@@ -4,7 +4,7 @@
 import type { CommandResults } from '../../contract/commands.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { settingNames } from '../../contract/locked-paths.ts';
+import { isImportable, settingPaths, valueOfSetting } from '../../contract/settings-table.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
 import { checkProvider } from '../entries/check-provider.ts';
 import { missingSecrets } from '../entries/missing-secrets.ts';
@@ -62,24 +62,10 @@ export function importTeamPreset(
   return { ...merged, importedPreset: preset };
 }
 
-/** The settings that an untrusted file may contain: none of them grants access or trust. */
-const importableSettings = [
-  'demo',
-  'limits',
-  'admission',
-  'keepAliveCommentMs',
-  'replyHeaders',
-  'ledger',
-  'capture',
-  'jobs',
-  'prices',
-];
-
 /** Throws GatewayError `invalid_value` for content that is allowed only in a managed preset. */
 export function refuseManagedOnly(preset: TeamPreset): void {
-  const setting = settingNames(preset.settings ?? {}).find(
-    (name) => !importableSettings.includes(name.split('.')[0] ?? ''),
-  );
+  const { settings = {} } = preset;
+  const setting = settingPaths.find((path) => !isImportable(path) && valueOfSetting(settings, path) !== undefined);
   if (setting !== undefined) throw managedOnly(`the setting "${setting}"`, `settings.${setting}`);
   for (const { id, credentials = [] } of preset.providers ?? []) {
     const slot = credentials.find(({ secret }) => secret !== undefined);

@@ -203,3 +203,28 @@ test('export --preset writes a team preset without keys and credentials, which c
   });
   expect(await runVerb(['export', '--preset', '--data-dir', mine])).toMatchObject({ code: 2 });
 });
+
+test('export --preset tells of settings that an import would refuse, and what it writes is shown and applied', async () => {
+  const [mine, theirs] = [temporaryFolder(), temporaryFolder()];
+  const file = join(mine, 'team.json');
+  const [about, here] = [
+    ['--name', 'Acme engineering', '--organisation', 'Acme'],
+    ['--data-dir', mine],
+  ];
+  await runVerb(['settings', 'set', 'metrics', 'on', ...here]);
+  await runVerb(['settings', 'set', 'port', '4911', ...here]);
+  await runVerb(['settings', 'set', 'sessionBudget.stopAtUsd', '20', ...here]);
+  const { code, stderr } = await runVerb(['export', file, '--preset', ...about, ...here]);
+  expect(code).toBe(0);
+  expect(stderr).toBe(
+    'Left out: settings.port, which is for this machine only.\n' +
+      'Left out: settings.metrics, which can be set only by a policy or an installer (--managed).\n',
+  );
+  expect(await runVerb(['preset', 'show', file, '--data-dir', theirs])).toMatchObject({ code: 0 });
+  expect(await runVerb(['preset', 'apply', file, '--yes', '--data-dir', theirs])).toMatchObject({ code: 0 });
+  expect(await runVerb(['settings', 'get', 'sessionBudget.stopAtUsd', '--data-dir', theirs])).toMatchObject({
+    stdout: '20\n',
+  });
+  await runVerb(['export', file, '--preset', '--managed', ...about, ...here]);
+  expect(JSON.parse(readFileSync(file, 'utf8')).settings).toEqual({ sessionBudget: { stopAtUsd: 20 }, metrics: 'on' });
+});

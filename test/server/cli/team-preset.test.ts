@@ -37,7 +37,9 @@ describe('a team preset on the command line', () => {
 
   test('says of one for administrators that it cannot be imported', async () => {
     const preset = put({ ...acmePreset, settings: { host: '0.0.0.0' } });
-    const { stdout } = await run(`preset show ${preset}`);
+    const { code, stdout } = await run(`preset show ${preset}`);
+    expect(code).toBe(1);
+    expect((await run(`preset show ${preset} --managed`)).code).toBe(0);
     expect(stdout).toMatch(/"127\.0\.0\.1" -> "0\.0\.0\.0"[\s\S]*It cannot be imported: .*"host"/);
     expect(await run(`preset apply ${preset} --yes`)).toMatchObject({ code: 1, stdout: '' });
     expect(await run(`preset link ${preset}`)).toMatchObject({ code: 1, stdout: '' });

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { fieldsOf } from '../../../build/config-reference.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
@@ -13,16 +14,18 @@ const root = join(import.meta.dirname, '../../..');
 const published = readFileSync(join(root, 'docs/config.schema.json'), 'utf8');
 
 const files = [
-  'config.schema.json',
-  'team-preset.schema.json',
-  'cassette.schema.json',
-  'cassette-settings.schema.json',
+  'docs/config.schema.json',
+  'docs/team-preset.schema.json',
+  'docs/cassette.schema.json',
+  'docs/cassette-settings.schema.json',
+  'docs/configuration-reference.md',
+  'server/contract/setting-shapes.ts',
 ];
-test.each(files)('the published %s is up to date (node build/config-schema.ts)', (name) => {
+test.each(files)('%s is up to date (node build/config-schema.ts)', (path) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-schema-'));
   try {
     execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), folder], { env: plainEnvironment });
-    expect(readFileSync(join(root, 'docs', name), 'utf8')).toBe(readFileSync(join(folder, name), 'utf8'));
+    expect(readFileSync(join(root, path), 'utf8')).toBe(readFileSync(join(folder, basename(path)), 'utf8'));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -34,6 +37,11 @@ test('a misspelled member of a price is refused, instead of leaving the cost unk
   const { success, error } = configSchema.safeParse(settings({ inptu: 1, output: 2 }));
   expect(success).toBe(false);
   expect(error?.message).toContain('inptu');
+});
+
+test('every field of the configuration is described', () => {
+  const undescribed = fieldsOf(JSON.parse(published)).filter(({ schema }) => schema.description === undefined);
+  expect(undescribed.map(({ path }) => path)).toEqual([]);
 });
 
 describe('the published JSON Schema', () => {

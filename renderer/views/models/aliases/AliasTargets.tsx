@@ -101,6 +101,19 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
           onChange={(event) => onChange({ sharesRank: event.currentTarget.checked })}
         />
       )}
+      <NumberInput
+        size="xs"
+        className={classes.context}
+        aria-label={names.contextOf(place)}
+        placeholder={names.contextUsual}
+        suffix={names.contextSuffix}
+        allowDecimal={false}
+        allowNegative={false}
+        thousandSeparator
+        hideControls
+        value={target.contextTokens ?? ''}
+        onChange={(tokens) => onChange({ contextTokens: Number(tokens) || undefined })}
+      />
       {weighs && (
         <NumberInput
           size="xs"

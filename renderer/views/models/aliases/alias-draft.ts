@@ -7,7 +7,7 @@ export interface TargetDraft {
   provider: string;
   model: string;
   weight: number;
-  /** Set if configured. The form does not show it. */
+  /** In tokens; undefined: the provider's. */
   contextTokens?: number | undefined;
   /** It has the same rank as the target above. Within a rank, the order is drawn by weight. */
   sharesRank: boolean;

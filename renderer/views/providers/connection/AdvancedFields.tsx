@@ -56,6 +56,18 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
           {...form.getInputProps('serves')}
         />
       </Lockable>
+      <Lockable lock={lockOf('contextTokens')}>
+        <NumberInput
+          label={names.contextTokens}
+          description={names.contextTokensHint}
+          placeholder={names.contextTokensUsual}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator
+          hideControls
+          {...form.getInputProps('contextTokens')}
+        />
+      </Lockable>
       <Lockable lock={lockOf('askUsage')}>
         <Switch
           label={names.askUsage}

@@ -36,6 +36,8 @@ export interface ConnectionValues {
   proxy: 'system' | 'direct' | 'url';
   proxyUrl: string;
   askUsage: boolean;
+  /** Of all its models, in tokens; empty for the sizes of its model list. */
+  contextTokens: number | '';
   /** The conversation APIs of the provider; `known`: what Sluice knows about its address. */
   serves: ServesChoice;
   /** Whether its models cost nothing; null if that follows from its preset and address. */
@@ -64,6 +66,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
     proxy: isNamed ? proxy : 'url',
     proxyUrl: isNamed ? '' : proxy,
     askUsage: provider.askUsage,
+    contextTokens: provider.contextTokens ?? '',
     serves: servesChoiceOf(provider.serves),
     free: provider.free,
   };
@@ -86,6 +89,7 @@ export function changesOf(values: ConnectionValues): ProviderChanges {
     timeouts: Object.fromEntries(limits),
     proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
     askUsage: values.askUsage,
+    contextTokens: values.contextTokens === '' ? null : values.contextTokens,
     serves: values.serves === 'known' ? null : servesChoices[values.serves],
     free: values.free,
   };

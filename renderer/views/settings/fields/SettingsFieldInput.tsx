@@ -1,12 +1,15 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
+import { settingEntry } from '../../../../server/contract/settings-table.ts';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCanChange } from '../../../state/rights/use-can-change.ts';
 import { useLocks } from '../../../state/rights/use-locks.ts';
 import { isChecked } from './invalid-lines.ts';
 import { settingRow } from './setting-row.tsx';
-import type { SettingsField } from './settings-field.ts';
+import { choicesOf, type SettingsField } from './settings-field.ts';
+import { describeBounds } from './shown-unit.ts';
+import { isStructured } from './structured-texts.ts';
 import type { SettingsForm } from './use-settings-form.ts';
 
 interface SettingsFieldProps {
@@ -17,49 +20,85 @@ interface SettingsFieldProps {
 /** The input for one setting, according to its kind; disabled if locked. */
 export function SettingsFieldInput({ field, form }: SettingsFieldProps) {
   return (
-    <Lockable lock={useLocks().setting(field.path ?? field.name)}>
+    <Lockable lock={useLocks().setting(field.path)}>
       <FieldInput field={field} form={form} />
     </Lockable>
   );
 }
 
 function FieldInput({ field, form }: SettingsFieldProps) {
-  const { messages, formats } = useLocalization();
-  const names = messages.settings;
-  const canChange = useCanChange();
-  const { label, hint } = names.fields[field.name];
-  const unit = 'unit' in field ? field.unit : undefined;
-  const shared = {
-    ...settingRow(label, unit && names.units[unit]),
-    description: hint,
-    value: form.textOf(field),
-    disabled: !canChange,
-    onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
-      form.set(field, event.currentTarget.value),
+  const localization = useLocalization();
+  const shared = useInputProps(field, form);
+  const lineError = useLineError(field, form);
+  const { shape, path } = field;
+  const choices = choicesOf(field, form.textOf(field), localization.messages);
+  if (path === 'host') return <HostInput field={field} form={form} />;
+  if (choices) return <NativeSelect {...shared} data={choices} />;
+  if (shape.kind === 'number') {
+    const error = form.isInvalid(field) ? describeBounds(shape, field.scale, localization) : undefined;
+    const inputMode = shape.isWhole && field.scale === 1 ? 'numeric' : 'decimal';
+    return <TextInput {...shared} inputMode={inputMode} autoComplete="off" error={error} />;
+  }
+  const inputProps = {
+    ...shared,
+    error: lineError,
+    onBlur: () => form.finish(field),
+    spellCheck: false,
+    autoComplete: 'off',
   };
-  const invalidLine = form.invalidLineOf(field);
-  const lineError =
-    invalidLine !== null && isChecked(field.name) ? names.wrongLines[field.name](invalidLine) : undefined;
-  const inputProps = { ...shared, error: lineError, onBlur: () => form.finish(field) };
-  if (field.kind === 'lines') {
-    return <Textarea {...inputProps} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
-  }
-  if (field.kind === 'text') return <TextInput {...inputProps} spellCheck={false} autoComplete="off" />;
-  if (field.kind === 'choice') {
-    // Includes a value that was set by hand in the file.
-    const values = new Set([...field.values, shared.value]);
-    return <NativeSelect {...shared} data={[...values].map((value) => ({ value, label: choiceName(names, value) }))} />;
-  }
-  if (field.kind === 'amount') {
-    const error = form.isInvalid(field) ? names.noAmount : undefined;
-    return <TextInput {...shared} inputMode="decimal" autoComplete="off" error={error} />;
-  }
-  const range = names.range(formats.number(field.min), formats.number(field.max));
+  const isMultiline = shape.kind === 'texts' || isStructured(path);
+  return isMultiline ? <Textarea {...inputProps} autosize minRows={2} maxRows={8} /> : <TextInput {...inputProps} />;
+}
+
+/** The two usual addresses, or any other one. */
+function HostInput({ field, form }: SettingsFieldProps) {
+  const { settings: names } = useLocalization().messages;
+  const shared = useInputProps(field, form);
+  const { host: hosts } = names.choices;
+  const isOther = !Object.hasOwn(hosts, shared.value);
+  const data = [
+    ...Object.entries(hosts).map(([value, label]) => ({ value, label })),
+    { value: '', label: names.otherHost },
+  ];
   return (
-    <TextInput {...shared} inputMode="numeric" autoComplete="off" error={form.isInvalid(field) ? range : undefined} />
+    <>
+      <NativeSelect {...shared} value={isOther ? '' : shared.value} data={data} />
+      {isOther && (
+        <TextInput
+          {...settingRow(names.hostAddress)}
+          description={names.hostAddressHint}
+          value={shared.value}
+          disabled={shared.disabled}
+          onChange={shared.onChange}
+          spellCheck={false}
+          autoComplete="off"
+        />
+      )}
+    </>
   );
 }
 
-function choiceName({ choices }: { choices: Record<string, string> }, value: string): string {
-  return choices[value] ?? value;
+/** What all inputs of fields have. */
+function useInputProps(field: SettingsField, form: SettingsForm) {
+  const { messages, formats } = useLocalization();
+  const { settings: names } = messages;
+  const isDisabled = !useCanChange();
+  const { label, hint } = names.fields[field.path];
+  const { needsRestart, window } = settingEntry(field.path);
+  // The notes below the address say so themselves.
+  const tellsRestart = needsRestart && window !== 'address';
+  return {
+    ...settingRow(label, field.unit ? names.units[field.unit] : undefined),
+    description: tellsRestart ? [hint, names.nextStart].join(formats.gap) : hint,
+    value: form.textOf(field),
+    disabled: isDisabled,
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
+      form.set(field, event.currentTarget.value),
+  };
+}
+
+function useLineError(field: SettingsField, form: SettingsForm): string | undefined {
+  const { wrongLines } = useLocalization().messages.settings;
+  const line = form.invalidLineOf(field);
+  return line !== null && isChecked(field.path) ? wrongLines[field.path](line) : undefined;
 }

@@ -3,26 +3,26 @@ import { isSecretHeader } from '../../../../server/contract/secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from '../../../../server/contract/secret-shape.ts';
 import { entryChecks } from '../../../../server/contract/settings-entries.ts';
 import { webhookEvents } from '../../../../server/contract/webhook-events.ts';
+import { linesOf } from './settings-field.ts';
+import { webhookLine } from './structured-texts.ts';
 
 type CheckedName = keyof typeof checks;
 
 const reference = /^(?:env|file):.+$/;
 const headerLine = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*)$/;
-const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
 
 const checks = {
   ...entryChecks,
   metricsToken: (line: string) => reference.test(line),
-  telemetryEndpoint: (line: string) => isWebAddress(line) && !/[?#]/.test(line),
-  telemetryHeaders: isHeader,
+  'telemetry.endpoint': (line: string) => isWebAddress(line) && !/[?#]/.test(line),
+  'telemetry.headers': isHeader,
   webhooks: isWebhook,
 };
 
 /** The first invalid line; null if all are valid or the setting is not checked here. */
 export function firstInvalidLine(name: string, text: string): string | null {
   const isValid = isChecked(name) ? checks[name] : () => true;
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines.find((line) => line !== '' && !isValid(line)) ?? null;
+  return linesOf(text).find((line) => !isValid(line)) ?? null;
 }
 
 export function isChecked(name: string): name is CheckedName {

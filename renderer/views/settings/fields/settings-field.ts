@@ -1,48 +1,104 @@
-/** Types of the fields in settings forms. */
+/** The engine's settings as form fields: how each is read as text and written back. Pure; bounds are the schema's. */
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
+import { isWithin, type SettingShape } from '../../../../server/contract/setting-shape.ts';
+import { settingShapes } from '../../../../server/contract/setting-shapes.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
+import {
+  type FieldPath,
+  fieldPathsIn,
+  type SettingsPart,
+  valueOfSetting,
+  withSetting,
+} from '../../../../server/contract/settings-table.ts';
 import type { StatusView } from '../../../../server/contract/status-views.ts';
 import type { Messages } from '../../../messages/en/en.ts';
+import { shownUnit } from './shown-unit.ts';
+import { isStructured, structures } from './structured-texts.ts';
 
-export type FieldName = keyof Messages['settings']['fields'];
-
-interface FieldBasics {
-  name: FieldName;
-  /** Path of the setting, such as `ledger.retentionDays`; defaults to the field's name. */
-  path?: string;
-  /** Whether the setting applies to this installation; defaults to true. */
-  isOf?(status: Pick<StatusView, 'sharedCounts'>): boolean;
+export interface SettingsField {
+  path: FieldPath;
+  shape: SettingShape;
+  /** The unit of numbers, as it is shown. */
+  unit: keyof Messages['settings']['units'] | null;
+  /** The stored value of 1 in that unit. */
+  scale: number;
   read(settings: Settings): string;
-  /** Adds the value to `changes`. */
-  write(text: string, changes: SettingsChanges): void;
+  /** Undefined if the text cannot be a value. What a list or an address must be like is not checked. */
+  parse(text: string): unknown;
 }
 
-interface NumberField extends FieldBasics {
-  kind: 'number';
-  min: number;
-  max: number;
-  unit?: keyof Messages['settings']['units'];
+/** The fields that apply to this installation. */
+export function fieldsOf(part: SettingsPart, { sharedCounts }: Pick<StatusView, 'sharedCounts'>): SettingsField[] {
+  const paths = fieldPathsIn(part).filter((path) => path !== 'sharedCounts.hardBudgets' || sharedCounts !== null);
+  return paths.map(fieldOf);
 }
 
-/** An amount of money above 0; empty for none. */
-interface AmountField extends FieldBasics {
-  kind: 'amount';
-  unit: keyof Messages['settings']['units'];
+export function fieldOf(path: FieldPath): SettingsField {
+  const shape = settingShapes[path];
+  const { unit, scale } = shownUnit(path);
+  return {
+    path,
+    shape,
+    unit,
+    scale,
+    read: (settings) => writeText(valueOfSetting(settings, path), { path, scale }),
+    parse: (text) => readText(text.trim(), { path, shape, scale }),
+  };
 }
 
-interface ChoiceField extends FieldBasics {
-  kind: 'choice';
-  values: readonly string[];
+/** The changes with the field's text, which must be a value. */
+export function withField(changes: SettingsChanges, { path, parse }: SettingsField, text: string): SettingsChanges {
+  return withSetting(changes, path, parse(text));
 }
 
-/** Several texts, one per line. */
-export interface LinesField extends FieldBasics {
-  kind: 'lines';
+interface Choice {
+  value: string;
+  label: string;
 }
 
-/** A single text. */
-interface TextField extends FieldBasics {
-  kind: 'text';
+/** The values to choose from, with their texts; null if the field is not a choice. */
+export function choicesOf({ path, shape }: SettingsField, current: string, { settings }: Messages): Choice[] | null {
+  const values = shape.kind === 'choice' ? shape.values : shape.kind === 'switch' ? ['on', 'off'] : null;
+  if (values === null) return null;
+  const byPath: Partial<Record<string, Record<string, string>>> = settings.choices;
+  const texts: Partial<Record<string, string>> = { ...settings.switches, ...byPath[path] };
+  // The value in force may be one of a later version.
+  return [...new Set([...values, current])].map((value) => ({ value, label: texts[value] ?? value }));
 }
 
-export type SettingsField = NumberField | AmountField | ChoiceField | LinesField | TextField;
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function writeText(value: unknown, { path, scale }: Pick<SettingsField, 'path' | 'scale'>): string {
+  if (isStructured(path)) return structures[path].read(value);
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') return String(value / scale);
+  return Array.isArray(value) ? value.join('\n') : String(value);
+}
+
+function readText(text: string, { path, shape, scale }: Pick<SettingsField, 'path' | 'shape' | 'scale'>): unknown {
+  if (isStructured(path)) return structures[path].parse(linesOf(text));
+  switch (shape.kind) {
+    case 'number': {
+      if (text === '') return shape.isOptional ? null : undefined;
+      const value = Number(text) * scale;
+      // 0.3 MiB is no whole number of bytes.
+      const stored = shape.isWhole && scale !== 1 ? Math.round(value) : value;
+      return isWithin(shape, stored) ? stored : undefined;
+    }
+    case 'switch':
+      return text === 'on';
+    case 'texts':
+      return linesOf(text);
+    case 'text':
+      if (text === '' && shape.isOptional) return null;
+      return text.length < shape.minLength ? undefined : text;
+    default:
+      return text;
+  }
+}

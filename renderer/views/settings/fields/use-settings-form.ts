@@ -1,15 +1,16 @@
 import { useState } from 'react';
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
+import type { FieldPath } from '../../../../server/contract/settings-table.ts';
 import { type CommandRunner, useCommand } from '../../../state/control/use-command.ts';
 import { useEdits } from '../../../state/edits/use-edits.ts';
 import { firstInvalidLine } from './invalid-lines.ts';
-import type { FieldName, SettingsField } from './settings-field.ts';
+import { type SettingsField, withField } from './settings-field.ts';
 
 export interface SettingsForm {
   textOf(field: SettingsField): string;
   set(field: SettingsField, text: string): void;
-  /** Whether the text is not a number or amount that can be sent. */
+  /** Whether the text is not a value that can be sent. */
   isInvalid(field: SettingsField): boolean;
   /** The first invalid line, once the person has finished typing. */
   invalidLineOf(field: SettingsField): string | null;
@@ -32,37 +33,31 @@ export interface SettingsForm {
 
 /** Holds unsaved edits over the settings in force. */
 export function useSettingsForm(settings: Settings, fields: readonly SettingsField[]): SettingsForm {
-  const edits = useEdits<Partial<Record<FieldName, string>>>(
-    Object.fromEntries(fields.map((field) => [field.name, field.read(settings)])),
+  const edits = useEdits<Partial<Record<FieldPath, string>>>(
+    Object.fromEntries(fields.map((field) => [field.path, field.read(settings)])),
   );
-  const [finished, setFinished] = useState<ReadonlySet<FieldName>>(new Set());
+  const [finished, setFinished] = useState<ReadonlySet<FieldPath>>(new Set());
   const command = useCommand();
-  const textOf = ({ name }: SettingsField) => edits.draft[name] ?? '';
-  const isEdited = ({ name }: SettingsField) => edits.draft[name] !== edits.base[name];
+  const textOf = ({ path }: SettingsField) => edits.draft[path] ?? '';
+  const isEdited = ({ path }: SettingsField) => edits.draft[path] !== edits.base[path];
   const changedFields = fields.filter(isEdited);
-  const isInvalid = (field: SettingsField) =>
-    (field.kind === 'number' && !isWithin(textOf(field), field)) ||
-    (field.kind === 'amount' && !isAmount(textOf(field)));
+  const isInvalid = (field: SettingsField) => isEdited(field) && field.parse(textOf(field)) === undefined;
   const invalidLineIn = (field: SettingsField) =>
-    isEdited(field) ? firstInvalidLine(field.name, textOf(field)) : null;
+    isEdited(field) ? firstInvalidLine(field.path, textOf(field)) : null;
   const discard = () => {
     edits.reload();
     setFinished(new Set());
     command.forget();
   };
-  const changes = () => {
-    const changed: SettingsChanges = {};
-    for (const field of changedFields) field.write(textOf(field), changed);
-    return changed;
-  };
+  const changes = () => changedFields.reduce<SettingsChanges>((all, field) => withField(all, field, textOf(field)), {});
   return {
     textOf,
-    set: ({ name }, text) => edits.change({ [name]: text }),
+    set: ({ path }, text) => edits.change({ [path]: text }),
     isInvalid,
-    invalidLineOf: (field) => (finished.has(field.name) ? invalidLineIn(field) : null),
-    finish: ({ name }) => setFinished((before) => new Set([...before, name])),
+    invalidLineOf: (field) => (finished.has(field.path) ? invalidLineIn(field) : null),
+    finish: ({ path }) => setFinished((before) => new Set([...before, path])),
     finishAll() {
-      setFinished(new Set(changedFields.map(({ name }) => name)));
+      setFinished(new Set(changedFields.map(({ path }) => path)));
       return changedFields.every((field) => invalidLineIn(field) === null);
     },
     isEdited,
@@ -78,15 +73,4 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     conflict: edits.hasConflict ? { onKeep: edits.keep } : null,
     command,
   };
-}
-
-function isAmount(text: string): boolean {
-  const amount = Number(text);
-  return text.trim() === '' || (Number.isFinite(amount) && amount > 0);
-}
-
-/** Does not require a whole number, because an unedited value may not be a multiple of the field's unit. */
-function isWithin(text: string, { min, max }: { min: number; max: number }): boolean {
-  const value = Number(text);
-  return text.trim() !== '' && Number.isFinite(value) && value >= min && value <= max;
 }

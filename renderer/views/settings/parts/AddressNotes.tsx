@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { settingsParts } from '../fields/settings-fields.ts';
+import { fieldOf } from '../fields/settings-field.ts';
 import type { SettingsForm } from '../fields/use-settings-form.ts';
 import classes from '../Settings.module.css';
 
@@ -15,10 +15,10 @@ export function AddressNotes({ form }: { form: SettingsForm }) {
   const messages = texts.settings;
   const listensAt = useControlState((state) => state.views?.status.listensAt ?? null);
   const givenFields = useControlState((state) => state.views?.status.givenAddress ?? none);
-  const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
-  const isOpen = !loopback.test(values.get('host') ?? '');
+  const host = form.textOf(fieldOf('host')).trim();
+  const isOpen = host !== '' && !loopback.test(host);
   const options = givenFields.map((name) => `--${name}`);
-  const listensElsewhere = listensAt !== null && new URL(listensAt).port !== values.get('port');
+  const listensElsewhere = listensAt !== null && new URL(listensAt).port !== form.textOf(fieldOf('port'));
   const notes = [
     givenFields.length < 2 && messages.nextStart,
     options.length > 0 && messages.givenAtStart(formats.list(options)),

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { SettingsPart as Part } from '../../../../server/contract/settings-table.ts';
 import type { StatusView } from '../../../../server/contract/status-views.ts';
 import { FormActions } from '../../../components/forms/FormActions.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
@@ -6,7 +7,7 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
 import { SettingsFieldInput } from '../fields/SettingsFieldInput.tsx';
-import { fieldsOf, type settingsParts } from '../fields/settings-fields.ts';
+import { fieldsOf } from '../fields/settings-field.ts';
 import { type SettingsForm, useSettingsForm } from '../fields/use-settings-form.ts';
 import classes from '../Settings.module.css';
 import { useFoundSettings } from '../search/use-found-settings.ts';
@@ -14,7 +15,7 @@ import { LostRecordsDialog } from './LostRecordsDialog.tsx';
 import { type LostRecords, lostRecordsOf } from './lost-records.ts';
 
 interface SettingsPartProps {
-  part: keyof typeof settingsParts;
+  part: Part;
   /** Shown below the fields; depends on the current input. */
   children?: ((form: SettingsForm) => ReactNode) | undefined;
 }
@@ -65,9 +66,9 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
     <form className={classes.form} onSubmit={onSubmit}>
       <div className={classes.fields}>
         {fields
-          .filter((field) => found.hasRow(part, field.name) || form.isEdited(field))
+          .filter((field) => found.hasRow(part, field.path) || form.isEdited(field))
           .map((field) => (
-            <SettingsFieldInput key={field.name} field={field} form={form} />
+            <SettingsFieldInput key={field.path} field={field} form={form} />
           ))}
       </div>
       {children?.(form)}

@@ -19,7 +19,7 @@ const provider: ProviderView = {
   timeouts: { connectMs: 2_500, totalMs: 60_000 },
   proxy: 'http://proxy.example.com:3128',
   apiVersion: '2025-01-01',
-  contextTokens: null,
+  contextTokens: 128_000,
   free: true,
   isFree: true,
   askUsage: false,
@@ -34,7 +34,9 @@ const provider: ProviderView = {
 describe('the form of a connection', () => {
   it('gives back what it was made of', () => {
     const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free } = provider;
-    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free };
+    const { contextTokens } = provider;
+    const further = { proxy, apiVersion, askUsage, contextTokens, serves, free };
+    const same = { name, dialect, baseUrl, headers, models, timeouts, ...further };
     expect(changesOf(valuesOf(provider))).toEqual(same);
   });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { firstInvalidLine } from '../../../../../renderer/views/settings/fields/invalid-lines.ts';
-import { observabilityFields } from '../../../../../renderer/views/settings/fields/observability-fields.ts';
-import type { SettingsChanges } from '../../../../../server/contract/commands.ts';
+import { fieldOf, withField } from '../../../../../renderer/views/settings/fields/settings-field.ts';
 import { settingsSchema } from '../../../../../server/contract/settings.ts';
 
 describe('a line of a setting', () => {
@@ -29,12 +28,12 @@ describe('a line of a setting', () => {
   it.each([
     ['metricsToken', ['env:SCRAPE', 'file:/a path/token'], ['plain', 'env:']],
     [
-      'telemetryEndpoint',
+      'telemetry.endpoint',
       ['http://127.0.0.1:4318'],
       ['nowhere', 'ftp://a', 'http://u:p@a', 'http://a?b', 'http://a#b'],
     ],
     [
-      'telemetryHeaders',
+      'telemetry.headers',
       ['x-version: 4', 'authorization: env:OTLP'],
       ['broken line', 'authorization: Basic abc', 'x:'],
     ],
@@ -43,13 +42,8 @@ describe('a line of a setting', () => {
       ['https://chat.example/hook', 'env:HOOK budget,provider-up file:/a path/secret', 'https://a env:KEY'],
       ['nowhere', 'https://a everything', 'https://u:p@a'],
     ],
-  ])('of %s is judged as the engine does', (name, right, wrong) => {
-    const field = observabilityFields.find((each) => each.name === name);
-    const isTaken = (line: string) => {
-      const changes: SettingsChanges = {};
-      field?.write(line, changes);
-      return settingsSchema.safeParse(changes).success;
-    };
+  ] as const)('of %s is judged as the engine does', (name, right, wrong) => {
+    const isTaken = (line: string) => settingsSchema.safeParse(withField({}, fieldOf(name), line)).success;
     expect([...right, ...wrong].map(isTaken)).toEqual([...right.map(() => true), ...wrong.map(() => false)]);
     expect(right.map((line) => firstInvalidLine(name, line))).toEqual(right.map(() => null));
     expect(wrong.map((line) => firstInvalidLine(name, line))).toEqual(wrong);

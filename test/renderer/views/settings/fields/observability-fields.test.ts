@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { observabilityFields } from '../../../../../renderer/views/settings/fields/observability-fields.ts';
+import {
+  fieldOf,
+  type SettingsField,
+  withField,
+} from '../../../../../renderer/views/settings/fields/settings-field.ts';
 import type { SettingsChanges } from '../../../../../server/contract/commands.ts';
 import { settingsSchema } from '../../../../../server/contract/settings.ts';
+import { fieldPathsIn } from '../../../../../server/contract/settings-table.ts';
 
 const settings = settingsSchema.parse({
   metrics: 'on',
@@ -18,31 +23,29 @@ const settings = settingsSchema.parse({
     { url: 'https://chat.example/two', secret: 'env:KEY' },
   ],
 });
+const fields = fieldPathsIn('observability').map(fieldOf);
+
+const written = (textOf: (field: SettingsField) => string) =>
+  fields.reduce<SettingsChanges>((changes, field) => withField(changes, field, textOf(field)), {});
 
 test('what is shown of metrics, telemetry and webhooks is what is stored', () => {
-  const changes: SettingsChanges = {};
-  for (const field of observabilityFields) field.write(field.read(settings), changes);
-  expect(settingsSchema.parse(changes)).toEqual(settings);
+  expect(settingsSchema.parse(written(({ read }) => read(settings)))).toEqual(settings);
 });
 
 test('empty fields switch them off', () => {
-  const changes: SettingsChanges = {};
-  for (const field of observabilityFields) field.write(field.kind === 'choice' ? 'off' : '', changes);
+  const changes = written(({ shape }) => (shape.kind === 'choice' || shape.kind === 'switch' ? 'off' : ''));
   expect(changes).toMatchObject({ metrics: 'off', metricsToken: null, webhooks: [] });
-  expect(changes.telemetry).toMatchObject({ endpoint: null, headers: {} });
+  expect(changes.telemetry).toMatchObject({ endpoint: null, headers: {}, traces: false, metrics: false });
 });
 
 test('a line that is no webhook and one that is no header are refused by the engine', () => {
-  const write = (name: string, text: string) => {
-    const changes: SettingsChanges = {};
-    observabilityFields.find((field) => field.name === name)?.write(text, changes);
-    return settingsSchema.safeParse(changes);
-  };
+  const write = (path: 'webhooks' | 'telemetry.headers', text: string) =>
+    settingsSchema.safeParse(withField({}, fieldOf(path), text));
   expect(write('webhooks', 'https://chat.example everything').error?.issues[0]?.path.slice(0, 3)).toEqual([
     'webhooks',
     0,
     'events',
   ]);
   expect(write('webhooks', 'chat.example budget').error?.issues[0]?.path).toEqual(['webhooks', 0, 'url']);
-  expect(write('telemetryHeaders', 'authorization').success).toBe(false);
+  expect(write('telemetry.headers', 'authorization').success).toBe(false);
 });

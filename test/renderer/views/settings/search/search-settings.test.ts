@@ -16,11 +16,11 @@ function found(query: string, sections = english): string[] {
 
 describe('a search for settings', () => {
   it.each([
-    ['a label', 'Largest upload', ['serving', 'serving.uploadMegabytes']],
+    ['a label', 'Largest upload', ['serving', 'serving.limits.multipartBodyBytes']],
     ['the help text', 'PEM files', ['network', 'network.extraCaFiles']],
     ['a synonym', 'dark', ['window', 'window.appearance']],
     ['a synonym of the other language', '端口', ['address', 'address.port']],
-    ['a section and a row of it', 'serving queue wait', ['serving', 'serving.admissionSeconds']],
+    ['a section and a row of it', 'serving queue wait', ['serving', 'serving.admission.waitMs']],
     ['what only a section is called', 'billing', ['prices']],
     ['nothing', 'teapot', []],
   ])('finds by %s', (_, query, expected) => {
@@ -28,11 +28,13 @@ describe('a search for settings', () => {
   });
 
   it('finds all rows of a section by its title, whatever the case', () => {
-    expect(found('rECORDS')).toEqual(expect.arrayContaining(['records.retentionDays', 'records.captureDays']));
+    expect(found('rECORDS')).toEqual(
+      expect.arrayContaining(['records.ledger.retentionDays', 'records.capture.retentionDays']),
+    );
   });
 
   it('finds by English words in the Chinese window', () => {
-    expect(found('concurrency', searchableSections(zh, alone))).toEqual(['serving', 'serving.admissionRunning']);
+    expect(found('concurrency', searchableSections(zh, alone))).toEqual(['serving', 'serving.admission.running']);
   });
 
   it('finds what is for replicas only where there are some', () => {
@@ -40,7 +42,7 @@ describe('a search for settings', () => {
     expect(found('valkey')).toEqual([]);
     expect(found('valkey', searchableSections(en, { sharedCounts: shared }))).toEqual([
       'serving',
-      'serving.hardBudgets',
+      'serving.sharedCounts.hardBudgets',
     ]);
   });
 
