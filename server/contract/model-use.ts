@@ -9,8 +9,8 @@ export type ModelUse = (typeof modelUses)[number];
 
 const signs: readonly (readonly [ModelUse | 'other', readonly string[]])[] = [
   ['embeddings', ['embed', 'bge-', 'e5-']],
-  ['images', ['image', 'dall-e', 'flux', 'imagen', 'stable-diffusion', 'sdxl']],
-  ['speech', ['tts', 'speech']],
+  ['images', ['image', 'dall-e', 'banana', 'flux', 'imagen', 'stable-diffusion', 'sdxl']],
+  ['speech', ['tts', 'speech', 'orpheus']],
   ['transcription', ['whisper', 'transcri']],
   ['moderations', ['moderation']],
   ['videos', ['video', 'sora', 'veo-']],

@@ -8,7 +8,7 @@ import { anthropicErrors, statusOfError } from './read-error.ts';
 import { sessionOf } from './session.ts';
 import { messagesUsage } from './usage.ts';
 
-const fields = [...conversationFields, ...sessionFields, 'max_tokens', 'metadata', 'thread'] as const;
+const fields = [...conversationFields, ...sessionFields, 'max_tokens', 'metadata', 'speed', 'thread'] as const;
 
 type MessagesField = (typeof fields)[number];
 

@@ -199,6 +199,8 @@ export interface UsageFormat<Name extends string = string> {
   readonly hints: (body: MeasuredRequest<Name>, answerBytes: number) => UsageHints;
   /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
+  /** The terms that a request asks for, by which it is reserved; null for the usual ones. */
+  asks?(body: RequestView<Name>): PriceTerms | null;
   /** What the price depends on beside the usage, as the answer tells it; null for the usual terms. */
   terms?(answer: KeptAnswer): PriceTerms | null;
   /** Estimates for text in both directions; null for anything else. */

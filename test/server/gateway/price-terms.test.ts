@@ -3,6 +3,7 @@
  * API, whole and streamed, short and with an answer of 200 kB.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
 
@@ -13,8 +14,14 @@ const price = { input: 1_000, output: 1_000, webSearch: 0.01, priorityFactor: 2,
 
 beforeAll(async () => {
   upstream = await startUpstream();
+  gateway = await start({ id: 'k1', group: 'default', hash: hashOf(testKey) });
+});
+
+type Key = NonNullable<ConfigInput['keys']>[number];
+
+function start(key: Key): Promise<TestGateway> {
   const models = ['*'];
-  gateway = await startGateway({
+  return startGateway({
     config: {
       providers: [
         { id: 'openai', baseUrl: upstream.baseUrl, models },
@@ -22,7 +29,7 @@ beforeAll(async () => {
         { id: 'gemini', dialect: 'gemini', baseUrl: `${upstream.origin}/v1beta`, models },
       ],
       groups: [{ id: 'default' }],
-      keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+      keys: [key],
       settings: {
         prices: {
           m: price,
@@ -32,7 +39,7 @@ beforeAll(async () => {
       },
     },
   });
-});
+}
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
@@ -168,6 +175,10 @@ async function costOf(api: Api, told: Told, how: { isStream: boolean; text: stri
 
 const usual = 0.02;
 
+function unreachable(): never {
+  throw new Error('unreachable');
+}
+
 const cells = Object.entries(apis).flatMap(([name, api]) =>
   [false, true].flatMap((isStream) =>
     Object.entries(texts).map(
@@ -194,6 +205,42 @@ test.each(cells.filter(([name]) => name !== 'chat'))(
     expect(await costOf(cell.api, { searches: 1 }, { ...cell, model: 'plain' })).toBeNull();
   },
 );
+
+test.each([
+  ['chat', { service_tier: 'priority' }],
+  ['responses', { service_tier: 'priority' }],
+  ['messages', { speed: 'fast' }],
+] as const)('a tier that a request of %s asks for is reserved at its price', async (name, asked) => {
+  const limits = { budgets: [{ unit: 'usd' as const, amount: 1.5, per: 'day' as const, hard: true }] };
+  const admitted = async (more: object) => {
+    const own = await start({ id: 'k1', group: 'default', hash: hashOf(testKey), limits });
+    // The first one is answered when the second one was received, or refused.
+    const both = Promise.withResolvers<void>();
+    let received = 0;
+    upstream.answer(async (_request, response) => {
+      received += 1;
+      if (received === 2) both.resolve();
+      await both.promise;
+      json(response, apis[name]?.whole({}, 'Hi'));
+    });
+    const { path, body } = apis[name] ?? unreachable();
+    const most = name === 'responses' ? { max_output_tokens: 1_000 } : { max_tokens: 1_000 };
+    const send = async () => {
+      const { status } = await fetch(own.origin + path('m', false), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${testKey}` },
+        body: JSON.stringify({ ...body('m', false), ...most, ...more }),
+      });
+      if (status === 429) both.resolve();
+      return status;
+    };
+    const statuses = await Promise.all([send(), send()]);
+    await own.stop();
+    return statuses.sort();
+  };
+  expect(await admitted({})).toEqual([200, 200]);
+  expect(await admitted(asked)).toEqual([200, 429]);
+});
 
 test('what a model writes about tiers and searches sets no price', async () => {
   const text = '"service_tier":"priority" {"usage":{"speed":"fast","server_tool_use":{"web_search_requests":9}}}';

@@ -97,5 +97,6 @@ test('what a model is for is guessed as the table says it', () => {
   const wrong = all
     .filter(({ service, mode }) => makers.has(service) && (uses[mode] ?? (mode === 'chat' ? 'chat' : null)) !== null)
     .filter(({ name, mode }) => purposeOf(name) !== (uses[mode] ?? 'chat'));
-  expect(wrong.length / all.length).toBeLessThan(0.03);
+  // Of these the table itself says another use than their makers: guards, and sound in a chat.
+  expect(wrong.map(({ name }) => name).filter((name) => !/guard|tts|lyria/.test(name))).toEqual([]);
 });

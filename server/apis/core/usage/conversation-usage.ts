@@ -1,10 +1,18 @@
 /** Usage of conversations whose API is not OpenAI's: estimates by size, and what the answer reports. */
-import type { Usage } from '../../../contract/ledger.ts';
+import type { PriceTerms, Usage } from '../../../contract/ledger.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { plausibleUsage, unbounded } from '../plausible-usage.ts';
 import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
 import { linesOf } from '../sse-event.ts';
-import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
+import type {
+  ExtractedUsage,
+  KeptAnswer,
+  MeasuredRequest,
+  ModelBounds,
+  RequestView,
+  UsageFormat,
+  UsageHints,
+} from '../wire.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
@@ -21,6 +29,8 @@ interface ConversationUsage<Name extends string> {
   members: PromptMembers;
   /** Null if the answer reports no usage. */
   reported(answer: KeptAnswer): Usage | null;
+  /** The terms that a request asks for; absent: always the usual ones. */
+  asks?: (body: RequestView<Name>) => PriceTerms | null;
   /** What an object of the answer tells of its price; absent: nothing. */
   termsOf?: TermsOf;
 }
@@ -58,6 +68,7 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
       const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
       return { usage, certainty: isCorrected || !isWhole ? 'estimated' : 'reported', status: null };
     },
+    ...(api.asks && { asks: api.asks }),
     ...(termsOf && { terms: (answer: KeptAnswer) => readPriceTerms(answer, termsOf) }),
     text: { ofPrompt: (json) => estimatePrompt(json, api.members), ofAnswer, isOnlyPrompt: false },
   };

@@ -11,6 +11,7 @@ export const usageFields = [
   'seconds',
   'size',
   'quality',
+  'service_tier',
 ] as const;
 
 export type UsageField = (typeof usageFields)[number];

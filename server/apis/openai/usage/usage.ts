@@ -3,7 +3,7 @@ import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
-import { readPriceTerms } from '../../core/usage/price-terms.ts';
+import { askedTerms, readPriceTerms } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
 import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
@@ -39,6 +39,7 @@ export function openaiUsage<Name extends string>(
       most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * maxHiddenTokens),
     }),
     read: (answer, hints) => extractUsage(operation, answer, hints),
+    asks: (body) => askedTerms(body.field('service_tier')),
     terms: (answer) => readPriceTerms(answer, openaiTerms),
     text: textEstimates(operation),
   };
