@@ -13,6 +13,8 @@ export interface UpstreamAnswer {
   body: Buffer;
   /** The parsed error; null if the body has no known form. */
   error: UpstreamError | null;
+  /** It is a page for people, which a proxy or a firewall on the way may have sent. */
+  isPage?: boolean;
 }
 
 export interface HeldAnswer extends UpstreamAnswer {

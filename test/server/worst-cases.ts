@@ -4,13 +4,14 @@
  * list of those that inspect none (`test/architecture.test.ts` checks that).
  */
 import { tmpdir } from 'node:os';
-import { readErrorBody } from '../../server/apis/core/errors/error-body.ts';
+import { readError } from '../../server/apis/core/errors/error-body.ts';
+import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
 import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
+import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
 import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
 import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
-import { errorIn } from '../../server/apis/core/upstream-error.ts';
 import { readPriceTerms } from '../../server/apis/core/usage/price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
 import { countValues } from '../../server/apis/json/count-values.ts';
@@ -25,7 +26,6 @@ import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
 import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { openaiTerms } from '../../server/apis/openai/usage/usage-shapes.ts';
-import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/apis/openai/wire/read-error.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
 import { createJobObserver } from '../../server/exchange/jobs/job-observer.ts';
 import { createObjectObserver } from '../../server/exchange/jobs/passthrough-object-observer.ts';
@@ -169,7 +169,7 @@ const lastKinds = new Set<string>(['fail', 'hand-over', 'break', 'complete', 're
 
 function follow(bytes: Buffer, protocol: StreamName, length: number): void {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
-  const options = { format: streams[protocol], errors: openaiErrors, answers: 2, stripUsage: true, text, headers: {} };
+  const options = { format: streams[protocol], answers: 2, stripUsage: true, text, headers: {} };
   read(bytes, new EventsReader(options), length);
 }
 
@@ -177,7 +177,7 @@ function goOn(bytes: Buffer, splice: ChatSplice | ResponseSplice): void {
   const isChat = splice instanceof ChatSplice;
   const text = isChat ? new ChatText() : new ResponseText();
   const format = isChat ? streams.chat : streams.responses;
-  read(bytes, new SplicedEventsReader({ format, errors: openaiErrors, text, splice, headers: {} }), 1_000);
+  read(bytes, new SplicedEventsReader({ format, text, splice, headers: {} }), 1_000);
 }
 
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
@@ -337,13 +337,14 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'an error': {
     atOnceBytes: 1024 * kilobyte,
-    readers: ['readErrorBody', 'ErrorReader', 'ClientResponse'],
+    readers: ['readError', 'errorOf', 'ErrorReader', 'ClientResponse'],
     inputs: replies,
     run: (bytes) => {
-      const error = errorIn(readErrorBody(bytes));
+      const { error, isPage } = readError(bytes);
       if (error) statusOfError(error);
       for (const status of [400, 403, 404, 413, 429, 500]) {
-        classifyAnswer({ status, headers: {}, error, isAboutJob: false });
+        failureBy({ status, headers: {}, error, isPage, isAboutJob: false });
+        tellError({ status, error, isPage });
       }
       read(bytes, new ErrorReader(asked(chat), { ...head, status: 500 }), 1_000);
     },
@@ -364,13 +365,13 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
-    readers: ['Attempt', 'errorCodeIn', 'findMember'],
+    readers: ['Attempt', 'errorNameIn', 'findMember'],
     inputs: {
       errors: ['', '"error"', ''],
       codes: ['"error"', '"code"', ''],
       'codes and blanks': ['"error"', '"code"           ', ''],
     },
-    run: (bytes) => errorCodeIn(bytes.toString()),
+    run: (bytes) => errorNameIn(bytes.toString(), 'code'),
   },
   'a stream': {
     atOnceBytes: 64 * kilobyte,

@@ -1,10 +1,10 @@
 import { isObject } from '../../contract/is-object.ts';
+import { statusOfError } from '../core/errors/error-names.ts';
 import { sessionFields } from '../core/requests/client-session.ts';
 import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { MessageThread, RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { messagesStream } from './messages-stream.ts';
-import { anthropicErrors, statusOfError } from './read-error.ts';
 import { sessionOf } from './session.ts';
 import { messagesUsage } from './usage.ts';
 
@@ -61,7 +61,7 @@ export const messages: Wire<MessagesField> = {
   operation: 'chat',
   request,
   whole,
-  errors: anthropicErrors,
+  errorName: 'type',
   usage: messagesUsage,
   stream: messagesStream,
   rescue: null,

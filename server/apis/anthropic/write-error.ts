@@ -1,6 +1,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { entryOf } from '../core/table-entry.ts';
+import type { Overflow } from '../core/upstream-error.ts';
 
 /** Anthropic's error types for the error codes of OpenAI and Sluice. Source: Anthropic, "Errors". */
 const typeOfCode: Record<string, string> = {
@@ -56,7 +57,25 @@ const statusOfType: Record<string, number> = {
   overloaded_error: 529,
 };
 
-type ErrorFields = Pick<ErrorBody, 'message' | 'type' | 'code'>;
+/** For the statuses from 400 to 499 whose code says no more. All others are of requests that are invalid. */
+const typeOfStatus: Record<number, string> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  424: 'api_error',
+  425: 'api_error',
+  429: 'rate_limit_error',
+  499: 'api_error',
+};
+
+interface ErrorFields extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
+  /** Decides the type of an upstream's error, as far as its code does not. */
+  status?: number;
+  overflow?: Overflow;
+}
 
 /** The error as a response body, and as the data of an `error` event. */
 export function writeAnthropicError(error: ErrorFields): string {
@@ -68,22 +87,27 @@ export function writeAnthropicError(error: ErrorFields): string {
 /** Codes that clients act on. Anthropic's API has a place for them since its versions of 2026 (`error.details.error_code`). */
 const detailedCodes = new Set(['purchase_outcome_unknown', 'thread_not_found', 'thread_unsupported_request']);
 
-export function anthropicErrorType({ type, code }: ErrorFields): string {
-  return (
-    entryOf(typeOfCode, code) ??
-    entryOf(typeOfType, type) ??
-    (code === 'context_length_exceeded' ? 'invalid_request_error' : 'api_error')
-  );
+export function anthropicErrorType({ type, code, status }: ErrorFields): string {
+  const byCode =
+    entryOf(typeOfCode, code) ?? (code === 'context_length_exceeded' ? 'invalid_request_error' : undefined);
+  if (byCode !== undefined) return byCode;
+  if (status !== undefined && status < 500) return typeOfStatus[status] ?? 'invalid_request_error';
+  return entryOf(typeOfType, type) ?? 'api_error';
 }
 
 /** The HTTP status with which Anthropic's API sends the error. @param otherStatus for an error that has no type there */
-export function anthropicErrorStatus(error: ErrorFields, otherStatus = 500): number {
+export function anthropicErrorStatus(error: ErrorFields, otherStatus = error.status ?? 500): number {
   const type = anthropicErrorType(error);
-  return type === 'api_error' && otherStatus >= 500 ? otherStatus : (entryOf(statusOfType, type) ?? 500);
+  if (type === 'timeout_error' && error.status === 408) return error.status;
+  return type === 'api_error' && otherStatus >= 400 ? otherStatus : (entryOf(statusOfType, type) ?? 500);
 }
 
-/** Claude Code compacts a conversation when it finds this wording with both numbers. */
+/** Claude Code compacts a conversation when it finds this wording, and cuts as much as the two numbers say. */
 function wordsOf(error: ErrorFields): string {
-  const overflow = overflowIn(error);
-  return overflow ? `prompt is too long: ${overflow.tokens} tokens > ${overflow.limit} maximum` : error.message;
+  const { message } = error;
+  const overflow = error.overflow ?? overflowIn(error);
+  if (overflow === null) return message;
+  const { tokens, limit } = overflow;
+  if (tokens !== null && limit !== null) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
+  return message.toLowerCase().startsWith('prompt is too long') ? message : `prompt is too long: ${message}`;
 }

@@ -1,10 +1,10 @@
 import { isObject } from '../../contract/is-object.ts';
+import { statusOfError } from '../core/errors/error-names.ts';
 import { sessionFields } from '../core/requests/client-session.ts';
 import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { converseStream } from './converse-stream.ts';
-import { bedrockErrors } from './read-error.ts';
 import { converseUsage } from './usage.ts';
 
 const fields = [...conversationFields, ...sessionFields, 'inferenceConfig'] as const;
@@ -35,7 +35,7 @@ const whole: WholeFormat = {
 
 export function judgeError(answer: Record<string, unknown>, isAnswer: boolean): Verdict {
   const error = isAnswer ? null : errorIn(answer);
-  return error ? { kind: 'error', status: bedrockErrors.statusOf(error), error } : { kind: 'answer' };
+  return error ? { kind: 'error', status: statusOfError(error), error } : { kind: 'answer' };
 }
 
 /** Converse and ConverseStream of Amazon Bedrock. */
@@ -44,7 +44,7 @@ export const converse: Wire<ConverseField> = {
   operation: 'chat',
   request: converseRequest,
   whole,
-  errors: bedrockErrors,
+  errorName: 'type',
   usage: converseUsage,
   stream: converseStream,
   rescue: null,

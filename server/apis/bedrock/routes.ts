@@ -3,13 +3,12 @@
 import { plainRoute, type Route } from '../core/route.ts';
 import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
 import { converse, converseRequest, judgeError } from './converse.ts';
-import { bedrockErrors } from './read-error.ts';
 
 /** Embeddings by InvokeModel, in the form of the model's maker. */
 const bedrockEmbed = cloudEmbeddings({
   name: 'bedrock-embeddings',
   request: converseRequest,
-  errors: bedrockErrors,
+  errorName: 'type',
   marks: ['"embedding"', '"embeddings"'],
   judge: (answer) => judgeError(answer, 'embedding' in answer || 'embeddings' in answer),
 });

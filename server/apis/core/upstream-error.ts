@@ -13,12 +13,26 @@ export interface UpstreamError {
   param: string | null;
   /** Google's `retryDelay`. */
   retryAfterMs: number | null;
+  /** llama.cpp's `n_prompt_tokens` and `n_ctx`. */
+  overflow?: Overflow;
+  /** It is a sentence and not in an API's form, so that any server on the way may have sent it. */
+  isText?: boolean;
 }
 
-/** The error in the JSON of a response or event; null if there is none. */
+/** The numbers of a context that is too long; null where the error does not say. */
+export interface Overflow {
+  /** Tokens sent, or used together with the answer. */
+  tokens: number | null;
+  /** The most that the model takes. */
+  limit: number | null;
+}
+
+type Json = Record<string, unknown>;
+
+/** The error in the JSON of an event or of an answer that may be something else; null if there is none. */
 export function errorIn(value: unknown): UpstreamError | null {
-  const top = Array.isArray(value) ? value[0] : value;
-  if (!isObject(top)) return null;
+  const top = topOf(value);
+  if (top === null) return null;
   const error = top.error ?? (isObject(top.response) ? top.response.error : undefined);
   if (typeof error === 'string' && error !== '') return { ...nothing, message: error, code: text(top.code) };
   if (isObject(error)) return toError(error);
@@ -26,14 +40,103 @@ export function errorIn(value: unknown): UpstreamError | null {
   return isFlat ? toError({ ...top, message: top.message ?? top.detail }) : null;
 }
 
-function toError(error: Record<string, unknown>): UpstreamError {
+/** The error in JSON that is known to be one, by its status; null if it says nothing. */
+export function errorOf(value: unknown): UpstreamError | null {
+  const error = errorIn(value);
+  if (error && (error.message !== '' || error.type !== '' || error.code !== '')) return withTypeOf(value, error);
+  const top = topOf(value);
+  const message = top === null ? '' : messageIn(top, 0);
+  if (top === null || message === '') return error;
+  const { type, error_type: otherType, status } = top;
   return {
-    message: text(error.message),
-    type: text(error.type ?? error.status),
-    code: text(error.code ?? detailedCode(error.details)),
+    ...nothing,
+    message,
+    type: text(type ?? otherType ?? (typeof status === 'string' ? status : undefined)),
+    code: text(codeOf(top)),
+    param: typeof top.param === 'string' ? top.param : null,
+  };
+}
+
+/** Google sends an error as a list of one element. */
+function topOf(value: unknown): Json | null {
+  const top: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(top) ? top : null;
+}
+
+/** Text Generation Inference has the type beside the text. */
+function withTypeOf(value: unknown, error: UpstreamError): UpstreamError {
+  const otherType = topOf(value)?.error_type;
+  return error.type === '' && typeof otherType === 'string' ? { ...error, type: otherType } : error;
+}
+
+/** Zhipu, Cerebras and gateways have `code`, Baidu `error_code`, MiniMax `base_resp.status_code`, Cloudflare a list of errors. */
+function codeOf({ code, error_code: errorCode, base_resp: response, errors }: Json): unknown {
+  const [first] = listOf(errors);
+  return (
+    code ??
+    errorCode ??
+    (isObject(response) ? response.status_code : undefined) ??
+    (isObject(first) ? first.code : undefined)
+  );
+}
+
+/**
+ * The members that hold an error's text, most telling first: `detail` is FastAPI's (a sentence, an object, or Pydantic's list),
+ * `errors` Cloudflare's, `msg` of gateways, `Message` and `errorMessage` AWS's, `error_msg` Baidu's, `status_msg` MiniMax's.
+ */
+const messageMembers = [
+  ...['message', 'msg', 'Message', 'errorMessage', 'error_message', 'error_msg', 'status_msg', 'error_description'],
+  ...['detail', 'details', 'error', 'errors', 'base_resp', 'reason', 'title'],
+];
+const maxDepth = 4;
+const maxListed = 5;
+
+function messageIn(value: unknown, depth: number): string {
+  if (typeof value === 'string') return value.trim();
+  if (depth > maxDepth) return '';
+  if (Array.isArray(value)) {
+    const texts = value.slice(0, maxListed).map((each) => messageIn(each, depth + 1) || '');
+    return [...new Set(texts)].filter((each) => each !== '').join('; ');
+  }
+  if (!isObject(value)) return '';
+  const found = messageMembers.map((name) => messageIn(value[name], depth + 1)).find((each) => each !== '') ?? '';
+  return found === '' ? '' : `${placeOf(value)}${found}`;
+}
+
+/** Pydantic says what is wrong with which field: `{"loc":["body","top_p"],"msg":"Input should be …"}`. */
+function placeOf({ loc }: Json): string {
+  const names = listOf(loc).filter((name) => name !== 'body' && (typeof name === 'string' || typeof name === 'number'));
+  return names.length === 0 ? '' : `${names.join('.')}: `;
+}
+
+function toError(error: Json): UpstreamError {
+  const inner = wrappedError(error);
+  const message = text(error.message) || messageIn(error, 0);
+  return {
+    message: inner?.message || message,
+    type: inner?.type || text(error.type ?? error.status),
+    code: inner?.code || text(error.code ?? detailedCode(error.details)),
     param: typeof error.param === 'string' ? error.param : null,
     retryAfterMs: retryDelay(error.details),
+    ...overflowOf(error),
   };
+}
+
+/** What the provider behind OpenRouter said, as text or JSON, beside "Provider returned error". */
+function wrappedError({ metadata }: Json): UpstreamError | null {
+  const raw = isObject(metadata) ? metadata.raw : undefined;
+  if (typeof raw !== 'string') return isObject(raw) ? { ...nothing, message: messageIn(raw, 0) } : null;
+  if (!raw.trimStart().startsWith('{')) return raw.trim() === '' ? null : { ...nothing, message: raw.trim() };
+  try {
+    const value: unknown = JSON.parse(raw);
+    return errorOf(value);
+  } catch {
+    return null;
+  }
+}
+
+function overflowOf({ n_prompt_tokens: tokens, n_ctx: limit }: Json): Pick<UpstreamError, 'overflow'> {
+  return typeof tokens === 'number' && typeof limit === 'number' ? { overflow: { tokens, limit } } : {};
 }
 
 /** Anthropic's code, such as `enforced_spend_limit_reached`. */
@@ -43,6 +146,11 @@ function detailedCode(details: unknown): unknown {
 
 const nothing: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
+/** The error of a body that is no JSON. */
+export function textError(message: string): UpstreamError {
+  return { ...nothing, message, isText: true };
+}
+
 const delayInSeconds = boundedPattern(/^(\d+(?:\.\d+)?)s$/);
 
 /** Wait for a daily quota, for which no `RetryInfo` can be trusted. Waits are limited to an hour in any case. */
@@ -50,7 +158,7 @@ const untilTomorrowMs = hourMs;
 
 /** Google's QuotaFailure: `{"@type":"…/google.rpc.QuotaFailure","violations":[{"quotaId":"…PerDayPerProject…"}]}`. */
 function isByDay(detail: unknown): boolean {
-  const violations = isObject(detail) && Array.isArray(detail.violations) ? detail.violations : [];
+  const violations = isObject(detail) ? listOf(detail.violations) : [];
   return violations.some((each) => isObject(each) && text(each.quotaId).includes('PerDay'));
 }
 
@@ -63,6 +171,10 @@ function retryDelay(details: unknown): number | null {
     if (delay !== undefined) return Number(delay) * 1000;
   }
   return null;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function text(value: unknown): string {

@@ -4,8 +4,6 @@
  */
 import type { Operation } from '../../contract/capability.ts';
 import type { PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
-import type { Failure } from './failure.ts';
-import type { HeaderFields } from './headers.ts';
 import type { MostUsage } from './plausible-usage.ts';
 import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -21,7 +19,8 @@ export interface Wire<Name extends string = string> {
   readonly request: RequestFormat<Name>;
   /** For answers that arrive as a whole. */
   readonly whole: WholeFormat;
-  readonly errors: ErrorFormat;
+  /** The member that names its errors; what they mean is the same for all wires (`errors/verdict.ts`). */
+  readonly errorName: NamingMember;
   readonly usage: UsageFormat<Name>;
   /** For streamed answers; null if the API has none. */
   readonly stream: StreamFormat | null;
@@ -103,6 +102,9 @@ export interface WholeFormat {
   judge(answer: Record<string, unknown>): Verdict;
 }
 
+/** The member of an API's errors that names them: OpenAI's `code`, Anthropic's and Bedrock's `type`, Google's `status`. */
+export type NamingMember = 'code' | 'type' | 'status';
+
 /** The judgement of a whole response. */
 export type Verdict =
   | { kind: 'answer' }
@@ -112,26 +114,6 @@ export type Verdict =
   | { kind: 'error'; status: number; error: UpstreamError | null }
   /** An answer that reports a failure of the service; another service may succeed. */
   | { kind: 'failed-answer'; error: UpstreamError };
-
-export interface FailedAnswer {
-  /** 400 or above. */
-  status: number;
-  headers: HeaderFields;
-  /** Null if the body contains no known form of error. */
-  error: UpstreamError | null;
-  /** The request names a job, so 404 and 409 refer to it. */
-  isAboutJob: boolean;
-}
-
-export interface ErrorFormat {
-  classify(answer: FailedAnswer): Failure;
-  /** The status that an error should have had if it arrived with status 200 or in a stream. */
-  statusOf(error: UpstreamError): number;
-  /** Whether the error code blames the request itself. */
-  isRequestError(code: string): boolean;
-  /** The code of the error at the end of a stream; null if it names none. */
-  codeIn(end: string): string | null;
-}
 
 /** A request body and its size. */
 export interface MeasuredRequest<Name extends string> extends RequestView<Name> {

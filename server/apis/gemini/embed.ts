@@ -1,6 +1,5 @@
 import type { Wire } from '../core/wire.ts';
 import { geminiAnswer } from './generate.ts';
-import { geminiErrors } from './read-error.ts';
 import { type GeminiField, geminiRequest } from './request.ts';
 import { geminiUsage } from './usage.ts';
 
@@ -14,7 +13,7 @@ export const embedContents: Wire<GeminiField> = {
     maxHeldBytes: 8 * 1024 * 1024,
     isNumbers: true,
   }),
-  errors: geminiErrors,
+  errorName: 'status',
   usage: geminiUsage,
   stream: null,
   rescue: null,

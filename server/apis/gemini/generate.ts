@@ -1,7 +1,7 @@
+import { statusOfError } from '../core/errors/error-names.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { generateStream } from './generate-stream.ts';
-import { geminiErrors } from './read-error.ts';
 import { type GeminiField, geminiRequest } from './request.ts';
 import { geminiUsage } from './usage.ts';
 
@@ -20,7 +20,7 @@ export function geminiAnswer(members: readonly string[], more: Partial<WholeForm
 
 function judge(answer: Record<string, unknown>, members: readonly string[]): Verdict {
   const error = members.some((name) => name in answer) ? null : errorIn(answer);
-  return error ? { kind: 'error', status: geminiErrors.statusOf(error), error } : { kind: 'answer' };
+  return error ? { kind: 'error', status: statusOfError(error), error } : { kind: 'answer' };
 }
 
 /**
@@ -32,7 +32,7 @@ export const generateContent: Wire<GeminiField> = {
   operation: 'chat',
   request: geminiRequest,
   whole: geminiAnswer(['candidates', 'promptFeedback', 'usageMetadata']),
-  errors: geminiErrors,
+  errorName: 'status',
   usage: geminiUsage,
   stream: generateStream,
   rescue: null,

@@ -3,7 +3,6 @@ import { numberOf } from '../core/number-of.ts';
 import { imagesUsage } from '../core/usage/images-usage.ts';
 import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { geminiAnswer } from './generate.ts';
-import { geminiErrors } from './read-error.ts';
 import { geminiRequest } from './request.ts';
 
 /** Google, "Generate images using Imagen": one to four, four by default. */
@@ -37,7 +36,7 @@ export const predict: Wire<PredictField> = {
   operation: 'images',
   request,
   whole: geminiAnswer(['predictions'], { isNeverLonger: false, maxHeldBytes: 32 * 1024 * 1024 }),
-  errors: geminiErrors,
+  errorName: 'status',
   usage: imagesUsage({ countIn, requested }),
   stream: null,
   rescue: null,

@@ -6,14 +6,13 @@
 import { plainRoute, type Route } from '../core/route.ts';
 import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
 import { geminiAnswer } from './generate.ts';
-import { geminiErrors } from './read-error.ts';
 import { geminiRequest } from './request.ts';
 
 const post = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path' } as const;
 
 function embeddingsWire(name: string, member: string) {
   const { marks, judge } = geminiAnswer([member]);
-  return cloudEmbeddings({ name, request: geminiRequest, errors: geminiErrors, marks, judge });
+  return cloudEmbeddings({ name, request: geminiRequest, errorName: 'status', marks, judge });
 }
 
 export const vertexRoutes: readonly Route[] = [

@@ -1,11 +1,13 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../core/errors/context-overflow.ts';
 import { entryOf } from '../core/table-entry.ts';
+import type { Overflow } from '../core/upstream-error.ts';
 
 interface ErrorFields extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
   /** The status that OpenAI's API would send, which determines the status of an invalid request. */
   status?: number;
   retryAfterSeconds?: number | null;
+  overflow?: Overflow;
 }
 
 /** `google.rpc.Code` and HTTP status for the error codes of OpenAI and Sluice. Source: Google, "Troubleshooting". */
@@ -40,6 +42,19 @@ const ofCode: Record<string, [status: string, http: number]> = {
   upstream_redirected: ['FAILED_PRECONDITION', 400],
 };
 
+/** For the statuses from 400 to 499 whose code says no more. All others are of requests that are invalid. */
+const nameOfStatus: Record<number, string> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  424: 'INTERNAL',
+  425: 'UNAVAILABLE',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+};
+
 const ofType: Record<string, [status: string, http: number]> = {
   invalid_request_error: ['INVALID_ARGUMENT', 400],
   requests: ['RESOURCE_EXHAUSTED', 429],
@@ -61,10 +76,11 @@ export function geminiErrorStatus(error: ErrorFields): number {
 }
 
 function statusOf({ code, type, status }: ErrorFields): [status: string, http: number] {
-  const statusAndCode = entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
-  return statusAndCode[0] === 'INVALID_ARGUMENT' && code !== 'invalid_api_key' && status !== undefined
-    ? [statusAndCode[0], status]
-    : statusAndCode;
+  const byCode = entryOf(ofCode, code);
+  if (byCode) return byCode;
+  if (status !== undefined && status < 500) return [nameOfStatus[status] ?? 'INVALID_ARGUMENT', status];
+  if (status === 503) return ['UNAVAILABLE', status];
+  return entryOf(ofType, type) ?? ['INTERNAL', 500];
 }
 
 function detailsOf({ code, retryAfterSeconds }: ErrorFields): object[] {
@@ -87,9 +103,15 @@ const keyDetail = {
   domain: 'googleapis.com',
 };
 
-/** gemini-cli compacts a conversation when it finds this wording with both numbers. */
+/** gemini-cli compacts a conversation when it finds this wording. */
 function wordsOf(error: ErrorFields): string {
-  const overflow = overflowIn(error);
-  if (!overflow) return error.message;
-  return `The input token count (${overflow.tokens}) exceeds the maximum number of tokens allowed (${overflow.limit}).`;
+  const overflow = error.overflow ?? overflowIn(error);
+  if (overflow === null) return error.message;
+  const { tokens, limit } = overflow;
+  const said = tokens === null || limit === null ? ` ${error.message}` : '';
+  return `The input token count${inBrackets(tokens)} exceeds the maximum number of tokens allowed${inBrackets(limit)}.${said}`;
+}
+
+function inBrackets(number: number | null): string {
+  return number === null ? '' : ` (${number})`;
 }

@@ -1,4 +1,5 @@
 /** An answer in a form that is independent of any API, as a whole and as the events of a stream. */
+import type { Overflow } from '../core/upstream-error.ts';
 import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './conversation.ts';
 
 export interface Answer {
@@ -83,4 +84,8 @@ export interface AnswerError {
   /** OpenAI's names, as in `ErrorBody`. */
   type: string;
   code: string | null;
+  /** The status that belongs to it; absent for an error that only occurs within streams. */
+  status?: number;
+  /** For a context that is too long. */
+  overflow?: Overflow;
 }

@@ -5,7 +5,6 @@ import { isOfResponses } from './usage/output-limit.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { chatStream } from './wire/chat-stream.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 
 const chatFields = [...jsonRequest.fields, 'store'] as const;
 
@@ -27,7 +26,7 @@ export const chat: Wire<ChatField> = {
   name: 'openai-chat',
   operation: 'chat',
   request: chatRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('chat', chatRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
@@ -51,7 +50,7 @@ export const completions: Wire<CompletionField> = {
   name: 'openai-completions',
   operation: 'completions',
   request: completionsRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('completions', completionsRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,

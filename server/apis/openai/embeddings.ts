@@ -1,14 +1,13 @@
 import type { Wire } from '../core/wire.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { type CommonField, jsonAnswer, jsonRequest, longList } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 
 /** `POST /v1/embeddings`. */
 export const embeddings: Wire<CommonField> = {
   name: 'openai-embeddings',
   operation: 'embeddings',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('embeddings', jsonRequest),
   whole: jsonAnswer(['"embedding"'], { ...longList, isNumbers: true }),
   stream: null,
@@ -20,7 +19,7 @@ export const moderations: Wire<CommonField> = {
   name: 'openai-moderations',
   operation: 'moderations',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('moderations', jsonRequest),
   whole: jsonAnswer(['"results"']),
   stream: null,

@@ -4,7 +4,6 @@ import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { countOf, paidCountOf } from './usage/answer-count.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { type CommonField, jsonAnswer, jsonRequest, longList, mediaAnswer } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 import { imageStream, speechStream, transcriptStream } from './wire/typed-stream.ts';
 
 const imagesRequest: RequestFormat<CommonField> = {
@@ -18,7 +17,7 @@ export const images: Wire<CommonField> = {
   name: 'openai-images',
   operation: 'images',
   request: imagesRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('images', imagesRequest),
   whole: jsonAnswer(['"b64_json"', '"url"'], longList),
   stream: imageStream,
@@ -55,7 +54,7 @@ export const transcription: Wire<TranscriptionField> = {
   name: 'openai-transcription',
   operation: 'transcription',
   request: transcriptionRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('transcription', transcriptionRequest),
   whole: jsonAnswer(['"text"']),
   stream: transcriptStream,
@@ -75,7 +74,7 @@ export const speech: Wire<CommonField> = {
   name: 'openai-speech',
   operation: 'speech',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('speech', jsonRequest),
   whole: mediaAnswer,
   stream: speechStream,
@@ -87,7 +86,7 @@ export const videos: Wire<CommonField> = {
   name: 'openai-videos',
   operation: 'videos',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('videos', jsonRequest),
   whole: jsonAnswer(['"id"']),
   stream: null,

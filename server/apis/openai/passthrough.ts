@@ -9,13 +9,12 @@ import { type Method, plainRoute, type Route } from '../core/route.ts';
 import { unreportedUsage } from '../core/usage/unreported-usage.ts';
 import type { Wire } from '../core/wire.ts';
 import { type CommonField, jsonRequest, mediaAnswer } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 
 const passthrough: Wire<CommonField> = {
   name: 'openai-passthrough',
   operation: 'passthrough',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: unreportedUsage,
   whole: mediaAnswer,
   stream: null,

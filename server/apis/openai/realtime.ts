@@ -5,7 +5,6 @@
  */
 import type { ModelBounds, UsageFormat, Wire } from '../core/wire.ts';
 import { type CommonField, jsonAnswer, jsonRequest } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 
 /** Tokens of a short spoken turn in both directions. */
 const likelyInputTokens = 1_000;
@@ -34,7 +33,7 @@ export const realtime: Wire<CommonField> = {
   name: 'openai-realtime',
   operation: 'realtime',
   request: jsonRequest,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: responseUsage,
   whole: jsonAnswer([]),
   stream: null,

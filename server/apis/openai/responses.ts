@@ -2,7 +2,6 @@ import type { RequestFormat, Wire } from '../core/wire.ts';
 import { responseRescue } from './rescue/rescue.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
-import { openaiErrors } from './wire/read-error.ts';
 import { responseStream } from './wire/typed-stream.ts';
 
 const fields = [...jsonRequest.fields, 'background'] as const;
@@ -22,7 +21,7 @@ export const responses: Wire<ResponseField> = {
   name: 'openai-responses',
   operation: 'responses',
   request,
-  errors: openaiErrors,
+  errorName: 'code',
   usage: openaiUsage('responses', request),
   // A response may repeat long instructions and contain large images.
   whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),

@@ -6,7 +6,13 @@ import type { Loss } from '../neutral/losses.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
 import { countedRequest } from './estimate-request-tokens.ts';
 import type { WholeAnswer } from './translated-request.ts';
-import { createTranslatorBetween, type NamedInUrl, type TranslatedError, type Translator } from './translator.ts';
+import {
+  createTranslatorBetween,
+  type FailedCall,
+  type NamedInUrl,
+  type TranslatedError,
+  type Translator,
+} from './translator.ts';
 
 /** The wires whose APIs can count tokens. */
 export type CountingWire = 'anthropic-messages' | 'gemini-generate' | 'openai-responses';
@@ -43,8 +49,8 @@ export class CountTranslator {
     };
   }
 
-  error(status: number, body: Buffer): TranslatedError {
-    return this.#translator.error(status, body);
+  error(failed: FailedCall): TranslatedError {
+    return this.#translator.error(failed);
   }
 }
 

@@ -2,18 +2,15 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { bedrockEmbeddings } from '../bedrock/translation/embeddings.ts';
-import { readErrorBody } from '../core/errors/error-body.ts';
-import { errorIn } from '../core/upstream-error.ts';
 import { geminiEmbeddings } from '../gemini/translation/gemini-embeddings.ts';
 import { embeddedContent, predictedEmbeddings } from '../gemini/translation/vertex-embeddings.ts';
 import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import { neutralError } from '../neutral/neutral-error.ts';
 import { openaiEmbeddings } from '../openai/embeddings-translation.ts';
 import type { WholeAnswer } from './translated-request.ts';
 import { wireTranslations } from './translation-registry.ts';
-import type { NamedInUrl, TranslatedError } from './translator.ts';
+import { type FailedCall, type NamedInUrl, type TranslatedError, translatedError } from './translator.ts';
 
 const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
 const upstreamWires = {
@@ -81,11 +78,8 @@ export class EmbeddingsTranslator {
     };
   }
 
-  /** Translates an upstream's error into the format of the client's API. */
-  error(status: number, body: Buffer): TranslatedError {
-    const error = neutralError(errorIn(readErrorBody(body)), status);
-    const rendered = conversations[this.#clientName].renderError(error, status);
-    return { status: rendered.status, body: Buffer.from(rendered.body), error };
+  error(failed: FailedCall): TranslatedError {
+    return translatedError(conversations[this.#clientName], failed);
   }
 }
 

@@ -55,6 +55,11 @@ export class TranslatedRequest {
     this.#upstream = upstream;
   }
 
+  /** An estimate of what the conversation has. */
+  get inputTokens(): number {
+    return estimateInputTokens(this.#request.conversation);
+  }
+
   /** Translates a whole answer for a client that expects one. Null if it is not an answer of the upstream's API. */
   whole(body: Buffer, inputs: AnswerInputs): WholeAnswer | null {
     const answer = this.#parse(body);

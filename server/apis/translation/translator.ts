@@ -10,14 +10,12 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { readErrorBody } from '../core/errors/error-body.ts';
-import { errorIn } from '../core/upstream-error.ts';
+import { type KnownSize, type ToldError, tellError } from '../core/errors/verdict.ts';
+import type { UpstreamError } from '../core/upstream-error.ts';
 import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
 import type { Conversation, UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, refuseTooDeep } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import type { AnswerError } from '../neutral/neutral-answer.ts';
-import { neutralError } from '../neutral/neutral-error.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
 import { TranslatedRequest } from './translated-request.ts';
 import { upstreamTranslations, wireTranslations } from './translation-registry.ts';
@@ -95,16 +93,32 @@ export class Translator {
     return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: all });
   }
 
-  /** An upstream's error in the format of the client's API. */
-  error(status: number, body: Buffer): TranslatedError {
-    const error = neutralError(errorIn(readErrorBody(body)), status);
-    const rendered = this.#client.renderError(error, status);
-    return { status: rendered.status, body: Buffer.from(rendered.body), error };
+  error(failed: FailedCall, known?: KnownSize): TranslatedError {
+    return translatedError(this.#client, failed, known);
   }
+}
+
+/** An upstream's refusal. */
+export interface FailedCall {
+  status: number;
+  /** Null if the body has no known form. */
+  error: UpstreamError | null;
+  isPage?: boolean;
 }
 
 export interface TranslatedError {
   status: number;
   body: Buffer;
-  error: AnswerError;
+  error: ToldError;
+}
+
+/** An upstream's error in the format of the client's API. */
+export function translatedError(
+  client: Pick<ClientTranslation, 'renderError'>,
+  failed: FailedCall,
+  known?: KnownSize,
+): TranslatedError {
+  const error = tellError(failed, known);
+  const { status, body } = client.renderError(error);
+  return { status, body: Buffer.from(body), error };
 }

@@ -1,5 +1,6 @@
 /** Makes one small call to a model of a provider, to test whether it really answers. Not used for clients' requests. */
 import { isIP } from 'node:net';
+import { readError } from '../../apis/core/errors/error-body.ts';
 import { errorIn } from '../../apis/core/upstream-error.ts';
 import type { TrialCall } from '../../apis/neutral/answers/wire-translation.ts';
 import { upstreamTranslations } from '../../apis/translation/translation-registry.ts';
@@ -125,7 +126,7 @@ function hasMember(body: Buffer, member: string): boolean {
 
 /** The text of the provider's error response, without credentials; null if there is none. */
 export function wordsOf(body: Buffer, { credentials }: Upstream): string | null {
-  const words = errorIn(parsed(body))?.message.slice(0, 4 * maxWordsLength) ?? '';
+  const words = readError(body).error?.message.slice(0, 4 * maxWordsLength) ?? '';
   const secrets = credentials.flatMap(({ headers, signing }) => [
     ...Object.values(headers).map((value) => value.replace(/^Bearer /, '')),
     ...(signing?.secrets ?? []),

@@ -1,3 +1,4 @@
+import { errorNameIn } from '../../apis/core/errors/error-names.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
@@ -90,11 +91,11 @@ export class AnswerDelivery {
 
   /** Returns the failure that the answer itself reports; null if it reports none. */
   end({ bytes, plain, hasFailed }: Complete): FailureClass | null {
-    const { client, trace, facts } = this.#options;
+    const { client, trace } = this.#options;
     if (plain) trace.excerpt.keepWhole(plain);
     if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
-    const failure = hasFailed ? failureInStream(code, facts.route.wire.errors) : null;
+    const failure = hasFailed ? failureInStream(code) : null;
     if (failure) this.#notes.failed(failure);
     client.end(hasFailed ? 'error' : 'ok', code, bytes);
     return failure;
@@ -155,7 +156,7 @@ export class AnswerDelivery {
 
   /** Null if the upstream reports no code. */
   #lastErrorCode(end: Buffer): string | null {
-    const code = this.#options.facts.route.wire.errors.codeIn(end.toString('utf8'));
+    const code = errorNameIn(end.toString('utf8'), this.#options.facts.route.wire.errorName);
     return code === null ? null : this.#notes.redacted(code);
   }
 }

@@ -1,9 +1,9 @@
 /** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 
+import { isRequestError } from '../../apis/core/errors/error-names.ts';
 import { mayHaveActed } from '../../apis/core/errors/may-have-acted.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
-import type { ErrorFormat } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
@@ -123,14 +123,23 @@ function refusal(
 ): AttemptFailure {
   const upstreamMessage = answer.error?.message;
   const message = upstreamMessage ? `status ${answer.status}: ${upstreamMessage}` : `status ${answer.status}`;
-  // Without an error in the API's format, it may be the page of a proxy that only this machine uses.
-  const reportedFailure = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
+  // Without an error in the API's format, it may be from a proxy that only this machine uses.
+  const isAnswer = answer.error !== null && !answer.error.isText;
+  const reportedFailure = { ...(hasBegun ? afterContent(failure) : failure), isAnswer };
+  if (answer.isPage && looksLikeAccount(answer.status)) {
+    return damage(reportedFailure, target, `answered with status ${answer.status} and a page of text`);
+  }
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
   if (account) return { failure: reportedFailure, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const failedAnswer = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
   return { failure: reportedFailure, message, failureResponse: { kind: 'answer', answer: failedAnswer } };
+}
+
+/** A client would take it for an error about its own key. */
+function looksLikeAccount(status: number): boolean {
+  return status === 401 || status === 402 || status === 403;
 }
 
 const maxCodeLength = 100;
@@ -163,8 +172,8 @@ export function breakAfterContent(error: GatewayError): AttemptFailure {
 }
 
 /** Classifies an error that the client received as the last event of its stream. */
-export function failureInStream(errorCode: string | null, errors: ErrorFormat): FailureClass {
-  return errorCode !== null && errors.isRequestError(errorCode) ? 'rejected' : 'stream-broken';
+export function failureInStream(errorCode: string | null): FailureClass {
+  return errorCode !== null && isRequestError(errorCode) ? 'rejected' : 'stream-broken';
 }
 
 /** `continues`: the target can be asked to continue from the text that the client already has. */

@@ -111,7 +111,7 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
   const { stream } = facts.route;
   if (!stream || !mayStream(facts, needs)) return unrequestedStream;
   const { wire } = facts.route;
-  const streamed = { format: stream, errors: wire.errors, headers: head.headers, tellsOutcome: facts.tellsOutcome };
+  const streamed = { format: stream, headers: head.headers, tellsOutcome: facts.tellsOutcome };
   return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
 }
 

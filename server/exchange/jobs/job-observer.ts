@@ -1,6 +1,6 @@
 import type { Framing } from '../../apis/core/framing.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
-import { findMember } from '../../apis/json/find-member.ts';
+import { findMember } from '../../apis/json/fragment-members.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
 import type { RouteMatch } from '../../apis/registry.ts';

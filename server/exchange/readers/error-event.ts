@@ -1,7 +1,8 @@
+import { statusOfError } from '../../apis/core/errors/error-names.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { StreamFormat } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
-import type { ErrorFormat } from '../../apis/core/wire.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { FailureReason } from './response-reader.ts';
 
@@ -15,7 +16,6 @@ export interface ErrorEvent {
 /** The stream that contains the event. */
 export interface Streamed {
   format: StreamFormat;
-  errors: ErrorFormat;
   /** The response's headers. */
   headers: ResponseHeaders;
   /** As in `RequestFacts`. */
@@ -38,12 +38,12 @@ type Refusal = Extract<FailureReason, { kind: 'answer' }>;
  * Holds the error for the case that no other target succeeds: as the HTTP error that it stands for, or unchanged if the
  * client already has a stream.
  */
-export function refusalOf({ error, bytes }: ErrorEvent, { format, errors, headers }: Streamed): Refusal {
-  const status = errors.statusOf(error);
+export function refusalOf({ error, bytes }: ErrorEvent, { format, headers }: Streamed): Refusal {
+  const status = statusOfError(error);
   const message = error.message || 'The provider told of an error and did not say which.';
   const errorBody = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
   const body = Buffer.from(format.writeError(errorBody));
-  const failure = errors.classify({ status, headers, error, isAboutJob: false });
+  const failure = failureBy({ status, headers, error, isAboutJob: false });
   const bodyHeaders = { 'content-type': 'application/json', 'content-length': String(body.length) };
   return {
     kind: 'answer',

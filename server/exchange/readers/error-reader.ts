@@ -1,6 +1,6 @@
-import { readErrorBody } from '../../apis/core/errors/error-body.ts';
+import { type ErrorInBody, readError } from '../../apis/core/errors/error-body.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
-import { errorIn, type UpstreamError } from '../../apis/core/upstream-error.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { decompress, encodingOf } from './encodings.ts';
@@ -42,32 +42,35 @@ export class ErrorReader implements ResponseReader {
     if (encoding === null || body.length === 0) return this.#settle(headers, body);
     return decompress(encoding, body, maxBytes).then((plain) => {
       if (plain) return this.#settle({ ...headers, 'content-encoding': undefined }, plain);
-      return [damagedBy(`answered with status ${status} and a compressed error that is damaged`, this.#classify(null))];
+      return [
+        damagedBy(`answered with status ${status} and a compressed error that is damaged`, this.#classify(unread)),
+      ];
     });
   }
 
   #settle(headers: ResponseHeaders, sentBody: Buffer): Steps {
     const { status } = this.#head;
     const bytes = this.#facts.errorBody?.(status, headers, sentBody) ?? sentBody;
-    const value = readErrorBody(bytes);
-    const error = errorIn(value);
-    const failure = this.#classify(error);
-    const body = unwrapped(value) ?? bytes;
+    const read = readError(bytes);
+    const { error, isPage } = read;
+    const failure = this.#classify(read);
+    const body = unwrapped(read.value) ?? bytes;
     const relayedHeaders = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
-    return [failWith({ kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } })];
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error, isPage } })];
   }
 
   /** An incomplete error cannot be relayed, but its beginning may contain the reason. */
   fail(): Steps {
-    const error = errorIn(readErrorBody(Buffer.concat(this.#chunks)));
-    return [damagedBy(`answered with status ${this.#head.status} and did not end its answer`, this.#classify(error))];
+    const read = readError(Buffer.concat(this.#chunks));
+    return [damagedBy(`answered with status ${this.#head.status} and did not end its answer`, this.#classify(read))];
   }
 
-  #classify(error: UpstreamError | null): Failure {
-    const { wire, model } = this.#facts.route;
-    return wire.errors.classify({ ...this.#head, error, isAboutJob: model === 'none' });
+  #classify({ error, isPage }: Pick<ErrorInBody, 'error' | 'isPage'>): Failure {
+    return failureBy({ ...this.#head, error, isPage, isAboutJob: this.#facts.route.model === 'none' });
   }
 }
+
+const unread = { error: null, isPage: false };
 
 /** Google sends an error as a list of one element, in which SDKs find nothing. */
 function unwrapped(value: unknown): Buffer | null {

@@ -13,6 +13,7 @@ import {
   readMedia,
   readText,
 } from '../../apis/core/errors/read-whole.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import type { Verdict } from '../../apis/core/wire.ts';
@@ -230,7 +231,7 @@ export class WholeReader implements ResponseReader {
   /** If no other target succeeds, the error is relayed with the status that it should have had. */
   #refusalOf(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = { ...this.#headers, 'content-length': String(body.length), 'content-encoding': undefined };
-    const failure = this.#facts.route.wire.errors.classify({
+    const failure = failureBy({
       status: status < 400 ? 500 : status,
       headers,
       error,

@@ -3,9 +3,9 @@
  * WebSocket. The session then stays with that upstream, because no other one has the conversation.
  */
 import type { WebSocket } from 'ws';
-import { readErrorBody } from '../../apis/core/errors/error-body.ts';
+import { readError } from '../../apis/core/errors/error-body.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Route } from '../../apis/core/route.ts';
-import { errorIn } from '../../apis/core/upstream-error.ts';
 import type { Policy } from '../../contract/policy.ts';
 import { awakeMs } from '../../ground/awake-clock.ts';
 import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
@@ -183,10 +183,10 @@ export class UpstreamSearch {
       const problem = `answered the WebSocket handshake with status ${status}`;
       return { kind: 'damage', problem, failure: redirectFailure };
     }
-    const error = errorIn(readErrorBody(body));
-    const failure = this.#call.route.wire.errors.classify({ status, headers, error, isAboutJob: false });
+    const { error, isPage } = readError(body);
+    const failure = failureBy({ status, headers, error, isPage, isAboutJob: false });
     const relayedHeaders = { ...headers, 'content-length': String(body.length) };
-    return { kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } };
+    return { kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error, isPage } };
   }
 
   #failureResult({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {

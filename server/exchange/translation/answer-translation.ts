@@ -31,6 +31,8 @@ export interface AnswerOptions {
   api: Api;
   /** The route of the upstream's API. */
   upstream: Route;
+  /** The model's context, if it is known. */
+  contextTokens?: number | undefined;
   /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
@@ -187,8 +189,10 @@ export class AnswerTranslation {
   /** The response for the client in case no other attempt succeeds. */
   failureResponse(failureResponse: FailureResponse): FailureResponse {
     if (failureResponse.kind === 'error') return failureResponse;
-    const { translator, api, requestId } = this.#options;
-    const { status, body, error } = translator.error(failureResponse.answer.status, failureResponse.answer.body);
+    const { translator, api, requestId, request, contextTokens } = this.#options;
+    const known =
+      request instanceof TranslatedRequest ? { contextTokens, inputTokens: request.inputTokens } : undefined;
+    const { status, body, error } = translator.error(failureResponse.answer, known);
     const headers = {
       ...failureResponse.answer.headers,
       'content-type': api.errorType,
@@ -197,7 +201,8 @@ export class AnswerTranslation {
       [api.requestIdHeader]: requestId,
     };
     const describedError = {
-      ...error,
+      message: error.message,
+      type: error.type,
       code: error.code ?? '',
       param: null,
       retryAfterMs: failureResponse.answer.error?.retryAfterMs ?? null,

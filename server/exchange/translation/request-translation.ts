@@ -11,6 +11,7 @@ import type { Target as TranslationTarget } from '../../apis/neutral/requests/re
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import { contextOf } from '../../routing/context-limits.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import { createKeptId } from '../../store/rules/kept-response.ts';
@@ -123,18 +124,19 @@ export class RequestTranslation {
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
-      translation: this.#answer(request),
+      translation: this.#answer(request, contextOf(target)),
       hosting: null,
     };
   }
 
-  #answer(request: Translated): AnswerTranslation {
+  #answer(request: Translated, contextTokens: number | undefined): AnswerTranslation {
     const { match, body } = this.#call;
     return new AnswerTranslation({
       request,
       translator: this.#translator,
       api: match.api,
       upstream: this.route,
+      contextTokens,
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#options.requestId,
       mayParse: (size) => this.#call.memory.mayParse(size),

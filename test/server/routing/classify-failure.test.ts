@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readErrorBody } from '../../../server/apis/core/errors/error-body.ts';
-import { readRetryAfter } from '../../../server/apis/core/errors/retry-after.ts';
+import { readError } from '../../../server/apis/core/errors/error-body.ts';
+import { statusOfError } from '../../../server/apis/core/errors/error-names.ts';
+import { failureBy, readRetryAfter } from '../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../server/apis/core/upstream-error.ts';
-import { classifyAnswer, statusOfError } from '../../../server/apis/openai/wire/read-error.ts';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
 import { classifyTransport } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
@@ -17,8 +17,8 @@ const anthropic = (type: string, message = 'x') =>
   JSON.stringify({ type: 'error', error: { type, message }, request_id: 'r' });
 
 function classOf(status: number, body = '', more: { headers?: Record<string, string>; isAboutJob?: boolean } = {}) {
-  const error = errorIn(readErrorBody(Buffer.from(body)));
-  return classifyAnswer({ status, error, headers: {}, isAboutJob: false, ...more });
+  const { error, isPage } = readError(Buffer.from(body));
+  return failureBy({ status, error, isPage, headers: {}, isAboutJob: false, ...more });
 }
 
 describe('an answer is', () => {
@@ -144,7 +144,7 @@ test.each<[FailureClass, boolean, TransportFault, TransportPhase]>([
 test.each<[number, object]>([
   [429, { code: 429, message: 'x' }],
   [503, { code: 'server_is_overloaded' }],
-  [503, { type: 'overloaded_error' }],
+  [529, { type: 'overloaded_error' }],
   [429, { code: 'rate_limit_exceeded' }],
   [429, { code: 'insufficient_quota' }],
   [401, { type: 'authentication_error' }],

@@ -1,12 +1,12 @@
 /** Parses a stream of Anthropic's API. Source: API reference, "Streaming messages". */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { messagesReports } from '../usage.ts';
 import { parseStop } from './stops-and-usage.ts';
 
@@ -35,7 +35,7 @@ export class MessagesEventParser implements EventParser {
     if (type === 'content_block_stop') return this.#close(index);
     if (type === 'message_delta') return this.#finish(value);
     if (type === 'message_stop') return [{ type: 'end' }];
-    if (type === 'error' || value.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    if (type === 'error' || value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     return [];
   }
 

@@ -26,8 +26,8 @@ export const anthropicMessages: WireTranslation = {
   renderRequest: renderMessagesRequest,
   parseAnswer: parseMessagesAnswer,
   renderAnswer: renderMessagesAnswer,
-  renderError: (error, upstreamStatus) => ({
-    status: anthropicErrorStatus(error, upstreamStatus),
+  renderError: (error) => ({
+    status: anthropicErrorStatus(error),
     body: writeAnthropicError(error),
   }),
   eventParser: () => new MessagesEventParser(),

@@ -98,8 +98,6 @@ function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buff
   const name = headers['x-amzn-errortype'];
   const message = messageIn(body);
   if (message === null) return body;
-  // A credential may be valid although its account is not allowed to count tokens.
-  if (message.includes('bedrock:CountTokens')) return writeClaudeError('invalid_request_error', message);
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);
 }

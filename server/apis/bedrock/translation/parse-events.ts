@@ -3,12 +3,12 @@
  * Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
  */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { converseReports } from '../usage.ts';
 import { sealOf } from './parse-answer.ts';
 import { parseStop } from './stops.ts';
@@ -27,7 +27,7 @@ export class ConverseEventParser implements EventParser {
     if (!isObject(value)) return [];
     const { messageStart, contentBlockStart, contentBlockDelta, contentBlockStop, messageStop, metadata, error } =
       value;
-    if (error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    if (error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     if (isObject(messageStart)) return [{ type: 'start', id: '' }];
     if (isObject(contentBlockStart)) return this.#open(contentBlockStart);
     if (isObject(contentBlockDelta)) return this.#add(contentBlockDelta);

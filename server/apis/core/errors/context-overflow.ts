@@ -1,38 +1,130 @@
-/** Reads from an error's message how many tokens a request had and how many the model accepts. */
+/** Recognises that a request does not fit into the model's context, in the words of any service. The only place that does. */
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import type { Overflow } from '../upstream-error.ts';
 
-interface Overflow {
-  /** Tokens sent, or used together with the answer. */
-  tokens: number;
-  limit: number;
+interface Words {
+  message: string;
+  /** Some services name the error in `type`. */
+  type?: string;
+  code: string | null;
+  /** Numbers that stand in members of their own. */
+  overflow?: Overflow | undefined;
 }
+
+/** OpenAI and most others; LiteLLM; llama.cpp; Perplexity; Z.ai; Zhipu (1261); Baidu (336103). */
+const names = boundedPattern(
+  /context_(?:length|window)_exceeded|contextwindowexceeded|exceed_context_size|too_many_prompt_tokens|^(?:1261|336103)$/i,
+);
 
 /**
- * OpenAI and vLLM: "maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens"; Anthropic:
- * "prompt is too long: 9001 tokens > 8192 maximum" and "… exceed context limit: 8000 + 1001 > 8192"; Google: "The input token
- * count (9001) exceeds the maximum number of tokens allowed (8192)"; llama.cpp: "the request exceeds the available context
- * size" with numbers in other members.
+ * - "This model's maximum context length is 8192 tokens", also of prompt, model and input (OpenAI, vLLM, OpenRouter, xAI, TensorRT-LLM)
+ * - "exceeds the context window", "is longer than the model's context length", "would exceed context limit" (OpenAI,
+ *   Anthropic, llama.cpp, SGLang, Together, LM Studio, Ollama)
+ * - "context window exceeds limit" (MiniMax), "context length is only", "context the overflows", "Reached context length of"
+ *   (LM Studio), "the configured context size" (DS4), "too large for model with 8192 maximum context length" (Mistral)
+ * - "prompt is too long" (Anthropic, Fireworks), "Input is too long for requested model" (Bedrock), "too long to fit" (vLLM)
+ * - "too many tokens" (Cohere), "reduce the length of the messages" (Groq, Cerebras), "Reduce the input token count" (Vertex AI)
+ * - "The input token count (9001) exceeds" (Google), "prompt token count of 9001 exceeds the limit" (GitHub Copilot), "Input
+ *   tokens exceed the configured limit" (OpenAI), "Input Tokens Exceeded" (Nova), "exceed max message tokens" (Volcengine)
+ * - "exceeded model token limit" (Moonshot), "token limit exceeded", "total number of tokens … cannot exceed" (Cohere)
+ * - "`inputs` must have less than 4096 tokens", "`inputs` tokens + `max_new_tokens` must be <=" (Text Generation Inference)
+ * - "Range of input length should be [1, 30720]" (Qwen), "Prompt exceeds max length", "Prompt 超长" (Zhipu)
  */
-const limitFirst = boundedPattern(/maximum (?:context length|model length)[^\d]{0,40}(\d{1,9})[^\d]{1,200}(\d{1,9})/i);
-const tokensFirst = boundedPattern(
-  /(\d{1,9})\)? ?(?:tokens? ?)?(?:>|exceeds?|is (?:greater|longer)[a-z ]{0,20} than)[^\d]{0,60}(\d{1,9})/i,
-);
-const sum = boundedPattern(/(\d{1,9}) \+ (\d{1,9}) > (\d{1,9})/);
+const wordings = [
+  boundedPattern(
+    /\bmax(?:imum)?[ _](?:allowed )?(?:context|prompt|model|sequence|input) (?:length|window|size|tokens?)\b/i,
+  ),
+  boundedPattern(
+    /(?:exceed\w{0,3}|(?:larg|great|long)er than|beyond|too (?:large|long) for|overflow\w{0,3})\b[^.]{0,80}\bcontext\b/i,
+  ),
+  boundedPattern(
+    /\bcontext (?:length|window|size|limit)\b[^.]{0,60}\b(?:exceed\w{0,3}|overflow\w{0,3}|is only|is too small)/i,
+  ),
+  boundedPattern(
+    /\bcontext (?:the )?overflow|\breached (?:the )?context length|configured context size|too long to fit\b/i,
+  ),
+  boundedPattern(/\b(?:prompt|input)(?: tokens?| length)?(?: \([^)]{0,40}\))? (?:is |are )?too long\b/i),
+  boundedPattern(
+    /\btoo many (?:input |prompt )?tokens\b|\breduce the (?:length of (?:the |your )?(?:messages|prompt|input|conversation)|input token count)/i,
+  ),
+  boundedPattern(
+    /\b(?:prompt|input|requested) tokens?(?: count)?\b[^.]{0,40}\bexceed|\bexceed\w{0,3} (?:the )?max message tokens/i,
+  ),
+  boundedPattern(
+    /\bexceeded model token limit|\btoken limit (?:is |was )?exceeded|total number of tokens[^.]{0,60}cannot exceed/i,
+  ),
+  boundedPattern(
+    /`inputs`[^.]{0,60}must (?:have less than|be <=) \d{1,9}|range of input length should be|prompt exceeds (?:the )?(?:max|length)/i,
+  ),
+  boundedPattern(
+    /tokens in request more than max tokens|(?:prompt|输入|上下文|token)[^。]{0,20}(?:超长|超限|超过|超出)|超[过出][^。]{0,20}(?:上下文|token|长度)/i,
+  ),
+];
 
-/** Null if it is another error, or contains no numbers. */
-export function overflowIn({ message, code }: { message: string; code: string | null }): Overflow | null {
-  const added = sum.exec(message);
-  if (added) return { tokens: Number(added[1]) + Number(added[2]), limit: Number(added[3]) };
-  const byTokens = tokensFirst.exec(message);
-  if (byTokens && (code === 'context_length_exceeded' || mentionsLength.test(message)))
-    return toOverflow(byTokens[1], byTokens[2]);
-  const byLimit = limitFirst.exec(message);
-  return byLimit ? toOverflow(byLimit[2], byLimit[1]) : null;
+/** Limits of rates and accounts are told in tokens too, those of texts and files in characters and bytes. */
+const otherLimits = boundedPattern(
+  /rate.?limit|\b[tr]p[md]\b|too many requests|throttl|\bquota\b|please wait|try again in|(?:per|this) (?:minute|hour|day|month)|daily|monthly|\bplan\b|credits?\b|balance|budget_tokens/i,
+);
+const otherUnits = boundedPattern(/\b(?:characters?|bytes?|[km]i?b)\b/i);
+const tokenUnit = boundedPattern(/token|context|too large for model/i);
+
+/** Errors may echo the request after their first words. */
+const maxReadLength = 1024;
+
+/** Null if it is another error. */
+export function overflowIn({ message, type = '', code, overflow }: Words): Overflow | null {
+  const isNamed = names.test(code ?? '') || names.test(type);
+  const text = withoutSeparators(message.slice(0, maxReadLength));
+  if (!isNamed && !isToldIn(text)) return null;
+  return overflow ?? numbersIn(text);
 }
 
-const mentionsLength = boundedPattern(/prompt is too long|context|input token count/i);
+function isToldIn(text: string): boolean {
+  if (!wordings.some((wording) => wording.test(text)) || otherLimits.test(text)) return false;
+  return !otherUnits.test(text) || tokenUnit.test(text);
+}
 
-function toOverflow(tokens: string | undefined, limit: string | undefined): Overflow | null {
-  const overflow = { tokens: Number(tokens), limit: Number(limit) };
-  return overflow.tokens > overflow.limit ? overflow : null;
+/** "150,000 tokens", but not "[1, 30720]". */
+function withoutSeparators(text: string): string {
+  return text.replace(/(\d),(?=\d{3}(?!\d))/g, '$1');
+}
+
+/** Anthropic: "… exceed context limit: 8000 + 1001 > 8192". */
+const sum = boundedPattern(/(\d{1,9}) \+ (\d{1,9}) > (\d{1,9})/);
+/** vLLM: "'max_tokens' … is too large: 8000. This model's maximum context length is 8192 tokens and your request has 1000 input tokens". */
+const askedAndSent = boundedPattern(
+  /too large: (\d{1,9})\D{1,80}maximum context length is (\d{1,9})\D{1,80}has (\d{1,9}) input tokens/i,
+);
+/** In the order in which they say for certain which number is the limit. 2013 is MiniMax's code for it. */
+const limits = [
+  boundedPattern(/n_ctx\D{1,12}(\d{1,9})/i),
+  boundedPattern(/(\d{1,9}) (?:tokens )?maximum\b/i),
+  boundedPattern(/\[1, (\d{1,9})\]/i),
+  boundedPattern(
+    /(?:context (?:length|window|size)|max(?:imum)?|limit|up to|cannot exceed|less than|<=|>)(?:(?! by |\. )[^\d]){0,48}(?!2013\))(\d{1,9})/i,
+  ),
+];
+
+function numbersIn(text: string): Overflow {
+  const added = sum.exec(text);
+  if (added) return { tokens: Number(added[1]) + Number(added[2]), limit: Number(added[3]) };
+  const asked = askedAndSent.exec(text);
+  if (asked) return { tokens: Number(asked[1]) + Number(asked[3]), limit: Number(asked[2]) };
+  const limit = firstOf(limits.map((each) => each.exec(text)?.[1]));
+  if (limit === null) return { tokens: null, limit };
+  return { tokens: tokensBeside(limit, text), limit };
+}
+
+function firstOf(numbers: readonly (string | undefined)[]): number | null {
+  const found = numbers.find((number) => number !== undefined);
+  return found === undefined ? null : Number(found);
+}
+
+/** The first number above the limit; else what prompt and answer need together, where they are told apart. */
+function tokensBeside(limit: number, text: string): number | null {
+  const others = [...new Set((text.match(/\d{1,9}/g) ?? []).map(Number))].filter((number) => number !== limit);
+  const above = others.find((number) => number > limit);
+  if (above !== undefined) return above;
+  const [sent = 0, wanted = 0] = others;
+  return others.length === 2 && sent + wanted > limit ? sent + wanted : null;
 }

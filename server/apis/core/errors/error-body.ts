@@ -3,8 +3,10 @@
  * an error may have megabytes (vllm#49239): of a long one only the relevant members are parsed.
  */
 
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { fieldValue, type JsonField, peekJson } from '../../json/json-peek.ts';
+import { errorOf, textError, type UpstreamError } from '../upstream-error.ts';
 
 /** JSON up to this size is parsed as a whole. */
 const parsedBytes = 64 * 1024;
@@ -15,16 +17,58 @@ const textBytes = 2048;
 const quote = 0x22;
 const openingBrace = 0x7b;
 
-const errorFields = ['message', 'type', 'status', 'code', 'param', 'details'];
+const errorFields = [
+  'message',
+  'msg',
+  'type',
+  'status',
+  'code',
+  'param',
+  'details',
+  'metadata',
+  'n_prompt_tokens',
+  'n_ctx',
+];
 const errorFieldNames = new JsonNames(errorFields);
-const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...errorFields]);
+const topNames = new JsonNames([
+  ...['error', 'response', 'object', 'detail', 'errors', 'error_type', 'error_code', 'error_msg', 'base_resp'],
+  ...errorFields,
+]);
 const errorName = new JsonNames(['error']);
 
+/** What the body of a response with an error status says. */
+export interface ErrorInBody {
+  /** Null if it says nothing, or nothing that could be read. */
+  error: UpstreamError | null;
+  /** It is a page for people, as proxies and firewalls send them, and not the service's answer. */
+  isPage: boolean;
+  /** The JSON that it is; undefined if it is none. */
+  value: unknown;
+}
+
+export function readError(body: Buffer): ErrorInBody {
+  const value = readErrorBody(body);
+  if (value !== undefined)
+    return { error: errorOf(typeof value === 'string' ? { message: value } : value), isPage: false, value };
+  const beginning = body.toString('utf8', 0, textBytes).trim();
+  if (pageBeginning.test(beginning)) return { error: null, isPage: true, value };
+  const isText = isReadable(beginning) && !jsonBeginning.test(beginning);
+  return { error: isText ? textError(beginning) : null, isPage: false, value };
+}
+
+const pageBeginning = boundedPattern(/^\ufeff?\s{0,60}<(?:!|\?|html|head|body|center|h1)/i);
+const jsonBeginning = boundedPattern(/^\ufeff?[{[]/);
+
+/** Not binary data, nor another encoding. */
+function isReadable(text: string): boolean {
+  return text !== '' && !text.includes('\0') && !text.includes('\ufffd');
+}
+
 /**
- * The input for `errorIn`: the whole body if it is short, otherwise its relevant members. Undefined if it is too long or
+ * The input for `errorOf`: the whole body if it is short, otherwise its relevant members. Undefined if it is too long or
  * not JSON.
  */
-export function readErrorBody(body: Buffer): unknown {
+function readErrorBody(body: Buffer): unknown {
   if (body.length <= parsedBytes) return parse(body);
   return body.length <= readBytes ? readLong(body, topNames) : undefined;
 }

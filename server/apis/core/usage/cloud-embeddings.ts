@@ -4,13 +4,13 @@ import type { KeptAnswer, UsageFormat, WholeFormat, Wire } from '../wire.ts';
 import { conversationUsage } from './conversation-usage.ts';
 import { countsAt } from './reported-usage.ts';
 
-type EmbeddingsParts<Name extends string> = Pick<Wire<Name>, 'name' | 'request' | 'errors'> &
+type EmbeddingsParts<Name extends string> = Pick<Wire<Name>, 'name' | 'request' | 'errorName'> &
   Pick<WholeFormat, 'marks' | 'judge'>;
 
 export function cloudEmbeddings<Name extends string>({
   name,
   request,
-  errors,
+  errorName,
   marks,
   judge,
 }: EmbeddingsParts<Name>): Wire<Name> {
@@ -19,7 +19,7 @@ export function cloudEmbeddings<Name extends string>({
     operation: 'embeddings',
     request,
     whole: { kind: 'json', marks, judge, isNeverLonger: false, maxHeldBytes: 8 * 1024 * 1024, isNumbers: true },
-    errors,
+    errorName,
     usage,
     stream: null,
     rescue: null,

@@ -1,11 +1,11 @@
 /** Parses a whole answer of Gemini's API. */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { usageOf } from '../../neutral/answers/token-usage.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { kindOfMediaType } from '../../neutral/media.ts';
 import type { Answer, AnswerPart, Stop } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { geminiReports } from '../usage.ts';
 import { parseFinish } from './stops-and-usage.ts';
@@ -28,7 +28,7 @@ export function parseGenerateAnswer(body: unknown, turns: number): Answer | null
     stop: block ?? { reason: parseFinish(candidate?.finishReason) },
     usage: usageOf(body, geminiReports),
   };
-  return body.error ? { ...answer, error: neutralError(errorIn(body)) } : answer;
+  return body.error ? { ...answer, error: tellErrorWithin(errorIn(body)) } : answer;
 }
 
 /** Null if the prompt was not blocked: its feedback may also consist of ratings alone. */

@@ -1,5 +1,6 @@
 /** Parses a stream of Gemini's API: each event is an answer with the next parts. */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { answerPartEvents } from '../../neutral/answers/answer-events.ts';
@@ -7,7 +8,6 @@ import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import { parseLosslessJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { geminiReports } from '../usage.ts';
 import { answerId, blockOf, candidateOf, parsePart, partsOf } from './parse-answer.ts';
 import { parseFinish } from './stops-and-usage.ts';
@@ -33,7 +33,7 @@ export class GenerateEventParser implements EventParser {
     const value = data.includes('"functionCall"') ? parseLosslessJson(data) : parsed;
     const chunk = Array.isArray(value) ? value[0] : value;
     if (!isObject(chunk)) return [];
-    if (chunk.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    if (chunk.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     return [...this.#begin(chunk), ...this.#takeParts(chunk), ...this.#takeUsage(chunk)];
   }
 

@@ -1,4 +1,5 @@
 /** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
+import type { ToldError } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { ClientApi } from '../client-api.ts';
 import type { Conversation } from '../conversation.ts';
@@ -46,11 +47,8 @@ export interface ClientTranslation {
   /** @throws GatewayError `invalid_value` that names the invalid field */
   parseRequest(body: unknown, losses: Losses): Conversation;
   renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
-  /**
-   * Renders an error in place of an answer.
-   * @param upstreamStatus the status of the upstream's response
-   */
-  renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
+  /** Renders an error in place of an answer. */
+  renderError(error: ToldError): { status: number; body: string };
   eventRenderer(context: AnswerContext): EventRenderer;
   /** What the API's own headers ask for that no other API has. Absent if it has no such headers. */
   headerLosses?(headers: Readonly<Record<string, string>>): Loss[];

@@ -1,11 +1,11 @@
 /** Parses the stream of a chat completion. */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerEvent, StopReason } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
 import { argumentsOf, picturesOf, plainSeal, saidIn, thoughtSignatureOf } from './parse-answer.ts';
@@ -42,7 +42,7 @@ export class ChatEventParser implements EventParser {
     if (this.#isOver) return [];
     if (data === '[DONE]') return this.#finish();
     if (!isObject(value)) return [];
-    if (value.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    if (value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     const events: AnswerEvent[] = [];
     const choice = Array.isArray(value.choices) ? value.choices.find(isObject) : undefined;
     // Azure's first chunk has neither a choice nor an id.

@@ -4,8 +4,8 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent, TokenUsage } from '../../neutral/neutral-answer.ts';
-import { openaiErrorBody } from '../../neutral/neutral-error.ts';
 import { chatErrorEvent } from '../wire/chat-stream.ts';
+import { openaiErrorBody } from '../wire/write-error.ts';
 import { calledMembers, completionId, reasoningDetail, sealMembers, visibleText } from './render-answer.ts';
 import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';
 

@@ -1,10 +1,10 @@
 /** Parses a whole response. */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { usageOf } from '../../neutral/answers/token-usage.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { responseReports } from '../usage/usage-shapes.ts';
 import { parseResponseStop } from './stops-and-usage.ts';
 
@@ -19,7 +19,7 @@ export function parseResponsesAnswer(body: unknown): Answer | null {
     stop: parseResponseStop(body),
     usage: usageOf(body, responseReports),
   };
-  return body.status === 'failed' ? { ...answer, error: neutralError(errorIn(body)) } : answer;
+  return body.status === 'failed' ? { ...answer, error: tellErrorWithin(errorIn(body)) } : answer;
 }
 
 function parseItem(item: Json): AnswerPart[] {

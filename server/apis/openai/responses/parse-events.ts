@@ -1,11 +1,11 @@
 /** Parses the stream of a response. Source: OpenAI's API reference, "Streaming events". */
 import { isObject } from '../../../contract/is-object.ts';
+import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
-import { neutralError } from '../../neutral/neutral-error.ts';
 import { responseReports } from '../usage/usage-shapes.ts';
 import { sealOf } from './parse-answer.ts';
 import { parseResponseStop } from './stops-and-usage.ts';
@@ -28,7 +28,7 @@ export class ResponsesEventParser implements EventParser {
     if (!isObject(value)) return [];
     const type = typeof value.type === 'string' ? value.type : name;
     if (type === 'error' || type === 'response.failed' || value.error) {
-      return [{ type: 'error', error: neutralError(errorIn(value)) }];
+      return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     }
     const startEvents = this.#begin(value);
     return [...startEvents, ...this.#take(type, value)];

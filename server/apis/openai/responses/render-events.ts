@@ -13,7 +13,7 @@ import type {
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
-import { openaiErrorBody } from '../../neutral/neutral-error.ts';
+import { openaiErrorBody } from '../wire/write-error.ts';
 import {
   callItem,
   itemId,

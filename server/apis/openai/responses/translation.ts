@@ -1,5 +1,5 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
-import { renderOpenaiError } from '../../neutral/neutral-error.ts';
+import { renderOpenaiError } from '../wire/write-error.ts';
 import { responsesClient } from './client.ts';
 import { parseResponsesAnswer } from './parse-answer.ts';
 import { ResponsesEventParser } from './parse-events.ts';

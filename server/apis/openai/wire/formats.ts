@@ -2,12 +2,12 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { mebibyte } from '../../../contract/units.ts';
+import { statusOfError } from '../../core/errors/error-names.ts';
 import { sessionFields } from '../../core/requests/client-session.ts';
 import { conversationFields, conversationOf } from '../../core/requests/conversation-id.ts';
-import { errorIn, type UpstreamError } from '../../core/upstream-error.ts';
+import { errorIn, errorOf, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
 import { usageFields } from '../usage/usage-fields.ts';
-import { statusOfError } from './read-error.ts';
 
 /** What requests of all operations are read for. */
 const commonFields = [...conversationFields, ...sessionFields, ...usageFields, 'stream_options'] as const;
@@ -66,13 +66,17 @@ function wantsUsage(body: RequestView<'stream_options'>): boolean {
 }
 
 function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict {
+  if (isBareError(top, marks)) return bareError(errorOf(top));
   const error = errorIn(top);
-  if (isBareError(top, marks)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
   if (error && top.object === 'response' && isProviderError(error)) return { kind: 'failed-answer', error };
   // OpenRouter reports a failed provider in the choice (openrouter.ai/docs, "Errors").
   const [choice] = Array.isArray(top.choices) ? top.choices : [];
   const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
   return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
+}
+
+function bareError(error: UpstreamError | null): Verdict {
+  return { kind: 'error', status: error ? statusOfError(error) : 502, error };
 }
 
 /**

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { messages } from '../../../../server/apis/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
+import { errorNameIn } from '../../../../server/apis/core/errors/error-names.ts';
+import { failureBy } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
 import { mostPromptTokens } from '../../../../server/apis/core/usage/prompt-estimate.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
 
-const { errors, usage, whole, request } = messages;
+const { usage, whole, request } = messages;
 const bodyOf = (body: object) => new JsonBody(Buffer.from(JSON.stringify(body)));
 const asked = { model: 'm', max_tokens: 500, messages: [{ role: 'user', content: 'Hi' }] };
 const unknown = { outputTokens: null, contextTokens: null };
@@ -127,14 +129,14 @@ describe('an error', () => {
     [500, null, 'transient', true],
     [418, null, 'rejected', false],
   ])('of status %i is known for what it is', (status, said, found, retryable) => {
-    const failure = errors.classify({ status, headers: { 'retry-after': '3' }, error: said, isAboutJob: false });
+    const failure = failureBy({ status, headers: { 'retry-after': '3' }, error: said, isAboutJob: false });
     expect(failure).toMatchObject({ class: found, retryable, retryAfterMs: 3000 });
   });
 
   test('about a model that the credential may not use says so', () => {
     const ofStatus = (status: number, type: string) => {
       const said = error(type, "You don't have access to the model with the specified model ID.");
-      return errors.classify({ status, headers: {}, error: said, isAboutJob: false });
+      return failureBy({ status, headers: {}, error: said, isAboutJob: false });
     };
     expect(ofStatus(403, 'permission_error').isDenied).toBe(true);
     expect(ofStatus(404, 'not_found_error')).not.toHaveProperty('isDenied');
@@ -142,21 +144,21 @@ describe('an error', () => {
 
   test('of a prompt that is too long tells how much the model takes', () => {
     const said = error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum');
-    const failure = errors.classify({ status: 400, headers: {}, error: said, isAboutJob: false });
+    const failure = failureBy({ status: 400, headers: {}, error: said, isAboutJob: false });
     expect(failure.contextTokens).toBe(8192);
   });
 
   test('of a limit that the account’s owner enforces is not retried', () => {
     const details = { error_code: 'enforced_spend_limit_reached' };
     const said = errorIn({ type: 'error', error: { type: 'rate_limit_error', message: 'x', details } });
-    const failure = errors.classify({ status: 429, headers: {}, error: said, isAboutJob: false });
+    const failure = failureBy({ status: 429, headers: {}, error: said, isAboutJob: false });
     expect(failure).toEqual({ class: 'quota', retryable: false, retryAfterMs: null });
   });
 
   test('about an object that the path names is not sent to another provider', () => {
     const said = error('not_found_error', 'model');
-    expect(errors.classify({ status: 404, headers: {}, error: said, isAboutJob: true }).class).toBe('rejected');
-    expect(errors.classify({ status: 409, headers: {}, error: null, isAboutJob: true }).class).toBe('rejected');
+    expect(failureBy({ status: 404, headers: {}, error: said, isAboutJob: true }).class).toBe('rejected');
+    expect(failureBy({ status: 409, headers: {}, error: null, isAboutJob: true }).class).toBe('rejected');
   });
 
   test('in the place of an answer has the status that it should have had', () => {
@@ -167,13 +169,13 @@ describe('an error', () => {
 
   test('at the end of a stream is named by its type', () => {
     const end = event({ type: 'error', error: { type: 'overloaded_error', message: 'x' } } as { type: string });
-    expect([errors.codeIn(end), errors.codeIn('')]).toEqual(['overloaded_error', null]);
+    expect([errorNameIn(end, 'type'), errorNameIn('', 'type')]).toEqual(['overloaded_error', null]);
   });
 });
 
 describe('a stream', () => {
   const reader = () =>
-    new EventsReader({ format: messagesStream, errors, answers: 1, stripUsage: false, text: null, headers: {} });
+    new EventsReader({ format: messagesStream, answers: 1, stripUsage: false, text: null, headers: {} });
   const begun = event({ type: 'message_start' }) + event({ type: 'content_block_start' });
 
   test('is complete with message_stop alone', () => {

@@ -93,11 +93,10 @@ export const worstMessages: Record<string, WorstCase> = {
       'usage in broken lines': ['', 'data: {"usage"\n', '\n'],
     },
     run: (bytes) => {
-      const { errors, stream, usage } = messages;
+      const { stream, usage } = messages;
       if (!stream) throw new Error('unreachable: messages are streamed');
       const reader = new EventsReader({
         format: stream,
-        errors,
         answers: 1,
         stripUsage: false,
         text: null,

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { bedrockErrors } from '../../../../server/apis/bedrock/read-error.ts';
+import { errorNameIn, statusOfError } from '../../../../server/apis/core/errors/error-names.ts';
+import { failureBy } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
 
 function classified(status: number, type: string, message: string, headers = {}) {
-  return bedrockErrors.classify({ status, headers, error: errorIn({ error: { type, message } }), isAboutJob: false });
+  return failureBy({ status, headers, error: errorIn({ error: { type, message } }), isAboutJob: false });
 }
 
 test.each([
@@ -46,7 +47,7 @@ test('a rate limit reports when to retry', () => {
 
 test('the error at the end of a stream is named by its exception', () => {
   const end = 'data: {"error":{"type":"ThrottlingException","message":"\\"type\\":\\"x\\""}}\n\n';
-  expect(bedrockErrors.codeIn(end)).toBe('ThrottlingException');
+  expect(errorNameIn(end, 'type')).toBe('ThrottlingException');
 });
 
 test.each([
@@ -54,5 +55,5 @@ test.each([
   ['ModelStreamErrorException', 424],
   ['SomethingNew', 502],
 ])('an exception %s within a stream should have had the status %i', (type, status) => {
-  expect(bedrockErrors.statusOf({ message: '', type, code: '', param: null, retryAfterMs: null })).toBe(status);
+  expect(statusOfError({ type, code: '' })).toBe(status);
 });

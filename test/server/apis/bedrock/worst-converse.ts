@@ -15,9 +15,8 @@ const pieceBytes = 1000;
 const model = 'us.amazon.nova-2-lite-v1:0';
 
 function readStream(bytes: Buffer): void {
-  const { errors } = converse;
   const needs = { answers: 1, stripUsage: false, text: null, headers: {} };
-  const reader = new EventsReader({ format: converseStream, errors, ...needs });
+  const reader = new EventsReader({ format: converseStream, ...needs });
   for (let at = 0; at < bytes.length; at += pieceBytes) reader.read(bytes.subarray(at, at + pieceBytes));
   reader.end();
 }

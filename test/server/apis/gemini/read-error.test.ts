@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { errorNameIn, statusOfError } from '../../../../server/apis/core/errors/error-names.ts';
+import { failureBy } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
-import { geminiErrors } from '../../../../server/apis/gemini/read-error.ts';
 
 const google = 'type.googleapis.com/google.rpc';
 const retry = { '@type': `${google}.RetryInfo`, retryDelay: '34.4s' };
@@ -8,7 +9,7 @@ const quota = (quotaId: string) => ({ '@type': `${google}.QuotaFailure`, violati
 
 function classified(error: object, headers = {}) {
   const body = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Quota exceeded', ...error } };
-  return geminiErrors.classify({ status: 429, headers, error: errorIn(body), isAboutJob: false });
+  return failureBy({ status: 429, headers, error: errorIn(body), isAboutJob: false });
 }
 
 test('a rate limit reports when to retry', () => {
@@ -34,11 +35,11 @@ test.each([
   ['SOMETHING_NEW', '', 502],
   ['SOMETHING_NEW', '418', 418],
 ])('an error %s with the code %j should have had the status %i', (type, code, status) => {
-  expect(geminiErrors.statusOf({ message: '', type, code, param: null, retryAfterMs: null })).toBe(status);
+  expect(statusOfError({ type, code })).toBe(status);
 });
 
 test('the error at the end of a stream is named by its status', () => {
   const end = 'data: {"error":{"code":503,"message":"\\"status\\":\\"x\\"","status":"UNAVAILABLE"}}\r\n\r\n';
-  expect(geminiErrors.codeIn(end)).toBe('UNAVAILABLE');
-  expect(geminiErrors.codeIn('data: {}')).toBeNull();
+  expect(errorNameIn(end, 'status')).toBe('UNAVAILABLE');
+  expect(errorNameIn('data: {}', 'status')).toBeNull();
 });

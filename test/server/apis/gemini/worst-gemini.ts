@@ -16,7 +16,7 @@ const pieceBytes = 1000;
 function readStream(format: StreamFormat, bytes: Buffer): void {
   const reader = new EventsReader({
     format,
-    errors: generateContent.errors,
+
     answers: 1,
     stripUsage: false,
     text: null,

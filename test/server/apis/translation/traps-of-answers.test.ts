@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { anthropicErrorStatus, writeAnthropicError } from '../../../../server/apis/anthropic/write-error.ts';
+import { readError } from '../../../../server/apis/core/errors/error-body.ts';
+import { tellErrorWithin } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
 import { writeGeminiError } from '../../../../server/apis/gemini/write-error.ts';
-import { neutralError } from '../../../../server/apis/neutral/neutral-error.ts';
 import { estimateInputTokens } from '../../../../server/apis/translation/estimate-input.ts';
 import {
   dataOf,
@@ -192,10 +193,10 @@ describe('an error', () => {
       'RESOURCE_EXHAUSTED',
       402,
     ],
-    [{ error: { message: 'Odd', type: 'constructor', code: 'constructor' } }, 'api_error', 'INTERNAL', 500],
-    [null, 'api_error', 'INTERNAL', 500],
+    [{ error: { message: 'Odd', type: 'constructor', code: 'constructor' } }, 'api_error', 'INTERNAL', 502],
+    [null, 'api_error', 'INTERNAL', 502],
   ])('%j is told in the words of each API', (body, anthropic, google, status) => {
-    const error = neutralError(errorIn(body));
+    const error = tellErrorWithin(errorIn(body));
     expect(JSON.parse(writeAnthropicError(error))).toMatchObject({ type: 'error', error: { type: anthropic } });
     expect(JSON.parse(writeGeminiError(error))).toMatchObject({ error: { status: google } });
     expect(anthropicErrorStatus(error)).toBe(status);
@@ -207,7 +208,7 @@ describe('an error', () => {
     'The input token count (200) exceeds the maximum number of tokens allowed (100).',
     "This model's maximum context length is 100 tokens. However, you requested 200 tokens (150 in the messages).",
   ])('of a context that is too long keeps both numbers: %s', (message) => {
-    const error = neutralError(errorIn({ error: { message, type: 'invalid_request_error' } }));
+    const error = tellErrorWithin(errorIn({ error: { message, type: 'invalid_request_error' } }));
     expect(error.code).toBe('context_length_exceeded');
     expect(writeAnthropicError(error)).toContain('prompt is too long: 200 tokens > 100 maximum');
     expect(writeGeminiError(error)).toContain(
@@ -260,7 +261,7 @@ describe('an error', () => {
   ])(
     'for a client of %s of %s with %i becomes one of its own API',
     (from, to, status, body, expectedStatus, expected) => {
-      const told = translatorOf(from, to).error(status, Buffer.from(JSON.stringify(body)));
+      const told = translatorOf(from, to).error({ status, ...readError(Buffer.from(JSON.stringify(body))) });
       expect(told.status).toBe(expectedStatus);
       expect(JSON.parse(told.body.toString())).toMatchObject(expected);
     },
@@ -268,7 +269,7 @@ describe('an error', () => {
 
   test('that speaks of other numbers stays as it is', () => {
     const said = { message: 'max_tokens: 9000 > 4096 allowed', type: 'invalid_request_error' };
-    const error = neutralError(errorIn({ error: said }));
+    const error = tellErrorWithin(errorIn({ error: said }));
     expect(writeAnthropicError(error)).toContain('max_tokens: 9000');
   });
 });

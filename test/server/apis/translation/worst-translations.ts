@@ -375,7 +375,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'the numbers of an error': {
     atOnceBytes: 16 * kilobyte,
-    readers: [],
+    readers: ['overflowIn'],
     inputs: { digits: ['maximum context length ', '1', ''], sums: ['', '1 + ', ''], words: ['1 exceeds ', 'a ', ''] },
     run: (bytes) => overflowIn({ message: bytes.toString(), code: null }),
   },

@@ -8,7 +8,6 @@ import { type StreamText, takeEvents } from '../../../../server/apis/core/stream
 import { ChatText } from '../../../../server/apis/openai/rescue/chat-text.ts';
 import { ResponseSplice } from '../../../../server/apis/openai/rescue/response-splice.ts';
 import { ResponseText } from '../../../../server/apis/openai/rescue/response-text.ts';
-import { openaiErrors } from '../../../../server/apis/openai/wire/read-error.ts';
 import { withoutUsage } from '../../../../server/apis/openai/wire/usage-stripper.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
@@ -41,7 +40,7 @@ function outcomeOf(steps: Steps): Outcome {
 }
 
 const readerOf = (protocol: StreamName, text: StreamText | null, stripUsage = false) =>
-  new EventsReader({ format: streams[protocol], errors: openaiErrors, answers: 1, stripUsage, text, headers: {} });
+  new EventsReader({ format: streams[protocol], answers: 1, stripUsage, text, headers: {} });
 
 function ending(steps: Steps | Promise<Steps>): Steps {
   if (steps instanceof Promise) throw new Error('A stream ends at once.');
@@ -198,7 +197,6 @@ test('bookkeeping events count as progress after content also in a response that
   if (!soFar) throw new Error('Nothing can be gone on with.');
   const reader = new SplicedEventsReader({
     format: streams.responses,
-    errors: openaiErrors,
     text,
     splice: new ResponseSplice(soFar),
     headers: {},

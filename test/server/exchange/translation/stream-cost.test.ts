@@ -117,9 +117,9 @@ describe.each(translatedConversations)('$said for a client of $client, at an ups
 
 describe.each(upstreamWires)('the stream of an upstream of %s', (upstream) => {
   test.each(saidKinds)('is judged without parsing its events of %s', (said) => {
-    const { stream: format, wire } = routeOf(upstream);
+    const { stream: format } = routeOf(upstream);
     const bytes = bytesOf(upstream, said);
-    const more = { errors: wire.errors, headers: {}, answers: 1, stripUsage: false, text: null };
+    const more = { headers: {}, answers: 1, stripUsage: false, text: null };
     const reader = new EventsReader({ format, ...more });
     expect(parsesOf(() => reader.read(bytes))).toBeLessThan(events / 10);
   });

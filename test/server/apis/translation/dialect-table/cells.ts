@@ -5,6 +5,7 @@
  */
 
 import { anthropicRoutes } from '../../../../../server/apis/anthropic/routes.ts';
+import { readError } from '../../../../../server/apis/core/errors/error-body.ts';
 import { geminiRoutes } from '../../../../../server/apis/gemini/routes.ts';
 import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/conversation.ts';
 import type { Fate, Loss } from '../../../../../server/apis/neutral/losses.ts';
@@ -86,7 +87,10 @@ class Trial {
   #converse({ hears, continues }: Side, { gets, says }: Side, request: Json): void {
     const asked = this.#ask(request);
     if (isFailure(says)) {
-      const { status, body } = this.#translator.error(says.status, Buffer.from(JSON.stringify(says.body)));
+      const { status, body } = this.#translator.error({
+        status: says.status,
+        ...readError(Buffer.from(JSON.stringify(says.body))),
+      });
       this.#lookFor(hears, { status, body: JSON.parse(body.toString()) });
       return;
     }

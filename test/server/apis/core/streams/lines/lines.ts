@@ -13,7 +13,7 @@ import type {
   StreamFormat,
   StreamWatch,
 } from '../../../../../../server/apis/core/stream-format.ts';
-import type { ErrorFormat, UsageFormat, Verdict, Wire } from '../../../../../../server/apis/core/wire.ts';
+import type { UsageFormat, Verdict, Wire } from '../../../../../../server/apis/core/wire.ts';
 import type { ErrorBody } from '../../../../../../server/contract/errors.ts';
 import { isObject } from '../../../../../../server/contract/is-object.ts';
 import { lineFraming } from './line-framing.ts';
@@ -74,17 +74,6 @@ const stream: StreamFormat = {
   isDecidedByResponse: false,
 };
 
-const errors: ErrorFormat = {
-  classify: ({ status }) => ({
-    class: status < 500 ? 'rejected' : 'transient',
-    retryable: status >= 500,
-    retryAfterMs: null,
-  }),
-  statusOf: ({ code }) => (code === 'invalid_value' ? 400 : 502),
-  isRequestError: (code) => code === 'invalid_value',
-  codeIn: () => null,
-};
-
 const judge = (answer: Record<string, unknown>): Verdict =>
   'say' in answer ? { kind: 'answer' } : { kind: 'damaged', what: 'said nothing' };
 
@@ -125,7 +114,7 @@ const ask: Wire = {
   usage,
   rescue: null,
   whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
-  errors,
+  errorName: 'code',
   stream,
 };
 

@@ -1,0 +1,387 @@
+/**
+ * What an upstream's error means, whatever API it came from: the status decides, the words only refine it. The router takes
+ * the class, the APIs' writers the meaning (`tellError`), so that both follow from one judgement. Pure.
+ *
+ * Sources: OpenAI, "Error codes"; Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon Bedrock
+ * API reference, "Converse" and "ConverseStream", Errors; AWS, "Common error types".
+ */
+
+import type { FailureClass } from '../../../contract/ledger.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import type { Failure } from '../failure.ts';
+import type { HeaderFields } from '../headers.ts';
+import type { Overflow, UpstreamError } from '../upstream-error.ts';
+import { overflowIn } from './context-overflow.ts';
+import { isPolicyName, isRequestCode, type Meaning, named, rateName, statusOfError } from './error-names.ts';
+
+export interface FailedAnswer {
+  /** 400 or above. */
+  status: number;
+  headers: HeaderFields;
+  /** Null if the body contains no known form of error. */
+  error: UpstreamError | null;
+  /** The request names a job, so 404 and 409 refer to it. */
+  isAboutJob: boolean;
+  /** The body is a page for people, which is no answer of the service. */
+  isPage?: boolean;
+}
+
+interface ErrorVerdict {
+  meaning: Meaning;
+  /** For a context that is too long. */
+  overflow: Overflow | null;
+}
+
+const classOf: Record<Meaning, FailureClass> = {
+  invalid: 'rejected',
+  policy: 'rejected',
+  missing: 'rejected',
+  oversize: 'rejected',
+  loop: 'rejected',
+  clash: 'rejected',
+  context: 'too-large',
+  large: 'too-large',
+  'no-model': 'model-unavailable',
+  denied: 'model-unavailable',
+  region: 'model-unavailable',
+  unsupported: 'model-unavailable',
+  'never-fits': 'model-unavailable',
+  credential: 'credential',
+  right: 'credential',
+  quota: 'quota',
+  rate: 'rate-limit',
+  'not-ready': 'transient',
+  conflict: 'transient',
+  timeout: 'transient',
+  overloaded: 'transient',
+  failed: 'transient',
+  page: 'transient',
+  'proxy-size': 'transient',
+};
+
+/** What the attempt loop makes of an error response. */
+export function failureBy(failed: FailedAnswer): Failure {
+  const { meaning, overflow } = verdictOn(failed);
+  const { status, headers, error } = failed;
+  const failureClass = classOf[meaning];
+  const message = error?.message ?? '';
+  const isPassing = (failureClass === 'transient' && meaning !== 'proxy-size') || failureClass === 'rate-limit';
+  const isDenied = meaning === 'denied' || (meaning === 'no-model' && accessWords.test(message));
+  return {
+    class: failureClass,
+    retryable: isPassing && headers['x-should-retry'] !== 'false',
+    retryAfterMs: error?.retryAfterMs ?? readRetryAfter(headers),
+    ...(overflow?.limit && { contextTokens: overflow.limit }),
+    ...(meaning === 'right' || meaning === 'credential' ? scopeOf(message) : {}),
+    ...(isDenied && { isDenied: true }),
+    ...(status === 400 && meaning === 'invalid' && reasoningWords.test(message) && { refusesReasoning: true }),
+  };
+}
+
+/** Reads `retry-after-ms`, else `retry-after` (seconds or a date). Returns milliseconds; null if neither is valid. */
+export function readRetryAfter(headers: HeaderFields, nowMs = Date.now()): number | null {
+  // `Number('')` would be 0.
+  const milliseconds = Number(headers['retry-after-ms'] || Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const header = headers['retry-after'];
+  if (typeof header !== 'string' || header.trim() === '') return null;
+  const seconds = Number(header);
+  if (seconds >= 0) return seconds * 1000;
+  const dateMs = Date.parse(header);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}
+
+/** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
+const scopeWords = boundedPattern(/missing scopes/i);
+/** "The model `o3` does not exist or you do not have access to it.", with status 404. */
+const accessWords = boundedPattern(/you do not have access/i);
+/**
+ * "Invalid `signature` in `thinking` block", "Expected `thinking` or `redacted_thinking`, but found `tool_use`", "`thinking` or
+ * `redacted_thinking` blocks in the latest assistant message cannot be modified", "thinking.signature: Field required"
+ * (tombii/better-ccflare#52, BerriAI/litellm#15601, anomalyco/opencode#25005); and of models that refuse even their own:
+ * "User messages cannot contain reasoning content" (langchain-ai/langchain-aws#401, zed-industries/zed#32341).
+ */
+const reasoningWords = boundedPattern(
+  /Invalid `signature` in `thinking`|Expected `(?:redacted_)?thinking`|`thinking` or `redacted_thinking` blocks|thinking\.signature: Field required|^User messages cannot contain reasoning content/,
+);
+
+function scopeOf(message: string): Pick<Failure, 'lacksOneRight'> {
+  return scopeWords.test(message) ? { lacksOneRight: true } : {};
+}
+
+/** Errors may echo the request after their first words. */
+const maxReadLength = 1024;
+
+/** The parts of an error that decide what it means. */
+interface Words {
+  message: string;
+  type: string;
+  code: string;
+  /** The code, or the type if it is all there is. */
+  name: string;
+  param: string | null;
+  isText: boolean;
+  retryAfterMs: number | null;
+}
+
+export function verdictOn({ status, error, isAboutJob, isPage = false }: Omit<FailedAnswer, 'headers'>): ErrorVerdict {
+  const overflow = error && mayBeOverflow(status) ? overflowIn({ ...error, ...shortened(error) }) : null;
+  if (overflow) return { meaning: 'context', overflow };
+  const words = error && wordsOf(error);
+  const meaning = meaningOf(status, words, isAboutJob);
+  return { meaning: isPage && isAboutRequest(meaning) ? 'page' : meaning, overflow };
+}
+
+/** Whose fault it is, a page cannot say: a firewall or a proxy on the way sends the same. */
+function isAboutRequest(meaning: Meaning): boolean {
+  return ['rejected', 'credential', 'quota'].includes(classOf[meaning]) && meaning !== 'missing';
+}
+
+/** Some servers report it as their own failure. 429 and the statuses about accounts keep their meaning whatever the words. */
+function mayBeOverflow(status: number): boolean {
+  return status === 400 || status === 413 || status === 422 || status >= 500;
+}
+
+function shortened({ message, type, code }: UpstreamError): Pick<UpstreamError, 'message' | 'type' | 'code'> {
+  return {
+    message: message.slice(0, maxReadLength),
+    type: type.slice(0, maxReadLength),
+    code: code.slice(0, maxReadLength),
+  };
+}
+
+function wordsOf(error: UpstreamError): Words {
+  const short = shortened(error);
+  const { param, isText = false, retryAfterMs } = error;
+  return { ...short, name: short.code || short.type, param, isText, retryAfterMs };
+}
+
+function meaningOf(status: number, words: Words | null, isAboutJob: boolean): Meaning {
+  if (words && isRequestCode(words.name)) return 'policy';
+  if (status === 402 || (words && isAboutMoney(words))) return 'quota';
+  switch (status) {
+    case 401:
+      return 'credential';
+    case 403:
+      return words ? meaningOf403(words) : 'right';
+    case 404:
+      return isAboutJob || (words && !isAboutModel(words)) ? 'missing' : 'no-model';
+    case 405:
+    case 501:
+      return 'unsupported';
+    case 409:
+      return isAboutJob ? 'clash' : 'conflict';
+    case 413:
+      return meaningOf413(words);
+    case 408:
+    case 424:
+    case 425:
+    case 499:
+      return 'failed';
+    case 429:
+      return words ? meaningOf429(words) : 'rate';
+    // A loop of gateways, which each further attempt would extend.
+    case 508:
+      return 'loop';
+    default:
+      return status >= 500 ? meaningOf5xx(status, words) : meaningOf400(status, words, isAboutJob);
+  }
+}
+
+const moneyName = boundedPattern(
+  /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|exceeded_current_quota_error|enforced_spend_limit_reached|402)$/i,
+);
+const moneyWords = boundedPattern(
+  /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits|free tier|prepa(?:id|yment)|余额不足|欠费/i,
+);
+/**
+ * An account without credit, or at the limit that its owner has set, is reported with 400 `invalid_request_error` by Anthropic:
+ * "Your credit balance is too low to access the Anthropic API", "You have reached your specified API usage limits"
+ * (anthropics/claude-code#5300).
+ */
+const accountWords = boundedPattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
+
+function isAboutMoney({ name, type, message }: Words): boolean {
+  return moneyName.test(name) || moneyName.test(type) || accountWords.test(message);
+}
+
+const policyWords = boundedPattern(/flagged|moderation|\bpolic(?:y|ies)\b|content filter|safety system/i);
+/** IAM's: "… is not authorized to perform: bedrock:InvokeModel … because no identity-based policy allows …". */
+const authorityWords = boundedPattern(/not authorized to perform/i);
+/** A credential may be valid although its account is not allowed to count tokens. */
+const countWords = boundedPattern(/bedrock:CountTokens/);
+const modelName = boundedPattern(/model_not_found|model_not_supported|deploymentnotfound|unknown_url/i);
+/** `models/…` is part of a resource's name at Google. */
+const modelWords = boundedPattern(/\bmodels?\b(?!\/)|deployment/i);
+const regionWords = boundedPattern(
+  /unsupported_country_region_territory|country, region,? or territory|location is not supported|not (?:available|supported) in your (?:country|region|location)/i,
+);
+
+function isAboutPolicy({ name, type }: Words): boolean {
+  return isPolicyName(name) || isPolicyName(type);
+}
+
+/** One model, one region or one content that the account may not ask for, or else the account. */
+function meaningOf403(words: Words): Meaning {
+  const { name, message } = words;
+  if (isAboutPolicy(words) || countWords.test(message)) return 'policy';
+  if (regionWords.test(name) || regionWords.test(message)) return 'region';
+  if (modelName.test(name)) return 'denied';
+  if (moneyWords.test(message)) return 'quota';
+  if (policyWords.test(message) && !authorityWords.test(message)) return 'policy';
+  // "No access to model: openai/o3" of GitHub Models; "You don't have access to the model with the specified model ID."
+  return modelWords.test(message) ? 'denied' : 'right';
+}
+
+/** A file, a batch and the like: "File not found: file_1". */
+const objectWords = boundedPattern(
+  /\b(?:file|batch|upload|response|conversation|container|thread|cached ?content|vector store|skill)\w?\b[^.]{0,80}\b(?:not found|not exist|no longer)|^no such (?:file|batch|upload|response|conversation)/i,
+);
+
+/** A 404 that names another parameter, or an object, is about that. */
+function isAboutModel({ message, type, param, isText }: Words): boolean {
+  if (isText || param === 'model' || modelWords.test(message)) return true;
+  // Anthropic names the model in an error about it: "model: claude-opus-6".
+  return param === null && type !== 'not_found_error' && !objectWords.test(message);
+}
+
+function meaningOf413(words: Words | null): Meaning {
+  // From a proxy in front of the service; another target's may accept more.
+  if (words === null || words.isText) return 'proxy-size';
+  // More than the account's tokens per minute, so that no wait helps (Groq).
+  if (rateName.test(words.name)) return 'never-fits';
+  return words.type === 'request_too_large' ? 'large' : 'oversize';
+}
+
+function meaningOf429({ message, type, retryAfterMs }: Words): Meaning {
+  if (type === 'ModelNotReadyException') return 'not-ready';
+  return retryAfterMs === null && moneyWords.test(message) ? 'quota' : 'rate';
+}
+
+function meaningOf5xx(status: number, words: Words | null): Meaning {
+  if (status === 529) return 'overloaded';
+  if (status === 504) return 'timeout';
+  const meaning = words && (named(words.code)?.meaning ?? named(words.type)?.meaning);
+  return meaning === 'overloaded' || meaning === 'timeout' ? meaning : 'failed';
+}
+
+/** Google (`API_KEY_INVALID`) and xAI (continuedev/continue#10778) reject a key with status 400. */
+const keyWords = boundedPattern(
+  /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
+);
+/** Bedrock: "This model doesn't support the image content block that you provided." Another model may. */
+const abilityWords = boundedPattern(/^This model doesn['’]t support/);
+
+/** The remaining statuses from 400 to 499: usually the fault of the request, sometimes of the account or the model. */
+function meaningOf400(status: number, words: Words | null, isAboutJob: boolean): Meaning {
+  if (words === null) return 'invalid';
+  const { name, type, message } = words;
+  if (isAboutPolicy(words)) return 'policy';
+  if (regionWords.test(name) || regionWords.test(message)) return 'region';
+  if (modelName.test(name)) return isAboutJob ? 'missing' : 'no-model';
+  if (status !== 400) return 'invalid';
+  if (keyWords.test(message)) return 'credential';
+  if (moneyWords.test(message)) return 'quota';
+  if (type === 'FAILED_PRECONDITION' || abilityWords.test(message)) return 'unsupported';
+  const meaning = named(words.code)?.meaning ?? named(type)?.meaning;
+  return meaning !== undefined && refinements.has(meaning) ? meaning : 'invalid';
+}
+
+/** What the name of an error may make of a status 400: ServiceQuotaExceededException, ResourceNotFoundException. */
+const refinements = new Set<Meaning>(['credential', 'quota', 'rate', 'no-model']);
+
+/** How an error is told in OpenAI's terms, from which those of the other APIs are derived. */
+export interface ToldError {
+  message: string;
+  /** OpenAI's names, as in `ErrorBody`. */
+  type: string;
+  code: string | null;
+  status: number;
+  /** For a context that is too long. */
+  overflow?: Overflow;
+}
+
+interface Told {
+  type: string;
+  /** Null if the upstream's own code is told. */
+  code: string | null;
+  /** `own`: the upstream's. `refusal`: the upstream's if it is from 400 to 499, else 400. */
+  status: number | 'own' | 'refusal';
+}
+
+const invalid = 'invalid_request_error';
+const server = 'server_error';
+
+const tellings: Record<Meaning, Told> = {
+  invalid: { type: invalid, code: null, status: 'refusal' },
+  policy: { type: invalid, code: null, status: 'refusal' },
+  missing: { type: invalid, code: 'not_found', status: 404 },
+  oversize: { type: invalid, code: 'request_too_large', status: 413 },
+  loop: { type: server, code: null, status: 'own' },
+  clash: { type: invalid, code: null, status: 'own' },
+  context: { type: invalid, code: 'context_length_exceeded', status: 400 },
+  large: { type: invalid, code: 'request_too_large', status: 413 },
+  'no-model': { type: invalid, code: 'model_not_found', status: 404 },
+  denied: { type: invalid, code: 'permission_denied', status: 403 },
+  region: { type: invalid, code: 'permission_denied', status: 403 },
+  unsupported: { type: invalid, code: null, status: 'own' },
+  'never-fits': { type: invalid, code: 'request_too_large', status: 413 },
+  credential: { type: invalid, code: 'invalid_api_key', status: 401 },
+  right: { type: invalid, code: 'permission_denied', status: 403 },
+  quota: { type: 'insufficient_quota', code: 'insufficient_quota', status: 429 },
+  rate: { type: 'requests', code: 'rate_limit_exceeded', status: 429 },
+  'not-ready': { type: 'requests', code: 'rate_limit_exceeded', status: 429 },
+  conflict: { type: server, code: null, status: 'own' },
+  timeout: { type: server, code: 'upstream_timeout', status: 'own' },
+  overloaded: { type: server, code: 'server_overloaded', status: 503 },
+  failed: { type: server, code: null, status: 'own' },
+  page: { type: server, code: null, status: 'own' },
+  'proxy-size': { type: invalid, code: 'request_too_large', status: 413 },
+};
+
+/** Codes that say what is wrong by themselves. Told with another meaning they would contradict it. */
+const tellingCodes = new Set(Object.values(tellings).map(({ code }) => code));
+
+/** The model's context and the request's size, as far as they are known, for errors that do not tell them. */
+export interface KnownSize {
+  contextTokens?: number | undefined;
+  /** An estimate. */
+  inputTokens: number;
+}
+
+export function tellError(failed: Omit<FailedAnswer, 'headers' | 'isAboutJob'>, known?: KnownSize): ToldError {
+  const { status, error, isPage = false } = failed;
+  const { meaning, overflow } = verdictOn({ ...failed, isAboutJob: false });
+  const { type, code, status: toldStatus } = tellings[meaning];
+  const size = overflow && completed(overflow, known);
+  const said = error?.message || (isPage ? 'The upstream answered with a page of text.' : silent);
+  const own = error?.code === '' || error?.code === String(status) || tellingCodes.has(error?.code ?? '');
+  return {
+    message: size ? withNumbers(size, said) : said,
+    type,
+    code: code ?? (own ? null : (error?.code ?? null)),
+    status: toldStatus === 'own' ? status : toldStatus === 'refusal' ? (status < 500 ? status : 400) : toldStatus,
+    ...(size && { overflow: size }),
+  };
+}
+
+const silent = 'The upstream failed and did not say why.';
+
+/** Clients compact a conversation by these numbers, so what the upstream did not say is filled in. */
+function completed({ tokens, limit }: Overflow, known: KnownSize | undefined): Overflow {
+  const most = limit ?? known?.contextTokens ?? null;
+  if (most === null || tokens !== null || !known) return { tokens, limit: most };
+  return { tokens: Math.max(known.inputTokens, most + 1), limit: most };
+}
+
+/** OpenAI's words, if the numbers are known. */
+function withNumbers({ tokens, limit }: Overflow, said: string): string {
+  if (limit === null) return said;
+  const known = `This model's maximum context length is ${limit} tokens.`;
+  return tokens === null ? `${known} ${said}` : `${known} However, your messages resulted in ${tokens} tokens.`;
+}
+
+/** The error of a stream or of an answer with status 200. */
+export function tellErrorWithin(error: UpstreamError | null): ToldError {
+  return tellError({ status: error ? statusOfError(error) : 502, error });
+}
