@@ -8,8 +8,6 @@ export interface Answer {
   parts: AnswerPart[];
   stop: Stop;
   usage: TokenUsage | null;
-  /** Set if the answer itself reports a failure. */
-  error?: AnswerError | undefined;
 }
 
 export type AnswerPart = TextPart | RefusalPart | MediaPart | ThinkingPart | CallPart | ForeignPart;
@@ -69,7 +67,8 @@ export type AnswerEvent =
   | { type: 'refusal'; text: string }
   | { type: 'seal'; seal: Seal }
   | CallEvent
-  | { type: 'call-end'; index: number }
+  /** `isCut`: the answer's limit cut the call off, so that its arguments are no whole object. */
+  | { type: 'call-end'; index: number; isCut?: true }
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }
   | { type: 'stop'; stop: Stop }

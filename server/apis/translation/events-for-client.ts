@@ -23,6 +23,8 @@ interface OpenCall {
   /** Set for a custom tool that was offered as a function. */
   input: CustomInputReader | null;
   arguments: GrowingText;
+  /** The beginning of arguments that may turn out to be `null`, which stands for none. */
+  held: string;
 }
 
 export class EventsForClient {
@@ -38,6 +40,8 @@ export class EventsForClient {
   #calls = 0;
   #hasCalls = false;
   #isOver = false;
+  /** A call has ended whose arguments are no whole object. Only what follows shows whether the answer's limit cut it off. */
+  #broken: { index: number; error: AnswerError } | null = null;
   #out: AnswerEvent[] = [];
 
   constructor(context: AnswerContext) {
@@ -64,7 +68,8 @@ export class EventsForClient {
 
   #take(event: AnswerEvent): void {
     if (this.#isOver) return;
-    if (event.type === 'stop') this.#stop(event.stop);
+    if (this.#broken && event.type !== 'usage' && event.type !== 'stop') this.#fail(this.#broken.error);
+    else if (event.type === 'stop') this.#stop(event.stop);
     else if (event.type === 'error') this.#fail(event.error);
     else if (event.type === 'end' || event.type === 'usage' || event.type === 'start') this.#pass(event);
     else if (this.#open !== null && !this.#isOfOpenCall(event)) this.#keep(event);
@@ -107,7 +112,7 @@ export class EventsForClient {
     const id = isAnswer ? '' : this.#ids.assign(event.id);
     const callKind = event.kind === 'custom' ? 'custom' : kind;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
-    this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText() };
+    this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText(), held: '' };
     if (isAnswer) return;
     this.#calls++;
     this.#hasCalls = true;
@@ -120,7 +125,7 @@ export class EventsForClient {
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });
     else {
-      const inputText = open.input ? open.input.push(text) : text;
+      const inputText = open.input ? open.input.push(text) : pastNull(open, text);
       if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
     }
     open.arguments.add(text);
@@ -132,8 +137,13 @@ export class EventsForClient {
       const block = this.#waiting[this.#next];
       if (block === undefined) return;
       this.#next++;
-      for (const event of block) this.#takeContent(event);
+      for (const event of block) this.#takeDelayed(event);
     }
+  }
+
+  #takeDelayed(event: AnswerEvent): void {
+    if (this.#broken) this.#fail(this.#broken.error);
+    else this.#takeContent(event);
   }
 
   #close(): void {
@@ -142,15 +152,21 @@ export class EventsForClient {
     if (open === null || open.call === null) return;
     const { call } = open;
     if (open.input) this.#closeInput(call, open);
-    else if (call.kind === 'function' && open.arguments.text.trim() === '') {
+    else if (call.kind === 'function' && isNone(open.arguments.text)) {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
-    } else if (call.kind === 'function' && this.#isBroken(open.arguments.text)) this.#fail(brokenArguments(open.name));
-    this.#pass({ type: 'call-end', index: call.index });
+    } else if (call.kind === 'function' && this.#isBroken(open.arguments.text)) this.#break(call, open);
+    if (this.#broken === null) this.#pass({ type: 'call-end', index: call.index });
   }
 
-  #closeInput({ index }: CallEvent, { input, name, arguments: all }: OpenCall): void {
+  #break({ index }: CallEvent, { name }: OpenCall): void {
+    this.#broken = { index, error: brokenArguments(name) };
+  }
+
+  #closeInput(call: CallEvent, open: OpenCall): void {
+    const { index } = call;
+    const { input, arguments: all } = open;
     const callArguments = all.text;
-    if (isCutInput(callArguments)) this.#fail(brokenArguments(name));
+    if (isCutInput(callArguments)) this.#break(call, open);
     else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(callArguments) });
   }
 
@@ -163,8 +179,17 @@ export class EventsForClient {
       this.#close();
       this.#releaseWaiting();
     }
+    if (this.#broken) this.#endBroken(this.#broken, stop);
+    if (this.#isOver) return;
     if (stop.reason === 'malformed') this.#fail(malformedCall);
-    else if (!this.#isOver) this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
+    else this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
+  }
+
+  /** A call that the answer's limit cut off is no damage: the stop tells of it. */
+  #endBroken({ index, error }: { index: number; error: AnswerError }, { reason }: Stop): void {
+    this.#broken = null;
+    if (reason === 'length' || reason === 'window') this.#pass({ type: 'call-end', index, isCut: true });
+    else this.#fail(error);
   }
 
   #fail(error: AnswerError): void {
@@ -177,4 +202,19 @@ export class EventsForClient {
     this.#out.push(event);
     if (event.type === 'end') this.#isOver = true;
   }
+}
+
+/** Some services send blanks or `null` for a call without arguments. */
+function isNone(callArguments: string): boolean {
+  const text = callArguments.length > 16 ? callArguments.slice(0, 16).trim() : callArguments.trim();
+  return text === '' || text === 'null';
+}
+
+/** What can be passed on of arguments to which `text` is added: nothing as long as they may be `null`. */
+function pastNull(open: OpenCall, text: string): string {
+  if (!open.arguments.isEmpty && open.held === '') return text;
+  const all = open.held + text;
+  const mayBeNull = all.length <= 16 && 'null'.startsWith(all.trim());
+  open.held = mayBeNull ? all : '';
+  return mayBeNull ? '' : all;
 }

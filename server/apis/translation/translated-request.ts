@@ -1,14 +1,14 @@
 /** One request in the format of an upstream's API, with the data needed to read its answer. */
 import type { AnswerContext, ResponseIdentity } from '../neutral/answers/answer-context.ts';
-import { answerEvents } from '../neutral/answers/answer-events.ts';
+import { AnswerFold, eventsOfWhole } from '../neutral/answers/answer-fold.ts';
 import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
 import type { Conversation } from '../neutral/conversation.ts';
 import { isTooDeep, parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import type { Answer, AnswerError } from '../neutral/neutral-answer.ts';
+import type { AnswerError, AnswerEvent } from '../neutral/neutral-answer.ts';
 import type { RenderedRequest, Target } from '../neutral/requests/rendering.ts';
-import { answerForClient } from './answer-for-client.ts';
 import { estimateInputTokens } from './estimate-input.ts';
+import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import { TranslatedEvents } from './translated-events.ts';
 
@@ -62,23 +62,26 @@ export class TranslatedRequest {
 
   /** Translates a whole answer for a client that expects one. Null if it is not an answer of the upstream's API. */
   whole(body: Buffer, inputs: AnswerInputs): WholeAnswer | null {
-    const answer = this.#parse(body);
-    if (answer === null) return null;
+    const events = this.#parse(body);
+    if (events === null) return null;
     const context = this.#context(inputs);
-    const result = answerForClient(answer, context);
-    if (!result.ok) return result;
-    const rendered = this.#client.renderAnswer(result.answer, context);
+    const view = new EventsForClient(context);
+    const fold = new AnswerFold();
     const collector = new ReasoningCollector();
-    for (const event of answerEvents(result.answer)) collector.take(event);
+    for (const event of events.flatMap((each) => view.push(each))) {
+      collector.take(event);
+      fold.take(event);
+    }
+    if (fold.error) return { ok: false, error: fold.error };
+    const rendered = this.#client.renderAnswer(fold.answer, context);
     const translated = Buffer.from(writeJson(rendered));
     return { ok: true, body: translated, losses: context.losses.list, reasoning: collector.kept };
   }
 
   /** Converts the upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
   wholeAsEvents(body: Buffer, inputs: AnswerInputs, events = this.events(inputs)): Buffer | null {
-    const answer = this.#parse(body);
-    if (answer === null) return null;
-    return Buffer.concat(answerEvents(answer).map((event) => events.translate(event)));
+    const parsed = this.#parse(body);
+    return parsed && Buffer.concat(parsed.map((event) => events.translate(event)));
   }
 
   events(inputs: AnswerInputs): TranslatedEvents {
@@ -87,9 +90,9 @@ export class TranslatedRequest {
     return new TranslatedEvents(this.#upstream.eventParser(turns), this.#client.eventRenderer(context), context);
   }
 
-  #parse(body: Buffer): Answer | null {
+  #parse(body: Buffer): AnswerEvent[] | null {
     const answer = parseLosslessJson(body.toString());
-    return isTooDeep(answer) ? null : this.#upstream.parseAnswer(answer, this.#request.conversation.turns.length);
+    return isTooDeep(answer) ? null : eventsOfWhole(this.#upstream, answer, this.#request.conversation.turns.length);
   }
 
   #context({ createdAt, identity }: AnswerInputs): AnswerContext {

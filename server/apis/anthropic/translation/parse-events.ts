@@ -5,6 +5,7 @@ import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
 import { messagesReports } from '../usage.ts';
@@ -17,13 +18,18 @@ interface Block {
   kind: 'text' | 'thinking' | 'call' | 'foreign';
   /** The input in the block's first event. Replaced by deltas if any follow (earendil-works/pi#2593). */
   input: string;
+  /** Of a thought, which may come in the first event, in one delta or in several. */
+  signature: string;
 }
 
 export class MessagesEventParser implements EventParser {
   readonly #blocks = new Map<unknown, Block>();
+  /** Of the blocks, the thoughts. */
+  readonly #thoughts = new Set<unknown>();
   readonly #usage = new EventUsage(messagesReports);
   #hasBegun = false;
   #hasContent = false;
+  #hasStopped = false;
 
   push({ value }: StreamEvent): AnswerEvent[] {
     if (!isObject(value)) return [];
@@ -34,7 +40,7 @@ export class MessagesEventParser implements EventParser {
     if (type === 'content_block_delta') return this.#add(index, isObject(value.delta) ? value.delta : {});
     if (type === 'content_block_stop') return this.#close(index);
     if (type === 'message_delta') return this.#finish(value);
-    if (type === 'message_stop') return [{ type: 'end' }];
+    if (type === 'message_stop') return this.#end();
     if (type === 'error' || value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     return [];
   }
@@ -56,21 +62,26 @@ export class MessagesEventParser implements EventParser {
   #open(index: unknown, block: Json): AnswerEvent[] {
     const type = String(block.type);
     this.#hasContent = true;
-    if (type === 'text') return this.#begin(index, 'text', textEvents('text', block.text));
-    if (type === 'thinking') return this.#begin(index, 'thinking', textEvents('thinking', block.thinking));
-    if (type === 'redacted_thinking') {
-      const seal = { kind: 'redacted' as const, data: String(block.data ?? '') };
-      return this.#begin(index, 'foreign', [{ type: 'seal', seal }]);
+    const seals = this.#sealThoughts();
+    if (type === 'text')
+      return this.#begin(index, 'text', [...seals, ...textEvents('text', block.text), ...cited(block)]);
+    if (type === 'thinking') {
+      const signature = textOf(block.signature);
+      return this.#begin(index, 'thinking', [...seals, ...textEvents('thinking', block.thinking)], { signature });
     }
-    if (type !== 'tool_use') return this.#begin(index, 'foreign', [{ type: 'foreign', name: type }]);
-    const hasInput = isObject(block.input) && Object.keys(block.input).length > 0;
+    if (type === 'redacted_thinking') {
+      const seal = { kind: 'redacted' as const, data: textOf(block.data) };
+      return this.#begin(index, 'foreign', [...seals, { type: 'seal', seal }]);
+    }
+    if (type !== 'tool_use') return this.#begin(index, 'foreign', [...seals, { type: 'foreign', name: type }]);
     const id = String(block.id ?? '');
     const call = { type: 'call', index: Number(index), id, name: String(block.name ?? ''), kind: 'function' } as const;
-    return this.#begin(index, 'call', [call], hasInput ? writeJson(block.input) : '');
+    return this.#begin(index, 'call', [...seals, call], { input: writeJson(block.input ?? {}) });
   }
 
-  #begin(index: unknown, kind: Block['kind'], events: AnswerEvent[], input = ''): AnswerEvent[] {
-    this.#blocks.set(index, { kind, input });
+  #begin(index: unknown, kind: Block['kind'], events: AnswerEvent[], more: Partial<Block> = {}): AnswerEvent[] {
+    this.#blocks.set(index, { kind, input: '', signature: '', ...more });
+    if (kind === 'thinking') this.#thoughts.add(index);
     return events;
   }
 
@@ -78,9 +89,7 @@ export class MessagesEventParser implements EventParser {
     const block = this.#blocks.get(index);
     if (delta.type === 'text_delta') return textEvents('text', delta.text);
     if (delta.type === 'thinking_delta') return textEvents('thinking', delta.thinking);
-    if (delta.type === 'signature_delta') {
-      return [{ type: 'seal', seal: { kind: 'signature', data: String(delta.signature ?? '') } }];
-    }
+    if (delta.type === 'signature_delta') return this.#sign(block, textOf(delta.signature));
     if (delta.type === 'citations_delta') return [{ type: 'foreign', name: 'citations' }];
     if (delta.type !== 'input_json_delta' || block?.kind !== 'call') return [];
     const text = String(delta.partial_json ?? '');
@@ -88,9 +97,22 @@ export class MessagesEventParser implements EventParser {
     return text === '' ? [] : [{ type: 'arguments', index: Number(index), text }];
   }
 
+  #sign(block: Block | undefined, signature: string): AnswerEvent[] {
+    if (block?.kind !== 'thinking') return [{ type: 'seal', seal: sealOf(signature) }];
+    block.signature += signature;
+    return [];
+  }
+
+  /** Ends thoughts whose end was not reported. */
+  #sealThoughts(): AnswerEvent[] {
+    return [...this.#thoughts].flatMap((index) => this.#close(index));
+  }
+
   #close(index: unknown): AnswerEvent[] {
     const block = this.#blocks.get(index);
     this.#blocks.delete(index);
+    this.#thoughts.delete(index);
+    if (block?.kind === 'thinking') return [{ type: 'seal', seal: sealOf(block.signature) }];
     if (block?.kind !== 'call') return [];
     const call = Number(index);
     const rest: AnswerEvent[] = block.input === '' ? [] : [{ type: 'arguments', index: call, text: block.input }];
@@ -100,7 +122,18 @@ export class MessagesEventParser implements EventParser {
   #finish(value: Json): AnswerEvent[] {
     const delta = isObject(value.delta) ? value.delta : {};
     const usage = this.#usage.eventsOf(value);
-    return delta.stop_reason ? [{ type: 'stop', stop: parseStop(delta) }, ...usage] : usage;
+    return delta.stop_reason ? [...this.#stop(delta), ...usage] : usage;
+  }
+
+  #stop(delta: Json): AnswerEvent[] {
+    this.#hasStopped = true;
+    const closed = [...this.#blocks.keys()].flatMap((index) => this.#close(index));
+    return [...closed, { type: 'stop', stop: parseStop(delta) }];
+  }
+
+  /** The reason may be missing, or null. */
+  #end(): AnswerEvent[] {
+    return [...(this.#hasStopped ? [] : this.#stop({})), { type: 'end' }];
   }
 }
 
@@ -112,4 +145,32 @@ const begunAgain = {
 
 function textEvents(type: 'text' | 'thinking', text: unknown): AnswerEvent[] {
   return typeof text === 'string' && text !== '' ? [{ type, text }] : [];
+}
+
+/** Servers other than Anthropic's may not sign; their thoughts are sent back unchanged. */
+function sealOf(signature: string): Seal {
+  return { kind: signature === '' ? 'plain' : 'signature', data: signature };
+}
+
+function cited({ citations }: Json): AnswerEvent[] {
+  return Array.isArray(citations) && citations.length > 0 ? [{ type: 'foreign', name: 'citations' }] : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A whole message as the events of its stream, with each block as a whole in its first event. */
+export function messageEvents(body: unknown): Json[] | null {
+  if (!isObject(body) || !Array.isArray(body.content)) return null;
+  const blocks = body.content.filter(isObject).flatMap((block, index) => [
+    { type: 'content_block_start', index, content_block: block },
+    { type: 'content_block_stop', index },
+  ]);
+  return [
+    { type: 'message_start', message: { id: body.id } },
+    ...blocks,
+    { type: 'message_delta', delta: body, usage: body.usage },
+    { type: 'message_stop' },
+  ];
 }

@@ -2,8 +2,7 @@ import type { WireTranslation } from '../../neutral/answers/wire-translation.ts'
 import { anthropicErrorStatus, writeAnthropicError } from '../write-error.ts';
 import { droppedBetas } from './betas.ts';
 import { messagesClient } from './client.ts';
-import { parseMessagesAnswer } from './parse-answer.ts';
-import { MessagesEventParser } from './parse-events.ts';
+import { MessagesEventParser, messageEvents } from './parse-events.ts';
 import { parseMessagesRequest } from './parse-request.ts';
 import { renderMessagesAnswer } from './render-answer.ts';
 import { MessagesEventRenderer } from './render-events.ts';
@@ -24,7 +23,7 @@ export const anthropicMessages: WireTranslation = {
   },
   parseRequest: parseMessagesRequest,
   renderRequest: renderMessagesRequest,
-  parseAnswer: parseMessagesAnswer,
+  wholeEvents: messageEvents,
   renderAnswer: renderMessagesAnswer,
   renderError: (error) => ({
     status: anthropicErrorStatus(error),

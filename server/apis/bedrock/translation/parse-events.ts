@@ -8,9 +8,10 @@ import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
+import type { Seal } from '../../neutral/conversation.ts';
+import { writeJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
 import { converseReports } from '../usage.ts';
-import { sealOf } from './parse-answer.ts';
 import { parseStop } from './stops.ts';
 
 type Json = Record<string, unknown>;
@@ -111,4 +112,49 @@ export class ConverseEventParser implements EventParser {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Only some models sign their reasoning. That of others is sent back unchanged. */
+function sealOf(signature: unknown): Seal {
+  const data = textOf(signature);
+  return data === '' ? { kind: 'plain', data } : { kind: 'signature', data };
+}
+
+/** A whole answer as the events of its stream. */
+export function converseEvents(body: unknown): Json[] | null {
+  if (!isObject(body) || !isObject(body.output) || !isObject(body.output.message)) return null;
+  const { content } = body.output.message;
+  const blocks = (Array.isArray(content) ? content : []).filter(isObject);
+  return [
+    { messageStart: { role: 'assistant' } },
+    ...blocks.flatMap(blockEvents),
+    { messageStop: body },
+    { metadata: { usage: body.usage } },
+  ];
+}
+
+function blockEvents(block: Json, index: number): Json[] {
+  const { text, toolUse, reasoningContent, citationsContent } = block;
+  const at = { contentBlockIndex: index };
+  const deltas = (...all: Json[]) => all.map((delta) => ({ contentBlockDelta: { ...at, delta } }));
+  const end = { contentBlockStop: at };
+  if (typeof text === 'string') return [...deltas({ text }), end];
+  if (isObject(toolUse)) {
+    const input = writeJson(toolUse.input ?? {});
+    return [{ contentBlockStart: { ...at, start: { toolUse } } }, ...deltas({ toolUse: { input } }), end];
+  }
+  if (isObject(reasoningContent)) return [...deltas(...reasoningDeltas(reasoningContent)), end];
+  if (isObject(citationsContent)) return [...deltas(...citedDeltas(citationsContent)), end];
+  return [...deltas(block), end];
+}
+
+function reasoningDeltas({ reasoningText, redactedContent }: Json): Json[] {
+  if (!isObject(reasoningText)) return [{ reasoningContent: { redactedContent: textOf(redactedContent) } }];
+  const { text, signature } = reasoningText;
+  return [{ reasoningContent: { text } }, { reasoningContent: { signature } }];
+}
+
+function citedDeltas({ content }: Json): Json[] {
+  const texts = (Array.isArray(content) ? content : []).filter(isObject).map(({ text }) => ({ text: textOf(text) }));
+  return [...texts, { citation: {} }];
 }

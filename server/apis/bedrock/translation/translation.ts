@@ -1,6 +1,5 @@
 import type { UpstreamTranslation } from '../../neutral/answers/wire-translation.ts';
-import { parseConverseAnswer } from './parse-answer.ts';
-import { ConverseEventParser } from './parse-events.ts';
+import { ConverseEventParser, converseEvents } from './parse-events.ts';
 import { renderConverseRequest } from './render-request.ts';
 
 /** `POST /model/{id}/converse` and `/converse-stream` of Amazon Bedrock. */
@@ -14,6 +13,6 @@ export const bedrockConverse: UpstreamTranslation = {
     answerMember: 'output',
   },
   renderRequest: renderConverseRequest,
-  parseAnswer: parseConverseAnswer,
+  wholeEvents: converseEvents,
   eventParser: () => new ConverseEventParser(),
 };

@@ -48,12 +48,11 @@ export interface ErrorInBody {
 
 export function readError(body: Buffer): ErrorInBody {
   const value = readErrorBody(body);
-  if (value !== undefined)
-    return { error: errorOf(typeof value === 'string' ? { message: value } : value), isPage: false, value };
-  const beginning = body.toString('utf8', 0, textBytes).trim();
-  if (pageBeginning.test(beginning)) return { error: null, isPage: true, value };
-  const isText = isReadable(beginning) && !jsonBeginning.test(beginning);
-  return { error: isText ? textError(beginning) : null, isPage: false, value };
+  if (value !== undefined && typeof value !== 'string') return { error: errorOf(value), isPage: false, value };
+  const text = (value ?? body.toString('utf8', 0, textBytes)).slice(0, textBytes).trim();
+  if (pageBeginning.test(text)) return { error: null, isPage: true, value };
+  const isText = isReadable(text) && !jsonBeginning.test(text);
+  return { error: isText ? textError(text) : null, isPage: false, value };
 }
 
 const pageBeginning = boundedPattern(/^\ufeff?\s{0,60}<(?:!|\?|html|head|body|center|h1)/i);

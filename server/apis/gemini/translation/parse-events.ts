@@ -3,13 +3,13 @@ import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
-import { answerPartEvents } from '../../neutral/answers/answer-events.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import { parseLosslessJson } from '../../neutral/json-text.ts';
+import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
+import { kindOfMediaType } from '../../neutral/media.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
+import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { geminiReports } from '../usage.ts';
-import { answerId, blockOf, candidateOf, parsePart, partsOf } from './parse-answer.ts';
 import { parseFinish } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -61,9 +61,10 @@ export class GenerateEventParser implements EventParser {
     if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };
     return partsOf(candidate).flatMap((part) => {
       const index = this.#index++;
-      const parts = parsePart(part, { answer: answerId(chunk, this.#turns), index });
-      for (const { type } of parts) this.#onlyThought = type === 'thinking' && this.#onlyThought !== false;
-      return parts.flatMap((each) => answerPartEvents(each, index));
+      const events = partEvents(part, { answer: answerId(chunk, this.#turns), index });
+      const [first] = events;
+      if (first) this.#onlyThought = isOfThought(first) && this.#onlyThought !== false;
+      return events;
     });
   }
 
@@ -72,4 +73,72 @@ export class GenerateEventParser implements EventParser {
     this.#hasCounted ||= isObject(usageMetadata) && Boolean(usageMetadata.thoughtsTokenCount);
     return this.#usage.eventsOf(chunk);
   }
+}
+
+function isOfThought({ type }: AnswerEvent): boolean {
+  return type === 'thinking' || type === 'seal';
+}
+
+/** Null if the prompt was not blocked: its feedback may also consist of ratings alone. */
+function blockOf({ promptFeedback }: Json): Stop | null {
+  const reason = isObject(promptFeedback) ? promptFeedback.blockReason : null;
+  return reason ? { reason: 'filter', detail: String(reason) } : null;
+}
+
+function candidateOf({ candidates }: Json): Json | null {
+  return (Array.isArray(candidates) ? candidates.find(isObject) : undefined) ?? null;
+}
+
+function partsOf({ content }: Json): Json[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
+}
+
+/** The position of a part, from which the id of a call without one is derived. */
+interface PartPosition {
+  answer: string;
+  index: number;
+}
+
+/**
+ * Distinguishes an answer from those of all conversations, because reasoning that clients do not return is stored by
+ * call id.
+ */
+function answerId({ responseId }: Json, turns: number): string {
+  return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);
+}
+
+function partEvents(part: Json, { answer, index }: PartPosition): AnswerEvent[] {
+  const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined;
+  const seal = signature === undefined ? undefined : { kind: 'thought-signature' as const, data: signature };
+  if (isObject(part.functionCall)) {
+    const { id, name, args } = part.functionCall;
+    const toolName = String(name ?? '');
+    const callId = typeof id === 'string' && id !== '' ? id : derivedCallId(answer, index, toolName);
+    return [
+      { type: 'call', index, id: callId, name: toolName, kind: 'function', seal },
+      { type: 'arguments', index, text: writeJson(args ?? {}) },
+      { type: 'call-end', index },
+    ];
+  }
+  return [...dataEvents(part), ...(seal === undefined ? [] : [{ type: 'seal' as const, seal }])];
+}
+
+function dataEvents({ text, thought, inlineData, ...rest }: Json): AnswerEvent[] {
+  if (typeof text === 'string') return text === '' ? [] : [{ type: thought === true ? 'thinking' : 'text', text }];
+  if (isObject(inlineData)) {
+    const mediaType = String(inlineData.mimeType);
+    const source = { type: 'base64' as const, mediaType, data: String(inlineData.data) };
+    return [{ type: 'media', part: { type: 'media', kind: kindOfMediaType(mediaType), source, at: '' } }];
+  }
+  const [name] = Object.keys(rest).filter((key) => key !== 'thoughtSignature');
+  return name === undefined ? [] : [{ type: 'foreign', name }];
+}
+
+/** A whole answer as an event. That to a blocked prompt has no candidates; without a reason it is whole all the same. */
+export function generateEvents(body: unknown): Json[] | null {
+  if (!isObject(body)) return null;
+  const candidate = candidateOf(body);
+  if (candidate === null && blockOf(body) !== null) return [body];
+  if (candidate === null && !body.usageMetadata) return null;
+  return [{ ...body, candidates: [{ ...candidate, finishReason: candidate?.finishReason ?? 'STOP' }] }];
 }

@@ -61,7 +61,7 @@ export class GenerateEventRenderer implements EventRenderer {
         this.#arguments.add(event.text);
         return '';
       case 'call-end':
-        return this.#call === null ? '' : this.#say(callPart(this.#call, this.#arguments.text));
+        return this.#call === null || event.isCut ? '' : this.#say(callPart(this.#call, this.#arguments.text));
       case 'stop':
         this.#stop = event.stop;
         return '';

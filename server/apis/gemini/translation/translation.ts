@@ -1,8 +1,7 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { geminiErrorStatus, writeGeminiError } from '../write-error.ts';
 import { generateClient } from './client.ts';
-import { parseGenerateAnswer } from './parse-answer.ts';
-import { GenerateEventParser } from './parse-events.ts';
+import { GenerateEventParser, generateEvents } from './parse-events.ts';
 import { parseGenerateRequest } from './parse-request.ts';
 import { renderGenerateAnswer } from './render-answer.ts';
 import { GenerateEventRenderer } from './render-events.ts';
@@ -21,7 +20,7 @@ export const geminiGenerate: WireTranslation = {
   },
   parseRequest: parseGenerateRequest,
   renderRequest: renderGenerateRequest,
-  parseAnswer: parseGenerateAnswer,
+  wholeEvents: generateEvents,
   renderAnswer: renderGenerateAnswer,
   renderError: (error) => ({ status: geminiErrorStatus(error), body: writeGeminiError(error) }),
   eventParser: (turns) => new GenerateEventParser(turns),

@@ -1,7 +1,7 @@
 /** Token counts for clients, from the usage that upstreams report. */
 import type { Usage } from '../../../contract/ledger.ts';
 import { plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
-import { StreamedUsage, type UsageReports, usageOfAnswer } from '../../core/usage/reported-usage.ts';
+import { StreamedUsage, type UsageReports } from '../../core/usage/reported-usage.ts';
 import type { AnswerEvent, TokenUsage } from '../neutral-answer.ts';
 
 export const noUsage: TokenUsage = {
@@ -12,12 +12,6 @@ export const noUsage: TokenUsage = {
   output: 0,
   reasoning: 0,
 };
-
-/** The usage that a whole answer reports; null if it reports none. */
-export function usageOf(answer: Record<string, unknown>, reports: UsageReports): TokenUsage | null {
-  const usage = usageOfAnswer(answer, reports);
-  return usage && tokensOf(usage);
-}
 
 /** The usage that the events of a stream report. */
 export class EventUsage {

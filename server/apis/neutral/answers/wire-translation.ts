@@ -64,10 +64,9 @@ export interface UpstreamTranslation {
   readonly trial: TrialCall;
   /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
-  /**
-   * Null if the body is not an answer. `turns`: length of the conversation, for ids that the upstream does not provide.
-   */
-  parseAnswer(body: unknown, turns: number): Answer | null;
+  /** A whole answer as the values of the events by which it would have been streamed; null if the body is not an answer. */
+  wholeEvents(body: unknown): unknown[] | null;
+  /** @param turns length of the conversation, for ids that the upstream does not provide */
   eventParser(turns: number): EventParser;
 }
 

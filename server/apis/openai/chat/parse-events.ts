@@ -8,7 +8,16 @@ import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
-import { argumentsOf, picturesOf, plainSeal, saidIn, thoughtSignatureOf } from './parse-answer.ts';
+import {
+  argumentsOf,
+  calledIn,
+  hasSaid,
+  objectsIn,
+  picturesOf,
+  plainSeal,
+  saidIn,
+  thoughtSignatureOf,
+} from './parse-message.ts';
 import { parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -33,6 +42,8 @@ export class ChatEventParser implements EventParser {
   #isThinking = false;
   #isOver = false;
   #stop: StopReason | null = null;
+  /** Only one choice is asked for. If more come, in whatever order, the first one seen is the answer. */
+  #choice: unknown;
 
   constructor(turns: number) {
     this.#turns = turns;
@@ -44,7 +55,7 @@ export class ChatEventParser implements EventParser {
     if (!isObject(value)) return [];
     if (value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     const events: AnswerEvent[] = [];
-    const choice = Array.isArray(value.choices) ? value.choices.find(isObject) : undefined;
+    const choice = objectsIn(value.choices).find(({ index }) => this.#isAnswer(index));
     // Azure's first chunk has neither a choice nor an id.
     if (!this.#hasBegun && choice) {
       this.#hasBegun = true;
@@ -68,6 +79,11 @@ export class ChatEventParser implements EventParser {
     return [...stop, { type: 'end' }];
   }
 
+  #isAnswer(index: unknown): boolean {
+    if (typeof index === 'number') this.#choice ??= index;
+    return typeof index !== 'number' || index === this.#choice;
+  }
+
   #takeChoice(choice: Json, events: AnswerEvent[]): void {
     const delta = isObject(choice.delta) ? choice.delta : {};
     this.#think(events, delta.reasoning_content ?? delta.reasoning);
@@ -77,13 +93,17 @@ export class ChatEventParser implements EventParser {
     }
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
     for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
-    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
-    for (const call of calls) this.#takeCall(call, events);
-    if (isObject(delta.function_call)) this.#takeCall({ index: 0, function: delta.function_call }, events);
+    for (const call of objectsIn(delta.tool_calls)) this.#takeCall(call, events);
+    if (hasSaid(delta.function_call)) this.#takeCall({ index: 0, function: delta.function_call }, events);
     if (!choice.finish_reason || this.#stop !== null) return;
     this.#endThinking(events);
-    this.#stop = parseFinishReason(choice.finish_reason);
+    this.#stop = this.#hasNameless ? 'malformed' : parseFinishReason(choice.finish_reason);
     events.push({ type: 'stop', stop: { reason: this.#stop } });
+  }
+
+  /** Arguments of a call that never got a name. */
+  get #hasNameless(): boolean {
+    return [...this.#calls.values()].some(({ isAnnounced, held }) => !isAnnounced && held !== '');
   }
 
   #think(events: AnswerEvent[], text: unknown): void {
@@ -104,13 +124,8 @@ export class ChatEventParser implements EventParser {
 
   #takeCall(fragment: Json, events: AnswerEvent[]): void {
     this.#endThinking(events);
-    const calledFunction: Json = isObject(fragment.custom)
-      ? fragment.custom
-      : isObject(fragment.function)
-        ? fragment.function
-        : {};
+    const { isCustom, called: calledFunction } = calledIn(fragment);
     const call = this.#callOf(fragment);
-    const isCustom = isObject(fragment.custom);
     const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
     if (!call.isAnnounced && isText(calledFunction.name)) {
       call.isAnnounced = true;
@@ -140,4 +155,17 @@ export class ChatEventParser implements EventParser {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+/** A whole completion as one chunk. */
+export function completionEvents(body: unknown): Json[] | null {
+  if (!isObject(body) || !Array.isArray(body.choices)) return null;
+  const choice: Json = body.choices.find(isObject) ?? {};
+  const message = isObject(choice.message) ? choice.message : {};
+  const calls = objectsIn(message.tool_calls).map((call, index) => ({ ...call, index }));
+  const functionCall = calls.length > 0 ? undefined : message.function_call;
+  const delta = { ...message, tool_calls: calls, function_call: functionCall };
+  return [
+    { ...body, error: undefined, choices: [{ ...choice, delta, finish_reason: choice.finish_reason ?? 'stop' }] },
+  ];
 }

@@ -5,8 +5,7 @@ import type { Losses } from '../../neutral/losses.ts';
 import { parseResponsesRequest } from '../responses/parse-request.ts';
 import { renderOpenaiError } from '../wire/write-error.ts';
 import { chatClient } from './client.ts';
-import { parseChatAnswer } from './parse-answer.ts';
-import { ChatEventParser } from './parse-events.ts';
+import { ChatEventParser, completionEvents } from './parse-events.ts';
 import { parseChatRequest } from './parse-request.ts';
 import { renderChatAnswer } from './render-answer.ts';
 import { ChatEventRenderer } from './render-events.ts';
@@ -27,7 +26,7 @@ export const openaiChat: WireTranslation = {
   parseRequest: (body, losses) =>
     isResponsesBody(body) ? parseResponsesBody(body, losses) : parseChatRequest(body, losses),
   renderRequest: renderChatRequest,
-  parseAnswer: parseChatAnswer,
+  wholeEvents: completionEvents,
   renderAnswer: renderChatAnswer,
   renderError: renderOpenaiError,
   eventParser: (turns) => new ChatEventParser(turns),

@@ -1,8 +1,7 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { renderOpenaiError } from '../wire/write-error.ts';
 import { responsesClient } from './client.ts';
-import { parseResponsesAnswer } from './parse-answer.ts';
-import { ResponsesEventParser } from './parse-events.ts';
+import { ResponsesEventParser, responseEvents } from './parse-events.ts';
 import { parseResponsesRequest } from './parse-request.ts';
 import { renderResponsesAnswer } from './render-answer.ts';
 import { ResponsesEventRenderer } from './render-events.ts';
@@ -23,7 +22,7 @@ export const openaiResponses: WireTranslation = {
   },
   parseRequest: parseResponsesRequest,
   renderRequest: renderResponsesRequest,
-  parseAnswer: parseResponsesAnswer,
+  wholeEvents: responseEvents,
   renderAnswer: renderResponsesAnswer,
   renderError: renderOpenaiError,
   eventParser: () => new ResponsesEventParser(),

@@ -110,7 +110,7 @@ describe('a stream', () => {
 
   test('whose last call breaks off ends in an error', () => {
     const cut = streamOf(
-      [callChunk(0, 'a', { name: 'read_file', arguments: '{"pa' }), chunk({}, 'length'), usageChunk, '[DONE]'],
+      [callChunk(0, 'a', { name: 'read_file', arguments: '{"pa' }), chunk({}, 'tool_calls'), usageChunk, '[DONE]'],
       false,
     );
     const told = streamed(request, [cut]);

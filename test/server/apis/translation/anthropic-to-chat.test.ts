@@ -249,7 +249,7 @@ describe('a whole answer', () => {
 
   test('with arguments that broke off is an error', () => {
     const call = { id: 'a', type: 'function', function: { name: 'read_file', arguments: '{"pa' } };
-    const broken = { choices: [{ message: { tool_calls: [call] }, finish_reason: 'length' }] };
+    const broken = { choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] };
     const result = translate(way, plain).whole(Buffer.from(JSON.stringify(broken)), { createdAt: 1 });
     expect(result).toMatchObject({ ok: false, error: { message: expect.stringContaining('read_file') } });
   });

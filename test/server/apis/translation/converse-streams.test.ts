@@ -9,6 +9,7 @@ import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts'
 import type { AnswerEvent } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-converse.ts';
 import { tries } from '../../../support/sweep.ts';
+import { wholeAnswer } from './neutral-answers.ts';
 import { dataOf, everySplit, type Json, streamed, streamOf, translate, type Way } from './translating.ts';
 
 const oss = 'openai.gpt-oss-120b-1:0';
@@ -85,7 +86,7 @@ const block = fc.oneof(
 test('a stream holds what the same answer holds in one piece', () => {
   fc.assert(
     fc.property(fc.array(block, { maxLength: 5 }), (blocks) => {
-      const whole = bedrockConverse.parseAnswer(JSON.parse(JSON.stringify(answerWith(blocks))), 0);
+      const whole = wholeAnswer(bedrockConverse, JSON.parse(JSON.stringify(answerWith(blocks))));
       const parts: unknown[] = [];
       let last = '';
       for (const event of collected(streamOf(eventsOf(blocks), false))) {

@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
-import { answerEvents } from '../../../../server/apis/neutral/answers/answer-events.ts';
 import type { Conversation, Part, Tool, Turn, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import type { Answer } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
+import { answerEvents, wholeAnswer } from './neutral-answers.ts';
 import { moment, targetOf } from './translating.ts';
 
 /** Particulars of a wire: the model, and the signatures that it knows. */
@@ -166,7 +166,7 @@ describe.each(Object.keys(wires) as WireName[])('%s', (wire) => {
         const stream = answerEvents(given)
           .map((event) => renderer.push(event))
           .join('');
-        expect(summaryOf(collect(wire, stream))).toEqual(summaryOf(translation.parseAnswer(whole, 0)));
+        expect(summaryOf(collect(wire, stream))).toEqual(summaryOf(wholeAnswer(translation, whole)));
       }),
       { numRuns: 50, seed: 5 },
     );

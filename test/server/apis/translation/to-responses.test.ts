@@ -107,7 +107,7 @@ describe('an answer of Responses', () => {
     expect(request.whole(Buffer.from(JSON.stringify({ ...whole, status: 'failed', error })), { createdAt: 1 })).toEqual(
       {
         ok: false,
-        error: { type: 'server_error', code: 'rate_limit_exceeded', message: 'Slow down' },
+        error: { type: 'requests', code: 'rate_limit_exceeded', message: 'Slow down', status: 429 },
       },
     );
     const told = dataOf(streamed(request, [streamOf([done('failed', { response: { error } })], true)]));

@@ -373,6 +373,20 @@ export const worstTranslations: Record<string, WorstCase> = {
       return [customInput(given), isCutInput(given)];
     },
   },
+  'the items of a whole response': {
+    atOnceBytes: 256 * kilobyte,
+    readers: ['AnswerFold', 'ResponsesEventParser'],
+    inputs: {
+      items: ['{"output":[', '{},', '{}]}'],
+      calls: ['{"output":[', '{"type":"function_call","call_id":"a","name":"x","arguments":"{}"},', '{}]}'],
+      thoughts: ['{"output":[{"type":"reasoning","summary":[', '{"text":"x"},', '{}]}]}'],
+      texts: ['{"output":[{"type":"message","content":[', '{"type":"output_text","text":"x"},', '{}]}]}'],
+    },
+    run: (bytes) => {
+      const asked = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+      translate({ from: 'openai-chat', to: 'openai-responses', model: 'gpt-5.4' }, asked).whole(bytes, moment);
+    },
+  },
   'the numbers of an error': {
     atOnceBytes: 16 * kilobyte,
     readers: ['overflowIn'],

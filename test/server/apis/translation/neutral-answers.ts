@@ -1,8 +1,9 @@
-/** Turns a whole answer into the events of a stream. */
-import type { Answer, AnswerEvent, AnswerPart } from '../neutral-answer.ts';
+/** Answers in the neutral form, for tests: as a whole and as events. */
+import { AnswerFold, eventsOfWhole } from '../../../../server/apis/neutral/answers/answer-fold.ts';
+import type { UpstreamTranslation } from '../../../../server/apis/neutral/answers/wire-translation.ts';
+import type { Answer, AnswerEvent, AnswerPart } from '../../../../server/apis/neutral/neutral-answer.ts';
 
-export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerEvent[] {
-  if (error) return [{ type: 'error', error }];
+export function answerEvents({ id, parts, stop, usage }: Answer): AnswerEvent[] {
   return [
     { type: 'start', id },
     ...parts.flatMap(answerPartEvents),
@@ -13,7 +14,7 @@ export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerE
 }
 
 /** `index`: the position among the answer's calls, if the part is a call. */
-export function answerPartEvents(part: AnswerPart, index: number): AnswerEvent[] {
+function answerPartEvents(part: AnswerPart, index: number): AnswerEvent[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -35,4 +36,13 @@ export function answerPartEvents(part: AnswerPart, index: number): AnswerEvent[]
     case 'foreign':
       return [{ type: 'foreign', name: part.name }];
   }
+}
+
+/** What a whole answer says; null if the body is none. */
+export function wholeAnswer(translation: UpstreamTranslation, body: unknown): Answer | null {
+  const events = eventsOfWhole(translation, body, 0);
+  if (events === null) return null;
+  const fold = new AnswerFold();
+  for (const event of events) fold.take(event);
+  return fold.answer;
 }

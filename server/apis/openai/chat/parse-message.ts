@@ -1,0 +1,70 @@
+/** The parts of a chat's message, whole or in deltas. */
+import { isObject } from '../../../contract/is-object.ts';
+import type { CallPart, MediaPart } from '../../neutral/conversation.ts';
+import { writeJson } from '../../neutral/json-text.ts';
+import { sourceOfUrl } from '../../neutral/media.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * The texts of a message's `content`. That of Mistral's reasoning models is a list whose `thinking` is a list of texts
+ * itself. Source: Mistral docs, "Reasoning".
+ */
+export function saidIn(content: unknown): { type: 'text' | 'thinking'; text: string }[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return objectsIn(content).flatMap((chunk) =>
+    chunk.type === 'thinking' ? [{ type: 'thinking' as const, text: textsIn(chunk.thinking) }] : saidIn(chunk.text),
+  );
+}
+
+function textsIn(chunks: unknown): string {
+  const texts = objectsIn(chunks).map(({ text }) => (typeof text === 'string' ? text : ''));
+  return texts.join('');
+}
+
+export function objectsIn(list: unknown): Json[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** Reasoning arrives without a seal; its envelope identifies the origin when the client sends it back. */
+export const plainSeal = { kind: 'plain' as const, data: '' };
+
+/** `images` in OpenRouter's notation, from models that generate images. */
+export function picturesOf(images: unknown): MediaPart[] {
+  return objectsIn(images).flatMap((image): MediaPart[] => {
+    const url = isObject(image.image_url) ? image.image_url.url : undefined;
+    if (typeof url !== 'string') return [];
+    return [{ type: 'media', kind: 'image', source: sourceOfUrl(url), at: '' }];
+  });
+}
+
+/**
+ * What a call or a fragment of one calls. Services may send both members, one of them empty: Snowflake's
+ * `"custom":{"name":"","input":""}` beside `function`.
+ */
+export function calledIn({ type, custom, function: calledFunction }: Json): { isCustom: boolean; called: Json } {
+  const isCustom = isObject(custom) && (type === 'custom' || hasSaid(custom) || !isObject(calledFunction));
+  if (isCustom) return { isCustom, called: custom };
+  return { isCustom, called: isObject(calledFunction) ? calledFunction : {} };
+}
+
+/** Not `"function_call":{"name":"","arguments":""}`, which Snowflake sends beside text. */
+export function hasSaid(called: unknown): boolean {
+  return (
+    isObject(called) && [called.name, called.arguments, called.input].some((said) => said !== undefined && said !== '')
+  );
+}
+
+/** Older versions of Ollama send an object. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? writeJson(value) : '';
+}
+
+/** Google's OpenAI-compatible endpoint puts it beside the call. */
+export function thoughtSignatureOf(call: Json): CallPart['seal'] {
+  const extra = isObject(call.extra_content) ? call.extra_content : {};
+  const google = isObject(extra.google) ? extra.google : {};
+  const data = google.thought_signature;
+  return typeof data === 'string' ? { kind: 'thought-signature', data } : undefined;
+}
