@@ -187,6 +187,30 @@ const cases: Record<string, Case> = {
     at: provider('dialect'),
     stores: Object.fromEntries(dialects.map((dialect) => [dialect, dialect])),
   },
+  'provider put --ask-usage': {
+    before: 'provider put main --name main',
+    line: 'provider put main --ask-usage WORD',
+    at: provider('askUsage'),
+    stores: { on: true, off: false },
+  },
+  'provider put --timeouts': {
+    before: 'provider put main --timeouts connectMs=3000',
+    line: 'provider put main --timeouts WORD',
+    at: provider('timeouts'),
+    stores: { usual: {} },
+  },
+  'provider add --ask-usage': {
+    before: '',
+    line: 'provider add --no-test --no-credential --id new --url http://127.0.0.1:9/v1 --ask-usage WORD',
+    at: ({ providers }) => providers.find(({ id }) => id === 'new')?.askUsage,
+    stores: { on: true, off: false },
+  },
+  'provider add --timeouts': {
+    before: '',
+    line: 'provider add --no-test --no-credential --id new --url http://127.0.0.1:9/v1 --timeouts WORD',
+    at: ({ providers }) => providers.find(({ id }) => id === 'new')?.timeouts,
+    stores: { usual: {} },
+  },
   'provider put --free': {
     before: 'provider put main --free on',
     line: 'provider put main --free WORD',
