@@ -83,8 +83,8 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
   };
 }
 
-/** What a failure says about a model alone, and not about the service that has it. */
-const ofModelAlone: ReadonlySet<FailureClass | null> = new Set<FailureClass>(['model-unavailable', 'rate-limit']);
+/** It says nothing about the service and its other models. */
+const ofModelAlone: FailureClass = 'model-unavailable';
 
 /**
  * Health is the models', and a provider's is derived from it: it is down only if its credentials are, if all of its models are, or
@@ -104,7 +104,7 @@ function summarizeHealth(
   const models = judged.map((each) => each.judgement);
   const best = bestOf(models);
   const isAll = !provider.anyModel && models.length >= provider.models.size;
-  const concernsService = models.some(({ failure }) => !ofModelAlone.has(failure));
+  const concernsService = models.some(({ failure }) => failure !== ofModelAlone);
   if (best.state !== 'ok' && (isAll || concernsService)) return { state: best.state, judgement: best };
   const part = worstOf([...models, ...credentials]);
   const isDegraded = isFailing || part.failure !== null;
