@@ -5,6 +5,7 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { PriceTerms, PriceTier } from '../../../contract/ledger.ts';
 import { parseObject } from '../../json/parse-object.ts';
+import { linesOf } from '../sse-event.ts';
 import type { KeptAnswer } from '../wire.ts';
 import { isEventStream } from './reported-usage.ts';
 
@@ -42,8 +43,7 @@ export function readPriceTerms(answer: KeptAnswer, termsOf: TermsOf): PriceTerms
 const none = Buffer.alloc(0);
 
 function eventsIn(piece: Buffer): (Fields | null)[] {
-  const lines = piece.toString().split(/\r?\n/);
-  return lines
+  return linesOf(piece.toString())
     .filter((line) => line.startsWith('data:') && marks.some((mark) => line.includes(mark)))
     .map((line) => parseObject(line.slice('data:'.length)));
 }
