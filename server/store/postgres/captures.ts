@@ -6,12 +6,12 @@ import { number, text } from '../rules/columns.ts';
 import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
 import type { KeptCapture } from '../sqlite/queries.ts';
 import { indexedText } from '../sqlite/text-index.ts';
-import { withPairs } from './matched-words.ts';
+import { vectorOf } from './matched-words.ts';
 import { partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
 const insertSql = `INSERT INTO captures (day, id, captured_at, request, response, about, words)
-  VALUES ($1, $2, $3, $4, $5, $6, to_tsvector('simple', $7)) ON CONFLICT DO NOTHING`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7::tsvector) ON CONFLICT DO NOTHING`;
 const insertAttemptSql = `INSERT INTO captured_attempts (day, id, position, request, response)
   VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
 
@@ -28,7 +28,7 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     const attempts = bodiesToStore(exchange);
     const text = indexedText({ request: request.body, response: response.body }, attempts);
     const metadata = JSON.stringify(withoutBodies(exchange));
-    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, metadata, withPairs(text));
+    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, metadata, vectorOf(text));
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
     // Extracting the words takes milliseconds.

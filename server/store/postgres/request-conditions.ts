@@ -5,7 +5,7 @@ import { dayMs } from '../../contract/units.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
 import { containsText, outcomeAsked, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
 import type { NameDimension } from '../sqlite/request-names.ts';
-import { matchedWords } from './matched-words.ts';
+import { matchedSql, type WordSearch, wordSearch } from './matched-words.ts';
 import { orMoved } from './partitions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
@@ -19,7 +19,7 @@ interface Selection {
 const mostNames = 2_000;
 /** The most captures that a search considers; the newest are used. */
 const mostHits = 2_000;
-const capturedSql = `SELECT day, id FROM captures WHERE words @@ to_tsquery('simple', $1)
+const capturedSql = `SELECT day, id FROM captures WHERE ${matchedSql('words', '$1', '$2')}
   ORDER BY captured_at DESC LIMIT ${mostHits}`;
 
 const columns: Partial<Record<NameDimension, readonly string[]>> = {
@@ -110,10 +110,10 @@ class Selecting {
   async search(postgres: Postgres, text: string): Promise<void> {
     const alternatives: string[] = [];
     if (timesOfId(text)) alternatives.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
-    const words = matchedWords(text);
+    const words = wordSearch(text);
     if (words !== null) {
       alternatives.push(
-        `errors @@ to_tsquery('simple', ${this.#value(words)})`,
+        matchedSql('errors', this.#value(words.query), this.#value(words.earlier)),
         ...(await this.#conditionsOfCaptures(postgres, words)),
       );
     }
@@ -125,8 +125,8 @@ class Selecting {
   }
 
   /** A request begins on the day of its capture or on the day before. */
-  async #conditionsOfCaptures(postgres: Postgres, words: string): Promise<string[]> {
-    const { rows } = await postgres.ask(capturedSql, words);
+  async #conditionsOfCaptures(postgres: Postgres, words: WordSearch): Promise<string[]> {
+    const { rows } = await postgres.ask(capturedSql, words.query, words.earlier);
     if (rows.length === 0) return [];
     const days = new Set(rows.flatMap(({ day }) => [Number(day), Number(day) - 1]));
     const ids = this.#value(rows.map(({ id }) => String(id)));

@@ -12,7 +12,7 @@ import {
 } from '../rules/rows.ts';
 import { errorsOf, isFinished } from '../sqlite/writer.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
-import { withPairs } from './matched-words.ts';
+import { vectorOf } from './matched-words.ts';
 
 /** Types of the columns that are not `text`. */
 const types: Readonly<Record<string, string>> = {
@@ -42,9 +42,7 @@ const types: Readonly<Record<string, string>> = {
 const finishedNames = finishedColumns.split(', ');
 const reserved = reservedColumns.split(', ');
 const columns = ['day', 'replica', 'errors', ...startedColumns.split(', '), ...finishedNames];
-const givenValues = columns.map((column) =>
-  column === 'errors' ? "to_tsvector('simple', given.errors)" : `given.${column}`,
-);
+const givenValues = columns.map((column) => (column === 'errors' ? 'given.errors::tsvector' : `given.${column}`));
 
 /** Returns the `id`, `seq` and `outcome` of each request whose beginning or end is new. */
 export const writeRequestsSql = `INSERT INTO requests (${columns.join(', ')})
@@ -65,7 +63,7 @@ export function requestColumns(rows: readonly PlacedRow[], replica: string): Sql
 
 function wordsOf(row: BegunRow | EndedRow): string | null {
   const errors = isFinished(row) ? errorsOf(row) : '';
-  return errors === '' ? null : withPairs(errors);
+  return errors === '' ? null : vectorOf(errors);
 }
 
 function endOf(row: BegunRow | EndedRow): SqlValue[] {

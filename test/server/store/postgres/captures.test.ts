@@ -42,4 +42,18 @@ describe.runIf(hasPostgres())('what was captured, in PostgreSQL', () => {
     expect((await read('req_2')).capture).not.toBeNull();
     expect((await listRequests(postgres, { search: 'words' })).requests.map(({ id }) => id)).toEqual(['req_2']);
   });
+
+  test('that an earlier version stored is found as that version found it, and what is stored now is not', async () => {
+    const found = async (search: string) => (await listRequests(postgres, { search })).requests.map(({ id }) => id);
+    await write('req_1', capturedExchange('"user@example.com asks: 学习"'), nowMs);
+    // What the versions before stored: the text for PostgreSQL's parser, and pairs of characters.
+    await postgres.ask("UPDATE captures SET words = to_tsvector('simple', 'user@example.com asks 学 习 学习')");
+    await write('req_2', capturedExchange('"user@example.com says: then ask"'), nowMs);
+    expect(await found('user@example.com')).toEqual(['req_2', 'req_1']);
+    expect(await found('example.com')).toEqual(['req_2']);
+    for (const search of ['学习', 'asks', 'asks:']) expect(await found(search)).toEqual(['req_1']);
+    // The earlier form of the search has two words, which may be anywhere.
+    expect(await found('says:ask')).toEqual([]);
+    expect(await found('then ask')).toEqual(['req_2']);
+  });
 });

@@ -8,6 +8,7 @@ import { requestsContract } from './requests.ts';
 import { sessionsContract } from './sessions.ts';
 import { spentContract } from './spent.ts';
 import { usageContract } from './usage.ts';
+import { wordsContract } from './words.ts';
 
 /** The contract of every implementation of the port `Ledger`. */
 export function ledgerContract(subject: StoreSubject): void {
@@ -20,4 +21,5 @@ export function ledgerContract(subject: StoreSubject): void {
   sessionsContract(subject);
   keptContract(subject);
   hostileContract(subject);
+  wordsContract(subject);
 }
