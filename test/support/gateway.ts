@@ -123,3 +123,8 @@ export function memoryPersistence(
     },
   };
 }
+
+/** Between tests that share a gateway: its provider is asked again at once, whatever it refused before. */
+export async function forgetFailures({ gateway }: TestGateway, provider = 'main'): Promise<void> {
+  await gateway.execute({ type: 'provider.reset-health', id: provider });
+}

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { forgetFailures, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { bodyOf, text, thought, toolUse } from '../../support/strict-anthropic.ts';
 import {
   bedrockKey,
@@ -37,8 +37,9 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
   upstream.seen.length = 0;
+  await forgetFailures(gateway);
 });
 
 const asked = { model, max_tokens: 99, messages: [{ role: 'user' as const, content: 'Hi' }] };

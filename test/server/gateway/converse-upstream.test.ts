@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { forgetFailures, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { bodyOf } from '../../support/strict-anthropic.ts';
 import { bedrockKey, exceptionFrame, sendException, sendFrames } from '../../support/strict-bedrock.ts';
 import { converseFramesOf, reasoned, sendConverse, strictConverse, toolUse } from '../../support/strict-converse.ts';
@@ -33,8 +33,9 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
   upstream.seen.length = 0;
+  await forgetFailures(gateway);
 });
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];

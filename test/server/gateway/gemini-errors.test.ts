@@ -1,6 +1,13 @@
 import { ApiError, GoogleGenAI } from '@google/genai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  forgetFailures,
+  hashOf,
+  mainProvider,
+  startGateway,
+  type TestGateway,
+  testKey,
+} from '../../support/gateway.ts';
 import { chunk, completion, dataLine, sendStream } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -26,6 +33,7 @@ beforeAll(async () => {
     },
   });
 });
+beforeEach(() => forgetFailures(gateway));
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();

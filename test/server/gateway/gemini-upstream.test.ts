@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { forgetFailures, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
 import { bodyOf } from '../../support/strict-chat.ts';
 import {
@@ -36,7 +36,8 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  await forgetFailures(gateway);
   upstream.seen.length = 0;
 });
 

@@ -2,6 +2,7 @@
  * Tools that Claude knows by their type and that clients run: what a model of another service has to be told of them.
  * Sources: Anthropic, "Bash tool", "Text editor tool", "Memory tool", "Computer use tool".
  */
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Fields } from '../../neutral/fields.ts';
 
 type Json = Record<string, unknown>;
@@ -71,10 +72,12 @@ function computer(fields: Fields): KnownTool {
   };
 }
 
+/** A type such as `bash_20250124` ends in the date of its version, which changes options but not what a model has to know. */
+const dated = boundedPattern(/^([a-z_]{1,40})_\d{8}$/);
+
 /** Undefined for a tool that only Anthropic can run, or that is not known. */
 export function knownTool(type: string, fields: Fields): KnownTool | undefined {
-  // The type ends in the date of its version, which changes options but not what a model has to know.
-  switch (type.replace(/_\d{8}$/, '')) {
+  switch (dated.exec(type)?.[1] ?? type) {
     case 'bash':
       return bash;
     case 'text_editor':

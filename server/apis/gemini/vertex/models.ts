@@ -50,7 +50,8 @@ export const publishers: readonly [Publisher, ...Publisher[]] = [
 export function modelOnVertex(model: string): HostedModel {
   const { maker } = identify(model);
   const publisher = publishers.find(({ id }) => id === maker) ?? publishers[0];
-  return publisher.hosted(model.slice(model.lastIndexOf('/') + 1));
+  const prefix = [`publishers/${publisher.id}/models/`, `${publisher.id}/`].find((each) => model.startsWith(each));
+  return publisher.hosted(prefix === undefined ? model : model.slice(prefix.length));
 }
 
 function pathOf(publisher: string, model: string): string {
