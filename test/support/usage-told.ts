@@ -51,7 +51,7 @@ export interface Told {
   reasoning: number;
 }
 
-interface Client {
+export interface Client {
   path(model: string, stream: boolean): string;
   body: Json;
   /** The usage object of an answer, or of an event that has it. */
@@ -63,7 +63,7 @@ const at = (value: unknown, name: string) => (value as Json | undefined)?.[name]
 const numberAt = (value: unknown, name: string) => Number(at(value, name) ?? 0);
 const asked = [{ role: 'user', content: 'What is it?' }];
 
-const clients = {
+export const clients = {
   chat: {
     path: () => '/v1/chat/completions',
     body: { messages: asked, stream_options: { include_usage: true } },
@@ -118,7 +118,7 @@ const clients = {
   },
 } satisfies Record<string, Client>;
 
-type ClientName = keyof typeof clients;
+export type ClientName = keyof typeof clients;
 export const clientNames = Object.keys(clients) as ClientName[];
 
 /** Which client gets the upstream's own bytes. */
@@ -156,7 +156,7 @@ export async function ask(api: Api, name: ClientName, stream: boolean) {
   return { told: told && client.told(told), record };
 }
 
-function eventsOf(text: string): Json[] {
+export function eventsOf(text: string): Json[] {
   const datas = text.split(/\r?\n/).filter((line) => line.startsWith('data:') && !line.endsWith('[DONE]'));
   return datas.map((line) => JSON.parse(line.slice('data:'.length)) as Json);
 }

@@ -1,0 +1,149 @@
+/** Runs a day of traffic, and compares what everyone says of it with the rows of the ledger. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { localCalendar } from '../../../server/contract/calendar.ts';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import { minuteMs } from '../../../server/contract/units.ts';
+import type { GatewayPorts } from '../../../server/engine/ports.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, type TestGateway } from '../../support/gateway.ts';
+import { startOtlpCollector } from '../../support/otlp-collector.ts';
+import { usageUpstreams } from '../../support/usage-upstreams.ts';
+import { type Answer, secretOf, send } from './clients.ts';
+import { compareAnswers, compareKeyUsage } from './compare-clients.ts';
+import { compareLedger, compareMeters } from './compare-ledger.ts';
+import { comparePrometheus, compareTelemetry } from './compare-metrics.ts';
+import { compareExports, compareCommandLine } from './compare-texts.ts';
+import { type KeyName, planDay } from './plan.ts';
+import { realtimeModel, rescuedModel, startProviders } from './providers.ts';
+import { Differences } from './sums.ts';
+
+export interface Started {
+  sluice: TestGateway;
+  store: Store;
+}
+
+/** Starts a gateway on the same store each time. `folder`: its data folder. */
+export type StartStore = (options: {
+  folder: string;
+  config: ConfigInput;
+  secrets: Record<string, string>;
+  ports: (openStore: GatewayPorts['openStore']) => Partial<GatewayPorts>;
+}) => Promise<TestGateway>;
+
+export const fixedSeeds = [1, 20_261_128];
+export const randomSeed = Math.floor(Math.random() * 2 ** 31);
+
+const budget = (unit: 'usd' | 'tokens', amount: number, per: 'day' | 'week' | 'month' | 'total', hard = false) => ({
+  ...{ unit, amount, per, hard },
+});
+
+const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
+const prices = {
+  ...Object.fromEntries([...Object.values(usageUpstreams).map(({ model }) => model), rescuedModel].map((m) => [m, price])),
+  [realtimeModel]: price,
+  'gpt-background': { input: 2, output: 8 },
+  embedder: { input: 0.1 },
+  moderator: { request: 0.001 },
+  painter: { image: 0.04 },
+  transcriber: { minute: 0.006 },
+};
+
+function configOf(folder: string, providers: ConfigInput['providers'], endpoint: string): ConfigInput {
+  const key = (id: KeyName, group: string, more: object = {}) => ({ id, group, hash: hashOf(secretOf(id)), ...more });
+  const policy = { retries: 0, fallbacks: 1 };
+  return {
+    version: 1,
+    providers,
+    groups: [
+      {
+        ...{ id: 'default', policy, unpriced: 'allow' as const },
+        limits: { budgets: [budget('usd', 1_000, 'day'), budget('tokens', 1e9, 'week')] },
+      },
+      { id: 'remembered', policy, cache: {} },
+      { id: 'recorded', policy, cassette: { mode: 'replay-or-record' as const, folder: join(folder, 'cassette') } },
+    ],
+    keys: [
+      key('plain', 'default', { faults: true }),
+      key('budgeted', 'default', {
+        limits: { budgets: [budget('usd', 500, 'month'), budget('tokens', 1e8, 'day'), budget('usd', 900, 'total')] },
+      }),
+      key('cached', 'remembered', { limits: { budgets: [budget('usd', 500, 'day')] } }),
+      key('limited', 'default', { limits: { requestsPerMinute: 2 } }),
+      key('replayed', 'recorded', { limits: { budgets: [budget('tokens', 1e9, 'day')] } }),
+      key('spent', 'default', { limits: { budgets: [budget('usd', 0.000_001, 'total', true)] } }),
+    ],
+    settings: { prices, metrics: 'on', telemetry: { endpoint, protocol: 'http/json' } } as ConfigInput['settings'],
+  };
+}
+
+/** Resolves with the differences that were found. The clock must be taken over: it begins shortly before midnight. */
+export async function runDay(seed: number, start: StartStore): Promise<Differences> {
+  const day = planDay(seed);
+  const plays = day.flatMap((batch) => batch.plays);
+  const textNumbers = plays.map((play) => [play.repeats ?? play.number, play] as const);
+  const providers = await startProviders(new Map(textNumbers.toReversed()));
+  const collector = await startOtlpCollector();
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-day-'));
+  const config = configOf(folder, providers.config, collector.origin);
+  let store: Store | undefined;
+  const ports = (openStore: GatewayPorts['openStore']): Partial<GatewayPorts> => ({
+    openStore: async (options) => {
+      if (!openStore) throw new Error('unreachable');
+      store = await openStore(options);
+      return store;
+    },
+  });
+  const open = () => start({ folder, config, secrets: providers.secrets, ports });
+  const differences = new Differences();
+  const begunMs = localCalendar().periodOf('day', Date.now()).startMs - 40 * minuteMs;
+  vi.setSystemTime(begunMs);
+  try {
+    let sluice = await open();
+    const answers: Answer[] = [];
+    for (const { plays: together, minutesAfter } of day) {
+      const isRepeat = Object.groupBy(together, ({ repeats }) => (repeats === undefined ? 'first' : 'second'));
+      for (const some of [isRepeat.first ?? [], isRepeat.second ?? []]) {
+        answers.push(...(await Promise.all(some.map((play) => send(sluice, play)))).flat());
+        await rowsOf(sluice, answers);
+      }
+      vi.setSystemTime(Date.now() + minutesAfter * minuteMs);
+    }
+    const beforeAsking = await rowsOf(sluice, answers);
+    const asked = await compareKeyUsage(differences, sluice, beforeAsking);
+    const rows = await rowsOf(sluice, [...answers, ...asked]);
+    if (!store) throw new Error('The store was not opened.');
+    const day_ = { sluice, store, rows, folder };
+    compareAnswers(differences, answers, rows);
+    await compareLedger(differences, day_);
+    await compareMeters(differences, 'the running gateway', day_);
+    await compareExports(differences, day_);
+    await compareCommandLine(differences, day_);
+    await comparePrometheus(differences, day_);
+    await sluice.stop();
+    compareTelemetry(differences, collector, rows);
+    sluice = await open();
+    await compareMeters(differences, 'the gateway after its restart', { ...day_, sluice });
+    await sluice.stop();
+    expect(differences.compared).toBeGreaterThan(2_000);
+    return differences;
+  } finally {
+    await providers.stop();
+    await collector.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** All rows, newest first, once those of these answers are written and none is of a running request. */
+function rowsOf({ gateway }: TestGateway, answers: readonly Pick<Answer, 'requestId'>[]): Promise<RequestView[]> {
+  return eventually(async () => {
+    const { requests } = await gateway.query({ type: 'requests', limit: 1_000 });
+    const ids = new Set(requests.filter(({ outcome }) => outcome !== null).map(({ id }) => id));
+    const isComplete = answers.every(({ requestId }) => requestId === null || ids.has(requestId));
+    return isComplete && ids.size === requests.length ? requests : null;
+  });
+}
