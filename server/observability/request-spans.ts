@@ -13,6 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import { isError } from '../contract/request-errors.ts';
 import { operationName } from './gen-ai.ts';
@@ -24,8 +25,9 @@ export function createRequestTracer(tracer: Tracer, providerName: (id: string) =
   return {
     begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt),
     billed(record) {
-      if (record.provider === null) return;
-      const { provider, modelServed: model, usage, usageCertainty, costUsd } = record;
+      const { provider, model, usage, costUsd } = countOf(record);
+      if (provider === null) return;
+      const { usageCertainty } = record;
       const operation = operationName(record.capability);
       const span = tracer.startSpan(model === null ? operation : `${operation} ${model}`, {
         kind: SpanKind.CLIENT,

@@ -5,7 +5,7 @@ import type { AttemptRecord, RequestRecord } from '../contract/ledger.ts';
 export interface RequestTracer {
   /** `startedAt`: Unix milliseconds. The client's `traceparent` and `tracestate` determine the trace of the request. */
   begin(headers: IncomingHttpHeaders, startedAt: number): RequestTracing;
-  /** A span of its own for the bill of a job that was not read by a request of the client. */
+  /** A span of its own for a row's usage that no attempt's span has. */
   billed(record: RequestRecord): void;
 }
 

@@ -85,8 +85,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     tracer,
     finished(record) {
       count?.(record);
-      // A bill of a job that no request reported: nothing else has a span of it.
-      if (record.attempts.length === 0 && record.usage !== null) tracer?.billed(record);
+      if (record.usage !== null && !isInSpans(record)) tracer?.billed(record);
     },
     async stop() {
       const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
@@ -96,6 +95,14 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Whether the usage is that of attempts, which have spans. A job's bill is in its row alone, whoever asked for it, and the
+ * responses of a realtime session are no requests of HTTP.
+ */
+function isInSpans({ capability, attempts }: RequestRecord): boolean {
+  return capability !== 'realtime' && attempts.some(({ usage }) => usage !== null);
 }
 
 function targetOf({ settings, transport, failed }: TelemetryOptions, signal: 'traces' | 'metrics'): OtlpTarget {

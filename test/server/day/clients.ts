@@ -1,11 +1,11 @@
 /** The clients of a day: send what is planned, and note what each is told. */
-import { testKey, type TestGateway } from '../../support/gateway.ts';
+import { type TestGateway, testKey } from '../../support/gateway.ts';
 import { connectRealtime } from '../../support/realtime-client.ts';
-import { type Client, clients, eventsOf, type Told } from '../../support/usage-told.ts';
+import { type Client, type ClientName, clients, eventsOf, type Told } from '../../support/usage-told.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
 import type { Json } from '../apis/translation/translating.ts';
 import type { KeyName, MediaKind, Play } from './plan.ts';
-import { numbered, realtimeModel, rescuedModel, unpricedModel } from './providers.ts';
+import { halfPricedModel, numbered, realtimeModel, rescuedModel, unpricedModel } from './providers.ts';
 
 /** What a client was told. */
 export interface Answer {
@@ -52,7 +52,12 @@ const answered = (play: Play, response: Response, told?: Partial<Told>): Answer 
 async function talk(sluice: TestGateway, play: Play): Promise<Answer[]> {
   if (play.what.kind !== 'talk') throw new Error('unreachable');
   const { api, client: name, stream, model: special } = play.what;
-  const models = { unpriced: unpricedModel, rescued: rescuedModel, unknown: 'nobody-serves-it' };
+  const models = {
+    unpriced: unpricedModel,
+    rescued: rescuedModel,
+    'half-priced': halfPricedModel,
+    unknown: 'nobody-serves-it',
+  };
   const model = special ? models[special] : usageUpstreams[api].model;
   const client: Client = clients[name];
   const text = numbered(play.repeats ?? play.number);
@@ -77,7 +82,7 @@ async function talk(sluice: TestGateway, play: Play): Promise<Answer[]> {
   return [answered(play, response, toldIn(client, said))];
 }
 
-function promptOf(name: Play['what'] extends infer W ? (W extends { client: infer C } ? C : never) : never, text: string) {
+function promptOf(name: ClientName, text: string): Json {
   const messages = [{ role: 'user', content: text }];
   if (name === 'gemini') return { contents: [{ role: 'user', parts: [{ text }] }] };
   return name === 'responses' ? { input: messages } : { messages };
@@ -95,7 +100,11 @@ async function ofMedia(sluice: TestGateway, play: Play, kind: MediaKind): Promis
   const text = numbered(play.number);
   if (kind === 'transcriptions') {
     const form = new FormData();
-    for (const [name, value] of [['model', 'transcriber'], ['prompt', text]] as const) form.append(name, value);
+    for (const [name, value] of [
+      ['model', 'transcriber'],
+      ['prompt', text],
+    ] as const)
+      form.append(name, value);
     form.append('file', new Blob(['sound']), 'sound.mp3');
     const path = `${sluice.baseUrl}/audio/transcriptions`;
     const response = await fetch(path, { method: 'POST', headers: headersOf(play), body: form });

@@ -1,14 +1,15 @@
 /** The queries of the window about a day: usage, sessions, budgets. */
+
+import { loadUsage } from '../../../renderer/components/usage/load-usage.ts';
+import { failuresOf, sumOf as windowSumOf } from '../../../renderer/components/usage/usage-figures.ts';
 import { localCalendar } from '../../../server/contract/calendar.ts';
 import type { LimitMeter } from '../../../server/contract/limits.ts';
 import type { RequestView, UsageStepView } from '../../../server/contract/request-views.ts';
 import type { SessionSums } from '../../../server/contract/session-views.ts';
 import { hourMs, minuteMs, quarterMs } from '../../../server/contract/units.ts';
 import type { Store } from '../../../server/store/store.ts';
-import { loadUsage } from '../../../renderer/components/usage/load-usage.ts';
-import { failuresOf, sumOf as windowSumOf } from '../../../renderer/components/usage/usage-figures.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { type Differences, partsOf, sumOf, sumOfRows, type Sums, sumsBy } from './sums.ts';
+import { type Differences, partsOf, type Sums, sumOf, sumOfRows, sumsBy } from './sums.ts';
 
 export interface Day {
   sluice: TestGateway;
@@ -23,24 +24,17 @@ const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu'];
 /** What the rows say by each dimension. A request of several attempts has used what each of them did, at its own target. */
 export function sumsOf(rows: readonly RequestView[], zone: string): Record<Dimension, Map<string, Sums>> {
   const parts = rows.flatMap(partsOf);
-  const { dayName } = calendarNames(zone);
+  const days = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
   return {
-    day: sumsBy(rows, ({ startedAt }) => dayName(startedAt), sumOfRows),
+    day: sumsBy(rows, ({ startedAt }) => days.format(startedAt), sumOfRows),
     key: sumsBy(rows, ({ keyId }) => keyId, sumOfRows),
     group: sumsBy(rows, ({ groupId }) => groupId, sumOfRows),
-    model: unpricedOnce(rows, sumsBy(parts, ({ model }) => model, sumOf)),
-    provider: unpricedOnce(rows, sumsBy(parts, ({ provider }) => provider, sumOf)),
+    model: sumsBy(parts, ({ model }) => model, sumOf),
+    provider: sumsBy(parts, ({ provider }) => provider, sumOf),
   };
 }
 export type Dimension = 'day' | 'key' | 'group' | 'model' | 'provider';
 export const dimensions: readonly Dimension[] = ['day', 'key', 'group', 'model', 'provider'];
-
-const unpricedOnce = (_rows: readonly RequestView[], sums: Map<string, Sums>) => sums;
-
-function calendarNames(zone: string) {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
-  return { dayName: (atMs: number) => format.format(atMs) };
-}
 
 export async function compareLedger(differences: Differences, day: Day): Promise<void> {
   await compareUsage(differences, day);
@@ -78,7 +72,11 @@ async function compareSteps(differences: Differences, { sluice, rows }: Day): Pr
         const ofStep = told.filter((step) => step.startMs === startMs);
         const counted = by === 'day' ? new Map([['', sumOfRows(some)]]) : sumsOf(some, 'UTC')[by];
         const place = `usage-over-time by ${by}, ${stepMs / minuteMs} min, ${new Date(startMs).toISOString()}`;
-        differences.expectNamed(place, named(ofStep, ({ name }) => (by === 'day' ? '' : name)), counted);
+        differences.expectNamed(
+          place,
+          named(ofStep, ({ name }) => (by === 'day' ? '' : name)),
+          counted,
+        );
       }
       differences.expect(
         `steps of usage-over-time by ${by}, ${stepMs / minuteMs} min`,
@@ -141,7 +139,11 @@ async function compareSessions(differences: Differences, { sluice, rows }: Day):
     const { session, turns, requests } = await sluice.gateway.query({ type: 'session', id: listed.id });
     const place = `session ${listed.id}`;
     const hasCost = own.some(({ costUsd }) => costUsd !== null);
-    for (const [where, told] of [[`the list’s ${place}`, listed], [place, session], [`turns of ${place}`, sumOfTurns(turns)]] as const) {
+    for (const [where, told] of [
+      [`the list’s ${place}`, listed],
+      [place, session],
+      [`turns of ${place}`, sumOfTurns(turns)],
+    ] as const) {
       const { costUsd, ...figures } = told;
       differences.expectSums(where, figures as Partial<Sums>, counted);
       differences.expect(`${where}, costUsd`, costUsd, hasCost ? counted.costUsd : null);
@@ -158,8 +160,16 @@ async function compareSessions(differences: Differences, { sluice, rows }: Day):
 }
 
 function sumOfTurns(turns: readonly SessionSums[]) {
-  const total = (name: 'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'unpricedRequests') =>
-    turns.reduce((sum, turn) => sum + turn[name], 0);
+  const total = (
+    name:
+      | 'requests'
+      | 'errors'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'cachedInputTokens'
+      | 'cacheWriteTokens'
+      | 'unpricedRequests',
+  ) => turns.reduce((sum, turn) => sum + turn[name], 0);
   const costs = turns.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
   return {
     ...{ requests: total('requests'), errors: total('errors'), unpricedRequests: total('unpricedRequests') },
@@ -195,4 +205,3 @@ function compareMeter(
   differences.expect(what, used, isMoney ? counted.costUsd : counted.inputTokens + counted.outputTokens);
   if (isMoney && budget.per !== 'total') differences.expect(`${what}, unpriced`, unpriced, counted.unpricedRequests);
 }
-

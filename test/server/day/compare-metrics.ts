@@ -1,11 +1,12 @@
 /** What Prometheus and OpenTelemetry are told of a day. */
-import type { OtlpCollector } from '../../support/otlp-collector.ts';
-import { readPrometheusText } from '../../support/prometheus-text.ts';
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestView } from '../../../server/contract/request-views.ts';
+import type { OtlpCollector } from '../../support/otlp-collector.ts';
+import { readPrometheusText } from '../../support/prometheus-text.ts';
 import type { Day } from './compare-ledger.ts';
-import { type Differences, partsOf, sumOf, type Sums } from './sums.ts';
+import { type Differences, partsOf, type Sums, sumOf } from './sums.ts';
 
 const tokenTypes = {
   input: 'inputTokens',
@@ -22,7 +23,7 @@ export async function comparePrometheus(differences: Differences, { sluice, rows
   const response = await fetch(`${sluice.origin}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   const families = readPrometheusText(await response.text());
   const samplesOf = (name: string) => families.get(name)?.samples ?? [];
-  const valueOf = (name: string, wanted: Labels) =>
+  const readSum = (name: string, wanted: Labels) =>
     samplesOf(name)
       .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
       .reduce((sum, { value }) => sum + value, 0);
@@ -33,22 +34,42 @@ export async function comparePrometheus(differences: Differences, { sluice, rows
     const labels = { group: group ?? '', provider: provider ?? '', model: model ?? '' };
     const sums = sumOf(some);
     for (const [type, count] of Object.entries(tokenTypes))
-      differences.expect(`Prometheus, ${type} tokens of ${name}`, valueOf('sluice_tokens_total', { ...labels, type }), sums[count]);
-    differences.expect(`Prometheus, requests of ${name}`, valueOf('sluice_requests_total', labels), sums.requests);
-    differences.expect(`Prometheus, cost of ${name}`, valueOf('sluice_cost_usd_total', labels), sums.costUsd);
-    differences.expect(`Prometheus, unpriced of ${name}`, valueOf('sluice_unpriced_requests_total', labels), sums.unpricedRequests);
+      differences.expect(
+        `Prometheus, ${type} tokens of ${name}`,
+        readSum('sluice_tokens_total', { ...labels, type }),
+        sums[count],
+      );
+    differences.expect(`Prometheus, requests of ${name}`, readSum('sluice_requests_total', labels), sums.requests);
+    differences.expect(`Prometheus, cost of ${name}`, readSum('sluice_cost_usd_total', labels), sums.costUsd);
+    differences.expect(
+      `Prometheus, unpriced of ${name}`,
+      readSum('sluice_unpriced_requests_total', labels),
+      sums.unpricedRequests,
+    );
   }
   const total = sumOf(parts);
   differences.expectSums(
     'Prometheus, all series',
-    { requests: valueOf('sluice_requests_total', {}), costUsd: valueOf('sluice_cost_usd_total', {}) },
+    { requests: readSum('sluice_requests_total', {}), costUsd: readSum('sluice_cost_usd_total', {}) },
     { ...total, unpricedRequests: 0 },
   );
-  for (const [outcome, some] of Map.groupBy(rows, (row) => row.outcome ?? ''))
-    differences.expect(`Prometheus, requests that ended ${outcome}`, valueOf('sluice_requests_total', { outcome }), some.length);
+  for (const [outcome, some] of Map.groupBy(rows, outcomeOf))
+    differences.expect(
+      `Prometheus, requests that ended ${outcome}`,
+      readSum('sluice_requests_total', { outcome }),
+      some.length,
+    );
 }
 
-export function compareTelemetry(differences: Differences, { points, spans }: OtlpCollector, rows: readonly RequestView[]): void {
+/** Faults that a client asked for are a series of their own, because they are no errors. */
+const outcomeOf = ({ outcome, fault }: RequestView) =>
+  outcome === 'error' && fault !== null ? 'fault' : (outcome ?? '');
+
+export function compareTelemetry(
+  differences: Differences,
+  { points, spans }: OtlpCollector,
+  rows: readonly RequestView[],
+): void {
   const parts = rows.flatMap(partsOf);
   const sums = sumOf(parts);
   const latest = new Map(
@@ -56,9 +77,16 @@ export function compareTelemetry(differences: Differences, { points, spans }: Ot
       .filter(({ metric }) => metric === 'gen_ai.client.token.usage')
       .map((point) => [JSON.stringify(Object.entries(point.attributes).toSorted()), point]),
   );
-  for (const [type, count] of [['input', 'inputTokens'], ['output', 'outputTokens']] as const) {
+  for (const [type, count] of [
+    ['input', 'inputTokens'],
+    ['output', 'outputTokens'],
+  ] as const) {
     const own = [...latest.values()].filter(({ attributes }) => attributes['gen_ai.token.type'] === type);
-    differences.expect(`OpenTelemetry, ${type} tokens`, own.reduce((sum, point) => sum + point.sum, 0), sums[count]);
+    differences.expect(
+      `OpenTelemetry, ${type} tokens`,
+      own.reduce((sum, point) => sum + point.sum, 0),
+      sums[count],
+    );
     for (const [model, some] of Map.groupBy(parts, (part) => part.model)) {
       const ofModel = own.filter(({ attributes }) => attributes['gen_ai.request.model'] === (model ?? undefined));
       differences.expect(

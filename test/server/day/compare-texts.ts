@@ -1,6 +1,7 @@
 /** A day as text: exports, and the command line. */
-import type { RequestView, UsageView } from '../../../server/contract/request-views.ts';
+
 import { localZone } from '../../../server/contract/calendar.ts';
+import type { RequestView, UsageView } from '../../../server/contract/request-views.ts';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { runVerb } from '../cli/run-cli.ts';
 import { type Day, dimensions, sumsOf } from './compare-ledger.ts';
@@ -30,7 +31,11 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-function compareCsv(differences: Differences, place: string, { text, rows }: { text: string; rows: readonly RequestView[] }): void {
+function compareCsv(
+  differences: Differences,
+  place: string,
+  { text, rows }: { text: string; rows: readonly RequestView[] },
+): void {
   const [head = [], ...lines] = text.trimEnd().split('\r\n').map(fieldsOf);
   differences.expect(`${place}, rows`, lines.length, rows.length);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -41,7 +46,13 @@ function compareCsv(differences: Differences, place: string, { text, rows }: { t
     for (const [column, name] of Object.entries(usageColumns))
       differences.expect(`${place}, ${column} of ${fields.id}`, fields[column], shown(row?.usage?.[name]));
     differences.expect(`${place}, cost of ${fields.id}`, fields.cost_usd, shown(row?.costUsd));
-    for (const [column, value] of [['key', row?.keyId], ['model_served', row?.modelServed], ['provider', row?.provider], ['outcome', row?.outcome], ['attempts', row?.attempts.length]] as const)
+    for (const [column, value] of [
+      ['key', row?.keyId],
+      ['model_served', row?.modelServed],
+      ['provider', row?.provider],
+      ['outcome', row?.outcome],
+      ['attempts', row?.attempts.length],
+    ] as const)
       differences.expect(`${place}, ${column} of ${fields.id}`, fields[column], shown(value));
   }
 }
@@ -51,7 +62,11 @@ const fieldsOf = (line: string) =>
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
   );
 
-function compareJsonLines(differences: Differences, place: string, { lines, rows }: { lines: readonly string[]; rows: readonly RequestView[] }): void {
+function compareJsonLines(
+  differences: Differences,
+  place: string,
+  { lines, rows }: { lines: readonly string[]; rows: readonly RequestView[] },
+): void {
   differences.expect(`${place}, rows`, lines.length, rows.length);
   const byId = new Map(rows.map(({ seq: _, ...row }) => [row.id, row]));
   for (const line of lines) {
@@ -107,7 +122,11 @@ function compareLine(
     ...[sums?.requests, sums?.errors, sums?.inputTokens, sums?.outputTokens].map(String),
     costUsd === 0 && unpricedRequests > 0 ? 'unknown' : known,
   ];
-  differences.expect(`the table of sluice usage --by ${by}, ${name}`, [requests, errors, input, output, cost].join(' '), shown.join(' '));
+  differences.expect(
+    `the table of sluice usage --by ${by}, ${name}`,
+    [requests, errors, input, output, cost].join(' '),
+    shown.join(' '),
+  );
 }
 
 function compareLogged(differences: Differences, line: string, row: RequestView | undefined): void {

@@ -14,9 +14,12 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-test.each([...fixedSeeds, randomSeed])('a day of traffic from seed %i has the same figures everywhere', async (seed) => {
-  const { found } = await runDay(seed, ({ folder, config, secrets, ports }) =>
-    startGateway({ folder, config, secrets, ports: ports(openLocalStore) }),
-  );
-  expect(found).toEqual([]);
-});
+test.each([...fixedSeeds, randomSeed])(
+  'a day of traffic from seed %i has the same figures everywhere',
+  async (seed) => {
+    const { found } = await runDay(seed, ({ folder, config, secrets, ports }) =>
+      startGateway({ folder, config, secrets, ports: ports(openLocalStore) }),
+    );
+    expect(found).toEqual([]);
+  },
+);

@@ -16,7 +16,13 @@ export interface Play {
   /** `x-sluice-session`; null for none. */
   session: string | null;
   what:
-    | { kind: 'talk'; api: Api; client: ClientName; stream: boolean; model?: 'unpriced' | 'rescued' | 'unknown' }
+    | {
+        kind: 'talk';
+        api: Api;
+        client: ClientName;
+        stream: boolean;
+        model?: 'unpriced' | 'rescued' | 'half-priced' | 'unknown';
+      }
     | { kind: MediaKind | 'background' | 'realtime' };
   course: Course;
   counts: Counts;
@@ -95,8 +101,10 @@ function oddities(random: Random): Unnumbered[] {
     ...times(2, () => odd(someTalk(random), { course: 'failing' })),
     ...times(4, () => odd(someTalk(random, { api: 'chat', stream: true }), { course: 'gone' })),
     ...times(4, () => odd({ ...someTalk(random, { api: 'chat' }), model: 'unpriced' })),
-    ...times(4, () =>
-      odd({ ...someTalk(random, { api: 'chat', client: 'chat', stream: true }), model: 'rescued' }, { course: 'rescued' }),
+    ...(['rescued', 'half-priced'] as const).flatMap((model) =>
+      times(3, () =>
+        odd({ ...someTalk(random, { api: 'chat', client: 'chat', stream: true }), model }, { course: 'rescued' }),
+      ),
     ),
     ...times(3, () => odd({ ...someTalk(random, { api: 'chat' }), model: 'unknown' })),
     ...['status;code=500', 'rate-limit', 'context-overflow', 'status;code=529'].map((fault) =>

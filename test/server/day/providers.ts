@@ -8,8 +8,8 @@ import { type Call, wholes } from '../../support/metered-replies.ts';
 import { randomNumbers } from '../../support/random-numbers.ts';
 import { startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { type UsageUpstream, usageUpstreams } from '../../support/usage-upstreams.ts';
 import type { Api } from '../../support/usage-told.ts';
+import { type UsageUpstream, usageUpstreams } from '../../support/usage-upstreams.ts';
 import type { Json } from '../apis/translation/translating.ts';
 import { type Counts, realtimeUsage, responsesUsage, usageObjects } from './reported.ts';
 
@@ -28,10 +28,13 @@ export interface Providers {
 }
 
 export const rescuedModel = 'gpt-rescued';
+/** An alias: a stream of `rescuedModel` breaks off, and one without a price continues it. */
+export const halfPricedModel = 'half-priced';
 export const mediaModels = ['embedder', 'moderator', 'painter', 'transcriber', 'gpt-background'] as const;
 export const realtimeModel = 'gpt-realtime';
-/** Served by the provider `chat`, without a price. */
+/** Without a price. */
 export const unpricedModel = 'of-no-price';
+export const unpricedAtSecond = 'of-no-price-either';
 
 const words = 'All work and no play, und so weiter. '.repeat(20);
 
@@ -61,7 +64,12 @@ export async function startProviders(plan: ReadonlyMap<number, Answering>): Prom
       const course = id === 'first' ? 'broken' : 'well';
       return answer(usageUpstreams.chat, usageObjects.chat, { request, response, ...answering, course });
     });
-    add(id, upstream, { basePath: '/v1', models: [rescuedModel], serves: ['chat'], askUsage: true });
+    add(id, upstream, {
+      basePath: '/v1',
+      models: id === 'first' ? [rescuedModel] : [rescuedModel, unpricedAtSecond],
+      serves: ['chat'],
+      askUsage: true,
+    });
   }
   const media = await startUpstream((request, response) => answerMedia(request, response, answeringOf(request)));
   add('media', media, { basePath: '/v1', models: [...mediaModels] });

@@ -17,9 +17,9 @@ import { type Answer, secretOf, send } from './clients.ts';
 import { compareAnswers, compareKeyUsage } from './compare-clients.ts';
 import { compareLedger, compareMeters } from './compare-ledger.ts';
 import { comparePrometheus, compareTelemetry } from './compare-metrics.ts';
-import { compareExports, compareCommandLine } from './compare-texts.ts';
+import { compareCommandLine, compareExports } from './compare-texts.ts';
 import { type KeyName, planDay } from './plan.ts';
-import { realtimeModel, rescuedModel, startProviders } from './providers.ts';
+import { halfPricedModel, realtimeModel, rescuedModel, startProviders, unpricedAtSecond } from './providers.ts';
 import { Differences } from './sums.ts';
 
 export interface Started {
@@ -44,7 +44,9 @@ const budget = (unit: 'usd' | 'tokens', amount: number, per: 'day' | 'week' | 'm
 
 const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
 const prices = {
-  ...Object.fromEntries([...Object.values(usageUpstreams).map(({ model }) => model), rescuedModel].map((m) => [m, price])),
+  ...Object.fromEntries(
+    [...Object.values(usageUpstreams).map(({ model }) => model), rescuedModel].map((m) => [m, price]),
+  ),
   [realtimeModel]: price,
   'gpt-background': { input: 2, output: 8 },
   embedder: { input: 0.1 },
@@ -59,6 +61,15 @@ function configOf(folder: string, providers: ConfigInput['providers'], endpoint:
   return {
     version: 1,
     providers,
+    aliases: [
+      {
+        name: halfPricedModel,
+        targets: [
+          { provider: 'first', model: rescuedModel },
+          { provider: 'second', model: unpricedAtSecond, priority: 1 },
+        ],
+      },
+    ],
     groups: [
       {
         ...{ id: 'default', policy, unpriced: 'allow' as const },
@@ -117,17 +128,18 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
     const asked = await compareKeyUsage(differences, sluice, beforeAsking);
     const rows = await rowsOf(sluice, [...answers, ...asked]);
     if (!store) throw new Error('The store was not opened.');
-    const day_ = { sluice, store, rows, folder };
+    expectAllKinds(rows);
+    const counted = { sluice, store, rows, folder };
     compareAnswers(differences, answers, rows);
-    await compareLedger(differences, day_);
-    await compareMeters(differences, 'the running gateway', day_);
-    await compareExports(differences, day_);
-    await compareCommandLine(differences, day_);
-    await comparePrometheus(differences, day_);
+    await compareLedger(differences, counted);
+    await compareMeters(differences, 'the running gateway', counted);
+    await compareExports(differences, counted);
+    await compareCommandLine(differences, counted);
+    await comparePrometheus(differences, counted);
     await sluice.stop();
     compareTelemetry(differences, collector, rows);
     sluice = await open();
-    await compareMeters(differences, 'the gateway after its restart', { ...day_, sluice });
+    await compareMeters(differences, 'the gateway after its restart', { ...counted, sluice });
     await sluice.stop();
     expect(differences.compared).toBeGreaterThan(2_000);
     return differences;
@@ -136,6 +148,29 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
     await collector.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether the day had what it was planned for, so that no comparison is empty. */
+function expectAllKinds(rows: readonly RequestView[]): void {
+  const kinds: Record<string, (row: RequestView) => boolean> = {
+    'a cached answer': ({ cached }) => cached?.result === 'hit',
+    'a replayed answer': ({ cassette }) => cassette === 'replayed',
+    'a rescued stream': ({ attempts, outcome }) => outcome === 'ok' && attempts.some(({ cause }) => cause === 'rescue'),
+    'a cost that is known in part': ({ attempts, costUsd }) =>
+      costUsd !== null && attempts.some((attempt) => attempt.costUsd === null && attempt.usage !== null),
+    'an unknown cost': ({ costUsd }) => costUsd === null,
+    'an estimate': ({ usageCertainty }) => usageCertainty === 'estimated',
+    'a client that left': ({ outcome }) => outcome === 'client-gone',
+    'a fault on purpose': ({ fault }) => fault !== null,
+    'an error of a provider': ({ outcome, provider }) => outcome === 'error' && provider !== null,
+    'an unknown model': ({ status, provider }) => status === 404 && provider === null,
+    'a reached limit': ({ status, provider, fault }) => status === 429 && provider === null && fault === null,
+    'a bill for the background': ({ modelAsked, usage }) => modelAsked === 'gpt-background' && usage !== null,
+    'a response of a realtime session': ({ capability, usage }) => capability === 'realtime' && usage !== null,
+    images: ({ usage }) => (usage?.images ?? 0) > 0,
+    sound: ({ usage }) => (usage?.seconds ?? 0) > 0,
+  };
+  for (const [kind, is] of Object.entries(kinds)) expect(rows.some(is), `${kind} among the rows`).toBe(true);
 }
 
 /** All rows, newest first, once those of these answers are written and none is of a running request. */

@@ -1,8 +1,9 @@
 /**
  * What a day's rows add up to, counted here in the plainest way, and the differences of what others say of it.
  */
+
+import { isUnpriced, isUnpricedAttempt } from '../../../server/contract/count.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
-import { isUnpriced } from '../../../server/contract/count.ts';
 
 export type Sums = Record<
   | 'requests'
@@ -37,7 +38,7 @@ export function partsOf(row: RequestView): Part[] {
     { ...answering, usage: null, costUsd: 0, isUnpriced: false },
     ...attempts.map((attempt) => ({
       ...{ row: null, provider: attempt.provider, model: attempt.model ?? modelAsked },
-      ...{ usage: attempt.usage, costUsd: attempt.costUsd, isUnpriced: false },
+      ...{ usage: attempt.usage, costUsd: attempt.costUsd, isUnpriced: isUnpricedAttempt(attempt) },
     })),
   ];
 }
@@ -69,7 +70,16 @@ export function sumOf(parts: readonly Part[]): Sums {
 }
 
 export const sumOfRows = (rows: readonly RequestView[]) =>
-  sumOf(rows.map((row) => ({ row, usage: row.usage, costUsd: row.costUsd, isUnpriced: isUnpriced(row), model: null, provider: null })));
+  sumOf(
+    rows.map((row) => ({
+      row,
+      usage: row.usage,
+      costUsd: row.costUsd,
+      isUnpriced: isUnpriced(row),
+      model: null,
+      provider: null,
+    })),
+  );
 
 export function sumsBy<T extends Part | RequestView>(
   items: readonly T[],

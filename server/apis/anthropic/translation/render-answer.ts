@@ -1,6 +1,5 @@
 /** Renders a whole answer of Anthropic's API. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
-import { noUsage } from '../../neutral/answers/token-usage.ts';
 import { RawJson } from '../../neutral/json-text.ts';
 import { urlOfSource } from '../../neutral/media.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
@@ -10,7 +9,6 @@ import { renderStop, renderUsage } from './stops-and-usage.ts';
 type Json = Record<string, unknown>;
 
 export function renderMessagesAnswer(answer: Answer, context: AnswerContext): Json {
-  const usage = answer.usage ?? { ...noUsage, input: context.estimatedInputTokens };
   return {
     id: messageId(answer.id),
     type: 'message',
@@ -18,7 +16,7 @@ export function renderMessagesAnswer(answer: Answer, context: AnswerContext): Js
     model: context.conversation.model,
     content: answer.parts.flatMap(renderPart),
     ...renderStop(answer.stop),
-    usage: renderUsage(usage),
+    usage: renderUsage(answer.usage, context),
   };
 }
 

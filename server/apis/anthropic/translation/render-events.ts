@@ -5,7 +5,6 @@
 
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText } from '../../neutral/answers/growing-text.ts';
-import { noUsage, promptTokens } from '../../neutral/answers/token-usage.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { urlOfSource } from '../../neutral/media.ts';
@@ -95,8 +94,6 @@ export class MessagesEventRenderer implements EventRenderer {
 
   #begin(): void {
     this.#hasBegun = true;
-    const estimated = { ...noUsage, input: this.#context.estimatedInputTokens };
-    const usage = this.#usage && promptTokens(this.#usage) > 0 ? this.#usage : estimated;
     const message = {
       id: messageId(this.#id),
       type: 'message',
@@ -105,7 +102,7 @@ export class MessagesEventRenderer implements EventRenderer {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { ...renderUsage(usage), output_tokens: 1 },
+      usage: { ...renderUsage(this.#usage, this.#context), output_tokens: 1 },
     };
     this.#write('message_start', { message });
   }
@@ -158,8 +155,8 @@ export class MessagesEventRenderer implements EventRenderer {
 
   #end(): void {
     this.#close();
-    const usage = this.#usage ?? { ...noUsage, input: this.#context.estimatedInputTokens };
-    this.#write('message_delta', { delta: renderStop(this.#stop), usage: renderUsage(usage) });
+    const usage = renderUsage(this.#usage, this.#context);
+    this.#write('message_delta', { delta: renderStop(this.#stop), usage });
     this.#write('message_stop', {});
   }
 

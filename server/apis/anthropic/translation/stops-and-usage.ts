@@ -1,6 +1,8 @@
 /** Stop reasons and usage of Anthropic's API, in both directions. */
 import { isObject } from '../../../contract/is-object.ts';
 import { entryOf } from '../../core/table-entry.ts';
+import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { noUsage, promptTokens } from '../../neutral/answers/token-usage.ts';
 import type { Stop, StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;
@@ -41,9 +43,11 @@ export function renderStop({ reason, sequence }: Stop): { stop_reason: string; s
   return { stop_reason: names[reason], stop_sequence: sequence ?? null };
 }
 
-export function renderUsage(usage: TokenUsage): Json {
+/** The API always tells the input: an estimate stands for one that the provider did not report. */
+export function renderUsage(reported: TokenUsage | null, { estimatedInputTokens }: AnswerContext): Json {
+  const usage = reported ?? noUsage;
   return {
-    input_tokens: usage.input,
+    input_tokens: promptTokens(usage) > 0 ? usage.input : estimatedInputTokens,
     cache_creation_input_tokens: usage.cacheWrite,
     cache_read_input_tokens: usage.cacheRead,
     cache_creation: {
