@@ -180,7 +180,11 @@ function sumOfTurns(turns: readonly SessionSums[]) {
 }
 
 /** Budgets in the window, and at the keys themselves. */
-export async function compareMeters(differences: Differences, where: string, { sluice, rows }: Day): Promise<void> {
+export async function compareMeters(
+  differences: Differences,
+  where: string,
+  { sluice, rows }: Pick<Day, 'sluice' | 'rows'>,
+): Promise<void> {
   const keys = await sluice.gateway.query({ type: 'keys' });
   const groups = await sluice.gateway.query({ type: 'groups' });
   const subjects = [

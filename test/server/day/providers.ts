@@ -28,8 +28,9 @@ export interface Providers {
 }
 
 export const rescuedModel = 'gpt-rescued';
-/** An alias: a stream of `rescuedModel` breaks off, and one without a price continues it. */
+/** An alias of the two below: the stream of one with a price breaks off, and one without continues it. */
 export const halfPricedModel = 'half-priced';
+export const pricedAtFirst = 'gpt-rescued-too';
 export const mediaModels = ['embedder', 'moderator', 'painter', 'transcriber', 'gpt-background'] as const;
 export const realtimeModel = 'gpt-realtime';
 /** Without a price. */
@@ -66,7 +67,7 @@ export async function startProviders(plan: ReadonlyMap<number, Answering>): Prom
     });
     add(id, upstream, {
       basePath: '/v1',
-      models: id === 'first' ? [rescuedModel] : [rescuedModel, unpricedAtSecond],
+      models: id === 'first' ? [rescuedModel, pricedAtFirst] : [rescuedModel, unpricedAtSecond],
       serves: ['chat'],
       askUsage: true,
     });

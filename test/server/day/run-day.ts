@@ -15,17 +15,19 @@ import { startOtlpCollector } from '../../support/otlp-collector.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
 import { type Answer, secretOf, send } from './clients.ts';
 import { compareAnswers, compareKeyUsage } from './compare-clients.ts';
-import { compareLedger, compareMeters } from './compare-ledger.ts';
+import { compareLedger, compareMeters, type Day } from './compare-ledger.ts';
 import { comparePrometheus, compareTelemetry } from './compare-metrics.ts';
 import { compareCommandLine, compareExports } from './compare-texts.ts';
-import { type KeyName, planDay } from './plan.ts';
-import { halfPricedModel, realtimeModel, rescuedModel, startProviders, unpricedAtSecond } from './providers.ts';
+import { type Batch, type KeyName, planDay } from './plan.ts';
+import {
+  halfPricedModel,
+  pricedAtFirst,
+  realtimeModel,
+  rescuedModel,
+  startProviders,
+  unpricedAtSecond,
+} from './providers.ts';
 import { Differences } from './sums.ts';
-
-export interface Started {
-  sluice: TestGateway;
-  store: Store;
-}
 
 /** Starts a gateway on the same store each time. `folder`: its data folder. */
 export type StartStore = (options: {
@@ -45,7 +47,7 @@ const budget = (unit: 'usd' | 'tokens', amount: number, per: 'day' | 'week' | 'm
 const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
 const prices = {
   ...Object.fromEntries(
-    [...Object.values(usageUpstreams).map(({ model }) => model), rescuedModel].map((m) => [m, price]),
+    [...Object.values(usageUpstreams).map(({ model }) => model), rescuedModel, pricedAtFirst].map((m) => [m, price]),
   ),
   [realtimeModel]: price,
   'gpt-background': { input: 2, output: 8 },
@@ -65,7 +67,7 @@ function configOf(folder: string, providers: ConfigInput['providers'], endpoint:
       {
         name: halfPricedModel,
         targets: [
-          { provider: 'first', model: rescuedModel },
+          { provider: 'first', model: pricedAtFirst },
           { provider: 'second', model: unpricedAtSecond, priority: 1 },
         ],
       },
@@ -113,41 +115,51 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
   const differences = new Differences();
   const begunMs = localCalendar().periodOf('day', Date.now()).startMs - 40 * minuteMs;
   vi.setSystemTime(begunMs);
+  let sluice = await open();
   try {
-    let sluice = await open();
-    const answers: Answer[] = [];
-    for (const { plays: together, minutesAfter } of day) {
-      const isRepeat = Object.groupBy(together, ({ repeats }) => (repeats === undefined ? 'first' : 'second'));
-      for (const some of [isRepeat.first ?? [], isRepeat.second ?? []]) {
-        answers.push(...(await Promise.all(some.map((play) => send(sluice, play)))).flat());
-        await rowsOf(sluice, answers);
-      }
-      vi.setSystemTime(Date.now() + minutesAfter * minuteMs);
-    }
+    const answers = await sendAll(sluice, day);
     const beforeAsking = await rowsOf(sluice, answers);
     const asked = await compareKeyUsage(differences, sluice, beforeAsking);
     const rows = await rowsOf(sluice, [...answers, ...asked]);
     if (!store) throw new Error('The store was not opened.');
     expectAllKinds(rows);
-    const counted = { sluice, store, rows, folder };
     compareAnswers(differences, answers, rows);
-    await compareLedger(differences, counted);
-    await compareMeters(differences, 'the running gateway', counted);
-    await compareExports(differences, counted);
-    await compareCommandLine(differences, counted);
-    await comparePrometheus(differences, counted);
+    await compareRunning(differences, { sluice, store, rows, folder });
     await sluice.stop();
     compareTelemetry(differences, collector, rows);
     sluice = await open();
-    await compareMeters(differences, 'the gateway after its restart', { ...counted, sluice });
-    await sluice.stop();
+    await compareMeters(differences, 'the gateway after its restart', { sluice, rows });
     expect(differences.compared).toBeGreaterThan(2_000);
     return differences;
   } finally {
+    await sluice.stop();
     await providers.stop();
     await collector.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function sendAll(sluice: TestGateway, day: readonly Batch[]): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const { plays, minutesAfter } of day) {
+    const [first, second] = [false, true].map((isSecond) => plays.filter((play) => 'repeats' in play === isSecond));
+    for (const together of [first ?? [], second ?? []]) {
+      // A recording answers once the cassette has been opened anew.
+      await sluice.gateway.execute({ type: 'cassette.rewind' });
+      answers.push(...(await Promise.all(together.map((play) => send(sluice, play)))).flat());
+      await rowsOf(sluice, answers);
+    }
+    vi.setSystemTime(Date.now() + minutesAfter * minuteMs);
+  }
+  return answers;
+}
+
+async function compareRunning(differences: Differences, counted: Day): Promise<void> {
+  await compareLedger(differences, counted);
+  await compareMeters(differences, 'the running gateway', counted);
+  await compareExports(differences, counted);
+  await compareCommandLine(differences, counted);
+  await comparePrometheus(differences, counted);
 }
 
 /** Whether the day had what it was planned for, so that no comparison is empty. */
