@@ -95,12 +95,14 @@ class RequestSpans implements RequestTracing {
 
   #endAttempt(span: Span, record: AttemptRecord, request: RequestRecord): void {
     const operation = operationName(request.capability);
-    span.updateName(record.model === null ? operation : `${operation} ${record.model}`);
+    // A call about a job names no model; its bill does.
+    const model = record.model ?? request.modelAsked;
+    span.updateName(model === null ? operation : `${operation} ${model}`);
     span.setAttributes({
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': this.#ports.providerName(record.provider),
       ...withoutNulls(sessionAttributes(request)),
-      ...attemptAttributes(record),
+      ...attemptAttributes({ ...record, model }),
     });
     if (record.failure !== null && record.failure !== 'client-gone') {
       // Omits the error's text, because providers may repeat the prompt in it.

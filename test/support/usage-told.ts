@@ -151,9 +151,10 @@ export async function ask(api: Api, name: ClientName, stream: boolean) {
   const text = await response.text();
   expect(response.status, text.slice(0, 300)).toBe(200);
   const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
-  const usages = (stream ? eventsOf(text) : [JSON.parse(text) as Json]).map(client.usageIn);
+  const events = stream ? eventsOf(text) : [JSON.parse(text) as Json];
+  const usages = events.map(client.usageIn);
   const told = usages.findLast((usage) => usage !== undefined && usage !== null);
-  return { told: told && client.told(told), record };
+  return { told: told && client.told(told), record, events };
 }
 
 export function eventsOf(text: string): Json[] {

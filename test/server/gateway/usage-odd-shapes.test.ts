@@ -157,3 +157,14 @@ describe('is priced as the service prices it:', () => {
     }
   });
 });
+
+test('the input of a stream is told to Anthropic’s client at its end as at its start, if its provider tells only the output', async () => {
+  say({ text: 'Hello', usage: { candidatesTokenCount: 5 } });
+  const { events } = await ask('gemini', 'messages', true);
+  const inputs = events
+    .flatMap(({ message, usage }) => [(message as Json | undefined)?.usage, usage])
+    .filter((usage) => usage !== undefined)
+    .map((usage) => (usage as Json).input_tokens);
+  expect(inputs).toEqual([inputs[0], inputs[0]]);
+  expect(inputs[0]).toBeGreaterThan(0);
+});

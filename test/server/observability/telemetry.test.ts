@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider } from '../../support/gateway.ts';
 import { type CollectedSpan, type OtlpCollector, startOtlpCollector } from '../../support/otlp-collector.ts';
+import { connectRealtime } from '../../support/realtime-client.ts';
+import { startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, type ControlGatewayOptions, startControlGateway } from '../control/control-gateway.ts';
 
@@ -58,6 +60,51 @@ async function collected(): Promise<CollectedSpan[]> {
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const clientSpan = 'b7ad6b7169203331';
+
+/** The tokens of these spans, by model. */
+const billsOf = (spans: readonly CollectedSpan[]) =>
+  spans
+    .map(({ attributes }) => [
+      attributes['gen_ai.request.model'],
+      attributes['gen_ai.usage.input_tokens'],
+      attributes['gen_ai.usage.output_tokens'],
+    ])
+    .filter(([, input]) => input !== undefined);
+
+test('the responses of a realtime session have spans with their tokens', async () => {
+  const live = await startRealtimeUpstream();
+  const providers = [mainProvider(live.baseUrl)];
+  await start({}, { config: { providers, settings: { telemetry: { endpoint: collector.origin } } } });
+  const client = await connectRealtime(sluice);
+  const session = await live.session();
+  client.socket.send(JSON.stringify({ type: 'response.create' }));
+  const response = { id: 'r1', status: 'completed', usage: { total_tokens: 15, input_tokens: 10, output_tokens: 5 } };
+  session.socket.send(JSON.stringify({ type: 'response.created', response: { id: 'r1' } }));
+  session.socket.send(JSON.stringify({ type: 'response.done', response }));
+  await client.event(1);
+  client.socket.close(1000);
+  await client.ended();
+  expect(billsOf(await collected())).toEqual([['gpt-realtime', 10, 5]]);
+  await live.stop();
+});
+
+test('the bill of a response in the background that its client asked for has a span', async () => {
+  const object = { id: 'resp_1', object: 'response', model: 'gpt-4o', output: [] };
+  upstream.answer(({ method }, response) =>
+    json(
+      response,
+      method === 'POST'
+        ? { ...object, status: 'queued', usage: null }
+        : { ...object, status: 'completed', usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 } },
+    ),
+  );
+  await start();
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const body = JSON.stringify({ model: 'gpt-4o', input: 'planted question', background: true });
+  await (await sluice.fetch('/responses', { ...init, body })).text();
+  await (await sluice.fetch('/responses/resp_1')).text();
+  expect(billsOf(await collected())).toEqual([['gpt-4o', 10, 5]]);
+});
 
 describe.each(['http/protobuf', 'http/json'])('spans over %s', (protocol) => {
   test('show the request and each attempt, with the conventions for generative AI', async () => {
