@@ -13,9 +13,11 @@ import { eventually } from '../../support/eventually.ts';
 import { hashOf, type TestGateway } from '../../support/gateway.ts';
 import { startOtlpCollector } from '../../support/otlp-collector.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
+import { gatherEvents } from '../control/control-gateway.ts';
 import { type Answer, secretOf, send } from './clients.ts';
 import { compareAnswers, compareKeyUsage } from './compare-clients.ts';
 import { compareLedger, compareMeters, type Day } from './compare-ledger.ts';
+import { compareEvents, compareLists } from './compare-lists.ts';
 import { comparePrometheus, compareTelemetry } from './compare-metrics.ts';
 import { compareCommandLine, compareExports } from './compare-texts.ts';
 import { type Batch, type KeyName, planDay } from './plan.ts';
@@ -116,6 +118,7 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
   const begunMs = localCalendar().periodOf('day', Date.now()).startMs - 40 * minuteMs;
   vi.setSystemTime(begunMs);
   let sluice = await open();
+  const events = gatherEvents(sluice.gateway);
   try {
     const answers = await sendAll(sluice, day);
     const beforeAsking = await rowsOf(sluice, answers);
@@ -124,6 +127,7 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
     if (!store) throw new Error('The store was not opened.');
     expectAllKinds(rows);
     compareAnswers(differences, answers, rows);
+    compareEvents(differences, events.messages, rows);
     await compareRunning(differences, { sluice, store, rows, folder });
     await sluice.stop();
     compareTelemetry(differences, collector, rows);
@@ -156,6 +160,7 @@ async function sendAll(sluice: TestGateway, day: readonly Batch[]): Promise<Answ
 
 async function compareRunning(differences: Differences, counted: Day): Promise<void> {
   await compareLedger(differences, counted);
+  await compareLists(differences, counted);
   await compareMeters(differences, 'the running gateway', counted);
   await compareExports(differences, counted);
   await compareCommandLine(differences, counted);
