@@ -5,7 +5,7 @@ import type { EventMessage } from '../../../server/contract/events.ts';
 import type { RequestFilterInput } from '../../../server/contract/queries.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Day } from './compare-ledger.ts';
-import { type Differences, partsOf, sumOfRows } from './sums.ts';
+import { type Differences, partsOf, sumOfRows, unpricedIn } from './sums.ts';
 
 export async function compareLists(differences: Differences, day: Day): Promise<void> {
   await compareFilters(differences, day);
@@ -86,7 +86,7 @@ async function compareUnpriced(differences: Differences, { sluice, rows }: Day):
     .filter(({ unpricedRequests }) => unpricedRequests > 0)
     .map(({ provider, model, unpricedRequests }) => [provider, model, unpricedRequests] as const);
   const counted = [...Map.groupBy(parts, ({ provider, model }) => `${provider} ${model}`).values()].map(
-    (some) => [some[0]?.provider ?? null, some[0]?.model ?? null, some.length] as const,
+    (some) => [some[0]?.provider ?? null, some[0]?.model ?? null, unpricedIn(some)] as const,
   );
   differences.expect('the models without a price', named(told), named(counted));
 }

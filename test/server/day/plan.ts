@@ -101,6 +101,12 @@ function oddities(random: Random): Unnumbered[] {
     ...times(2, () => odd(someTalk(random), { course: 'failing' })),
     ...times(4, () => odd(someTalk(random, { api: 'chat', stream: true }), { course: 'gone' })),
     ...times(4, () => odd({ ...someTalk(random, { api: 'chat' }), model: 'unpriced' })),
+    ...times(2, () =>
+      odd(
+        { ...someTalk(random, { api: 'chat', client: 'chat', stream: true }), model: 'unpriced' },
+        { course: 'stumbling' },
+      ),
+    ),
     ...(['rescued', 'half-priced'] as const).flatMap((model) =>
       times(3, () =>
         odd({ ...someTalk(random, { api: 'chat', client: 'chat', stream: true }), model }, { course: 'rescued' }),

@@ -14,7 +14,7 @@ import type { Json } from '../apis/translation/translating.ts';
 import { type Counts, realtimeUsage, responsesUsage, usageObjects } from './reported.ts';
 
 /** What becomes of the calls of a request. */
-export type Course = 'well' | 'untold' | 'rejected' | 'failing' | 'broken' | 'rescued' | 'gone';
+export type Course = 'well' | 'untold' | 'rejected' | 'failing' | 'broken' | 'rescued' | 'stumbling' | 'gone';
 
 export interface Answering {
   course: Course;
@@ -52,10 +52,14 @@ export async function startProviders(plan: ReadonlyMap<number, Answering>): Prom
     upstreams.push(upstream);
     config.push({ id, baseUrl: upstream.origin + basePath, credentials: [{ id: 'c1' }], models, ...rest });
   };
+  const stumbled = new Set<number>();
   for (const [id, api] of Object.entries<UsageUpstream>(usageUpstreams)) {
-    const upstream = await startUpstream((request, response) =>
-      answer(api, usageObjects[id as Api], { request, response, ...answeringOf(request) }),
-    );
+    const upstream = await startUpstream((request, response) => {
+      const { course, counts } = answeringOf(request);
+      const isFirst = course === 'stumbling' && !stumbled.has(numberIn(request));
+      stumbled.add(numberIn(request));
+      return answer(api, usageObjects[id as Api], { request, response, counts, course: isFirst ? 'broken' : course });
+    });
     const models = id === 'chat' ? [api.model, unpricedModel] : [api.model];
     add(id, upstream, { basePath: api.basePath, models, ...api.config });
   }

@@ -28,6 +28,7 @@ import {
   rescuedModel,
   startProviders,
   unpricedAtSecond,
+  unpricedModel,
 } from './providers.ts';
 import { Differences } from './sums.ts';
 
@@ -61,7 +62,7 @@ const prices = {
 
 function configOf(folder: string, providers: ConfigInput['providers'], endpoint: string): ConfigInput {
   const key = (id: KeyName, group: string, more: object = {}) => ({ id, group, hash: hashOf(secretOf(id)), ...more });
-  const policy = { retries: 0, fallbacks: 1 };
+  const policy = { retries: 1, fallbacks: 1 };
   return {
     version: 1,
     providers,
@@ -175,6 +176,8 @@ function expectAllKinds(rows: readonly RequestView[]): void {
     'a rescued stream': ({ attempts, outcome }) => outcome === 'ok' && attempts.some(({ cause }) => cause === 'rescue'),
     'a cost that is known in part': ({ attempts, costUsd }) =>
       costUsd !== null && attempts.some((attempt) => attempt.costUsd === null && attempt.usage !== null),
+    'a target that was asked twice': ({ attempts: [first, second] }) =>
+      first?.model === unpricedModel && second?.model === unpricedModel,
     'an unknown cost': ({ costUsd }) => costUsd === null,
     'an estimate': ({ usageCertainty }) => usageCertainty === 'estimated',
     'a client that left': ({ outcome }) => outcome === 'client-gone',

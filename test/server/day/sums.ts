@@ -26,18 +26,21 @@ export type Sums = Record<
 type Part = Pick<RequestView, 'usage' | 'costUsd'> & {
   model: string | null;
   provider: string | null;
+  /** Null in the parts that do not count as the request. */
   row: RequestView | null;
+  /** Of the request that it is a part of. */
+  id: string;
   isUnpriced: boolean;
 };
 
 export function partsOf(row: RequestView): Part[] {
   const { usage, costUsd, attempts, provider, modelAsked } = row;
-  const answering = { row, provider, model: row.modelServed ?? modelAsked };
+  const answering = { row, id: row.id, provider, model: row.modelServed ?? modelAsked };
   if (attempts.length < 2) return [{ ...answering, usage, costUsd, isUnpriced: isUnpriced(row) }];
   return [
     { ...answering, usage: null, costUsd: 0, isUnpriced: false },
     ...attempts.map((attempt) => ({
-      ...{ row: null, provider: attempt.provider, model: attempt.model ?? modelAsked },
+      ...{ row: null, id: row.id, provider: attempt.provider, model: attempt.model ?? modelAsked },
       ...{ usage: attempt.usage, costUsd: attempt.costUsd, isUnpriced: isUnpricedAttempt(attempt) },
     })),
   ];
@@ -65,14 +68,19 @@ export function sumOf(parts: readonly Part[]): Sums {
     characters: total(({ usage }) => usage?.characters),
     images: total(({ usage }) => usage?.images),
     costUsd: total(({ costUsd }) => costUsd),
-    unpricedRequests: total(({ isUnpriced }) => Number(isUnpriced)),
+    unpricedRequests: unpricedIn(parts),
   };
 }
+
+/** A request whose target was asked twice is one request of unknown cost. */
+export const unpricedIn = (parts: readonly Part[]) =>
+  new Set(parts.filter(({ isUnpriced }) => isUnpriced).map(({ id }) => id)).size;
 
 export const sumOfRows = (rows: readonly RequestView[]) =>
   sumOf(
     rows.map((row) => ({
       row,
+      id: row.id,
       usage: row.usage,
       costUsd: row.costUsd,
       isUnpriced: isUnpriced(row),
