@@ -7,7 +7,7 @@ import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../sqlite
 import type { KeptCapture } from '../sqlite/queries.ts';
 import { indexedText } from '../sqlite/text-index.ts';
 import { vectorOf } from './matched-words.ts';
-import { partitionDay } from './partitions.ts';
+import { orMoved, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
 const insertSql = `INSERT INTO captures (day, id, captured_at, request, response, about, words)
@@ -56,7 +56,8 @@ async function absenceOf(
   if (capability === 'realtime') return 'session';
   const { rows } = await postgres.ask(
     `SELECT captured, (SELECT min(captured_at) FROM captures) AS oldest_at FROM requests
-     WHERE day BETWEEN floor($1::float8 / 86400000)::integer - 1 AND floor($1::float8 / 86400000)::integer + 1 AND id = $2`,
+     WHERE ${orMoved('day BETWEEN floor($1::float8 / 86400000)::integer - 1 AND floor($1::float8 / 86400000)::integer + 1')}
+       AND id = $2`,
     startedAt,
     id,
   );

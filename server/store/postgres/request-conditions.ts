@@ -124,13 +124,14 @@ class Selecting {
     this.add(alternatives.length === 0 ? 'false' : `(${alternatives.join(' OR ')})`);
   }
 
-  /** A request begins on the day of its capture or on the day before. */
+  /** A request begins on the day of its capture, on the day before, or on that of its id. */
   async #conditionsOfCaptures(postgres: Postgres, words: WordSearch): Promise<string[]> {
     const { rows } = await postgres.ask(capturedSql, words.query, words.earlier);
     if (rows.length === 0) return [];
+    const ids = rows.map(({ id }) => String(id));
     const days = new Set(rows.flatMap(({ day }) => [Number(day), Number(day) - 1]));
-    const ids = this.#value(rows.map(({ id }) => String(id)));
-    return [`(day = ANY(${this.#value([...days])}) AND id = ANY(${ids}))`];
+    for (const id of ids) days.add(Math.floor((timesOfId(id)?.sinceMs ?? 0) / dayMs));
+    return [`(${orMoved(`day = ANY(${this.#value([...days])})`)} AND id = ANY(${this.#value(ids)}))`];
   }
 
   #has(dimension: NameDimension, placeholder: string): string {

@@ -3,7 +3,8 @@
 import { errors } from '../../contract/request-errors.ts';
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
-import { number, text } from '../rules/columns.ts';
+import { ClientUses, mostClientUses } from '../rules/client-uses.ts';
+import { number } from '../rules/columns.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
@@ -18,7 +19,6 @@ const idSlackMs = 60_000;
 /** The most requests that a count reads; the newest are used. */
 const mostCounted = 200_000;
 const latestRows = 100_000;
-const mostClients = 500;
 
 const sortColumns: Readonly<Record<SortColumn, string>> = {
   duration: 'total_ms',
@@ -97,13 +97,11 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   const { rows } = await postgres.ask(
     `SELECT client, key_id, max(started_at) AS last_used_at
      FROM (SELECT client, key_id, started_at, shadow_of FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
-     WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClients}`,
+     WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClientUses}`,
   );
-  return rows.map((row) => ({
-    client: text(row.client) ?? '',
-    keyId: text(row.key_id),
-    lastUsedAt: number(row.last_used_at) ?? 0,
-  }));
+  const uses = new ClientUses();
+  uses.add(rows);
+  return uses.list;
 }
 
 /** The models of the latest 100,000 requests that may have had an unknown cost. */

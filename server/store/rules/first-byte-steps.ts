@@ -29,7 +29,8 @@ export class FirstByteSteps {
   /** Must be called once for each step, in order of time. */
   add(startMs: number, samples: readonly WeightedSample[]): void {
     if (samples.length > 0) this.#steps.push(viewSamples(startMs, samples));
-    for (const [name, namedSamples] of this.#by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {
+    const byName = this.#by === 'day' ? [] : [...Map.groupBy(samples, (sample) => sample.name)];
+    for (const [name, namedSamples] of byName.sort(([one], [other]) => (one < other ? -1 : 1))) {
       if (this.#names?.includes(name) ?? true)
         this.#named.push({ name: name || null, ...viewSamples(startMs, namedSamples) });
     }

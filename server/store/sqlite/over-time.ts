@@ -11,7 +11,7 @@ import { nameColumns } from '../rules/counted-names.ts';
 import { countsSql } from '../rules/counts-sql.ts';
 import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
 import { addInto, displayedCost, readSums, sumColumns } from '../rules/sums.ts';
-import type { FirstByteQuery, NamedUsageQuery, OverTimeQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
+import type { FirstByteQuery, NamedUsageQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
 import {
   askedSteps,
   calendarFor,
@@ -23,7 +23,7 @@ import {
 } from '../rules/usage-within.ts';
 import type { Database } from './database.ts';
 import { piecesOf, select } from './request-filter.ts';
-import { seekSeq } from './seek.ts';
+import { blocksDuring, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
 
 const rowsPerBatch = 4_000;
@@ -123,19 +123,33 @@ export function viewStep({ startMs, name, ...sums }: UsageStep): UsageStepView {
 }
 
 export async function firstByteTimes(database: Database, question: FirstByteQuery): Promise<FirstByteView> {
-  const { by = 'day', names } = question;
-  const select = database.prepare(
+  const { by = 'day', names, stepMs } = question;
+  const samplesIn = database.prepare(
     `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
-     WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
+     WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+     ORDER BY seq DESC LIMIT ?`,
   );
+  const inCells = database.prepare(
+    "SELECT sum(requests) AS requests FROM usage_cells WHERE dimension = 'day' AND quarter >= ? AND quarter < ?",
+  );
+  const inRequests = database.prepare(
+    'SELECT count(*) AS requests FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ?',
+  );
+  const counts = (row: Row | undefined) => number(row?.requests) ?? 0;
+  const range = wholeRange(database);
   const firstByteSteps = new FirstByteSteps(by, names);
   for (const { startMs, sinceMs, untilMs } of askedSteps(question)) {
-    const [low, high] = placesOf(database, { sinceMs, untilMs });
-    const rows = select.all(low, high);
+    const pieces = [...piecesOf({ range, blocks: blocksDuring(database, { sinceMs, untilMs }) }, rowsPerBatch)];
+    const rows: Row[] = [];
+    for (const { low, high } of pieces)
+      rows.push(...samplesIn.all(low, high, sinceMs, untilMs, samplesPerStep - rows.length));
+    const requests = isOfQuarters(stepMs)
+      ? counts(inCells.get(Math.floor(sinceMs / quarterMs), Math.ceil(untilMs / quarterMs)))
+      : pieces.reduce((sum, { low, high }) => sum + counts(inRequests.get(low, high, sinceMs, untilMs)), 0);
     const samples = rows.map((row) => ({
       valueMs: number(row.first_byte_ms) ?? 0,
       name: text(row.name) ?? '',
-      weight: (high - low) / rows.length,
+      weight: requests / rows.length,
     }));
     firstByteSteps.add(startMs, samples);
     await setImmediate();
@@ -153,8 +167,4 @@ function keptQuarters(database: Database, { by, sinceMs, untilMs }: UsageOverTim
     sinceMs: Math.max(sinceMs, (end('min') ?? 0) * quarterMs),
     untilMs: Math.min(untilMs, ((end('max') ?? -1) + 1) * quarterMs),
   };
-}
-
-function placesOf(database: Database, { sinceMs, untilMs }: Pick<OverTimeQuery, 'sinceMs' | 'untilMs'>) {
-  return [seekSeq(database, sinceMs), seekSeq(database, untilMs)] as const;
 }

@@ -14,6 +14,7 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
+import { ClientUses } from '../rules/client-uses.ts';
 import { number, text } from '../rules/columns.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
@@ -24,7 +25,7 @@ import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
-import { seekSeq, wholeRange } from './seek.ts';
+import { blocksDuring, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
 import { summarizeUsage } from './usage-summary.ts';
@@ -130,24 +131,19 @@ const idSlackMs = 5_000;
 
 async function getRequest(database: Database, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
-  const where = { sql: ' AND id = ?', values: [id], blocks: null };
+  const where = { sql: ' AND id = ?', values: [id], range: wholeRange(database) };
   if (times) {
-    const nearbyRange = {
-      low: seekSeq(database, times.sinceMs - idSlackMs),
-      high: seekSeq(database, times.untilMs + idSlackMs),
-    };
-    const [row] = await findRequests(database, { ...where, range: nearbyRange }, 1);
+    const blocks = blocksDuring(database, { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs });
+    const [row] = await findRequests(database, { ...where, blocks }, 1);
     if (row) return row;
   }
   // Of an older version, or while the clock was wrong.
-  const [row] = await findRequests(database, { ...where, range: wholeRange(database) }, 1);
+  const [row] = await findRequests(database, { ...where, blocks: null }, 1);
   return row ?? null;
 }
 
 /** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
 const clientRows = 100_000;
-/** Bounds the result, since clients choose their names. */
-const maxClients = 500;
 
 async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
@@ -156,17 +152,10 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
      WHERE seq >= ? AND seq < ? AND client IS NOT NULL AND shadow_of IS NULL
      GROUP BY client, key_id`,
   );
-  const latestUses = new Map<string, ClientUseView>();
+  const uses = new ClientUses();
   for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {
-    for (const row of select.all(from, Math.min(from + rowsPerBatch, high))) {
-      const use = {
-        client: text(row.client) ?? '',
-        keyId: text(row.key_id),
-        lastUsedAt: number(row.last_used_at) ?? 0,
-      };
-      latestUses.set(JSON.stringify([use.client, use.keyId]), use);
-    }
+    uses.add(select.all(from, Math.min(from + rowsPerBatch, high)));
     await setImmediate();
   }
-  return [...latestUses.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
+  return uses.list;
 }

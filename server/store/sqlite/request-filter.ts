@@ -7,7 +7,7 @@ import type { SqlValue } from '../rules/columns.ts';
 import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import type { Database } from './database.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
-import { seekSeq, slackMs, wholeRange } from './seek.ts';
+import { blocksDuring, type Range, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
 
 /** All given conditions must hold. */
@@ -32,12 +32,6 @@ export interface RequestConditions {
   within?: Within;
 }
 
-/** Sequence numbers from `low` to `high`, exclusive. */
-interface Range {
-  low: number;
-  high: number;
-}
-
 export interface Selection {
   /** ` AND …` for each condition. */
   sql: string;
@@ -56,8 +50,7 @@ export function outcomeAsked(outcome: RequestConditions['outcome']) {
 }
 
 export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
-  const range = rangeOf(database, filter);
-  const selection = new Selecting(database, range);
+  const selection = new Selecting(database, wholeRange(database));
   const { keyId, groupId, model, provider, client, capability, outcome, status, search, sinceMs, untilMs } = filter;
   if (filter.within) selection.within(filter.within);
   if (keyId !== undefined) selection.named('key', ['key_id'], [keyId]);
@@ -71,8 +64,7 @@ export async function select(database: Database, index: TextIndex, filter: Reque
   const asked = outcomeAsked(outcome);
   if (asked) selection.named('outcome', ['outcome'], asked.outcomes);
   if (asked?.condition) selection.add(rowSql(asked.condition, sqliteNotation));
-  if (sinceMs !== undefined) selection.add('started_at >= ?', sinceMs);
-  if (untilMs !== undefined) selection.add('started_at < ?', untilMs);
+  if (sinceMs !== undefined || untilMs !== undefined) selection.during(sinceMs, untilMs);
   if (search !== undefined && search.trim() !== '') selection.searched(search.trim(), await index.find(search));
   return selection;
 }
@@ -114,6 +106,12 @@ class Selecting implements Selection {
     this.#limitToBlocks(this.#blocksOf(dimension, names));
   }
 
+  during(sinceMs?: number, untilMs?: number): void {
+    if (sinceMs !== undefined) this.add('started_at >= ?', sinceMs);
+    if (untilMs !== undefined) this.add('started_at < ?', untilMs);
+    this.#keepBlocks(blocksDuring(this.#database, { sinceMs, untilMs }));
+  }
+
   /** Matches requests of one of the keys or one of the groups. */
   within({ keyIds, groupIds }: Within): void {
     const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
@@ -131,7 +129,8 @@ class Selecting implements Selection {
     if (times) {
       parts.push('id GLOB ?');
       values.push(`${search.toLowerCase()}*`);
-      blocks.push(...this.#blocksOfTimes(times));
+      const near = { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs };
+      blocks.push(...blocksDuring(this.#database, near).slice(0, maxIdBlocks));
     }
     for (const [dimension, columns] of Object.entries(searchedColumns) as [NameDimension, string[]][]) {
       const names = recordedNames(this.#database, dimension).filter((name) => containsText(name, search));
@@ -151,12 +150,6 @@ class Selecting implements Selection {
     return blocksOf(this.#database, dimension, names, { low, high });
   }
 
-  #blocksOfTimes({ sinceMs, untilMs }: IdTimes): number[] {
-    const from = blockOf(seekSeq(this.#database, sinceMs - idSlackMs));
-    const to = blockOf(seekSeq(this.#database, untilMs + idSlackMs));
-    return Array.from({ length: Math.min(to - from + 1, maxIdBlocks) }, (_, index) => to - index);
-  }
-
   get #blockRange(): Range {
     return { low: blockOf(this.range.low), high: blockOf(this.range.high - 1) + 1 };
   }
@@ -166,12 +159,15 @@ class Selecting implements Selection {
     const { low, high } = this.#blockRange;
     const unnamed = Math.min(firstNamedBlock(this.#database), high);
     const recorded = blocks.filter((block) => block >= unnamed && block < high);
-    const allBlocks = [
+    this.#keepBlocks([
       ...recorded,
       ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index),
-    ];
+    ]);
+  }
+
+  #keepBlocks(blocks: readonly number[]): void {
     const previousBlocks = this.blocks && new Set(this.blocks);
-    this.blocks = previousBlocks ? allBlocks.filter((block) => previousBlocks.has(block)) : allBlocks;
+    this.blocks = blocks.filter((block) => previousBlocks?.has(block) ?? true);
   }
 }
 
@@ -202,15 +198,8 @@ export function timesOfId(search: string): IdTimes | null {
   };
 }
 
-function rangeOf(database: Database, { sinceMs, untilMs }: RequestConditions): Range {
-  let { low, high } = wholeRange(database);
-  if (untilMs !== undefined) high = Math.min(high, seekSeq(database, untilMs + slackMs));
-  if (sinceMs !== undefined) low = Math.max(low, seekSeq(database, sinceMs - slackMs));
-  return { low, high };
-}
-
 /** Ranges of about `rows` requests each, newest first, that together contain the selection. */
-export function* piecesOf({ range, blocks }: Selection, rows: number): Generator<Range> {
+export function* piecesOf({ range, blocks }: Pick<Selection, 'range' | 'blocks'>, rows: number): Generator<Range> {
   if (!blocks) {
     for (let { high } = range; high > range.low; high -= rows) yield { low: Math.max(range.low, high - rows), high };
     return;

@@ -4,6 +4,7 @@
  * costs one write for each name and block.
  */
 import type { RequestView } from '../../contract/request-views.ts';
+import { hourMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import type { Database, Statement } from './database.ts';
@@ -25,6 +26,14 @@ export const nameDimensions = [
 ] as const;
 export type NameDimension = (typeof nameDimensions)[number];
 
+/** Under this dimension are the hours in which the requests of a block began: see seek.ts. */
+export const hourDimension = 'hour';
+/** Has ten digits, so that names are in order of time. */
+export const hourName = (timeMs: number) => 1_000_000_000 + Math.max(0, Math.floor(timeMs / hourMs));
+/** All that is recorded. */
+export const recordedDimensions = [...nameDimensions, hourDimension] as const;
+type RecordedDimension = (typeof recordedDimensions)[number];
+
 /** Blocks before this one were written before the names were recorded, so each may contain any name. */
 export function firstNamedBlock(database: Database): number {
   const from = database.prepare("SELECT value FROM facts WHERE name = 'first named request'").get();
@@ -36,7 +45,7 @@ type Name = string | number | null | undefined;
 /** The names of one block that are in the table. */
 interface Known {
   block: number;
-  names: Record<NameDimension, Set<Name>>;
+  names: Record<RecordedDimension, Set<Name>>;
 }
 
 /** Number of blocks kept in memory, so that requests that end long after their beginning cost only a few statements. */
@@ -67,6 +76,7 @@ export class NamesWriter {
   add(seq: number, row: BegunRow | EndedRow | RequestView): void {
     const block = blockOf(seq);
     const blockNames = this.#namesByBlock.get(block) ?? this.#remember(block);
+    this.#note(blockNames, hourDimension, hourName(row.startedAt));
     this.#note(blockNames, 'key', row.keyId);
     this.#note(blockNames, 'group', row.groupId);
     this.#note(blockNames, 'model', row.modelAsked);
@@ -80,7 +90,7 @@ export class NamesWriter {
     this.#note(blockNames, 'error', row.errorCode);
   }
 
-  #note({ block, names }: Known, dimension: NameDimension, name: Name): void {
+  #note({ block, names }: Known, dimension: RecordedDimension, name: Name): void {
     const recorded = names[dimension];
     if (name === null || name === undefined || recorded.has(name)) return;
     this.#insert.run(dimension, String(name), block);
@@ -89,7 +99,7 @@ export class NamesWriter {
   }
 
   #remember(block: number): Known {
-    const names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known['names'];
+    const names = Object.fromEntries(recordedDimensions.map((dimension) => [dimension, new Set()])) as Known['names'];
     const blockNames = { block, names };
     this.#namesByBlock.set(block, blockNames);
     const [oldest] = this.#namesByBlock.keys();
@@ -112,17 +122,20 @@ export function recordedNames(database: Database, dimension: NameDimension): str
  * All recorded names of a dimension, in alphabetical order. Visits each once, however many requests have it. Includes those of
  * requests that are not repaired yet (repair.ts).
  */
-export function* eachName(database: Database, dimension: NameDimension): Generator<string, void> {
-  const nextIn = (table: string) =>
-    `SELECT name FROM (SELECT name FROM ${table} WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1)`;
-  const next = database.prepare(
-    `SELECT min(name) AS name FROM (${nextIn('request_names')} UNION ALL ${nextIn('earlier_names')})`,
-  );
-  let last: string | null = '';
-  while (true) {
-    last = text(next.get(dimension, last, dimension, last)?.name);
-    if (last === null) return;
-    yield last;
+export function* eachName(database: Database, dimension: RecordedDimension): Generator<string, void> {
+  const least = (comparison: '>=' | '>') => {
+    const leastIn = (table: string) =>
+      `SELECT name FROM (SELECT name FROM ${table} WHERE dimension = ? AND name ${comparison} ? ORDER BY name LIMIT 1)`;
+    return database.prepare(
+      `SELECT min(name) AS name FROM (${leastIn('request_names')} UNION ALL ${leastIn('earlier_names')})`,
+    );
+  };
+  const next = least('>');
+  // A client may also send an empty name.
+  let name = text(least('>=').get(dimension, '', dimension, '')?.name);
+  while (name !== null) {
+    yield name;
+    name = text(next.get(dimension, name, dimension, name)?.name);
   }
 }
 

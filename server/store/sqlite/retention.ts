@@ -8,7 +8,7 @@ import { usageDimensions } from '../../contract/ledger.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number } from '../rules/columns.ts';
 import type { Database, Statement } from './database.ts';
-import { blockOf, eachName, nameDimensions } from './request-names.ts';
+import { blockOf, eachName, recordedDimensions } from './request-names.ts';
 import type { KnownTime, SweepClock } from './sweep-clock.ts';
 
 export interface RetentionLimits {
@@ -97,7 +97,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
   /** Deletes the names of blocks whose requests have all been deleted. */
   async function deleteNames(): Promise<void> {
     const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
-    for (const dimension of nameDimensions) {
+    for (const dimension of recordedDimensions) {
       for (const name of eachName(database, dimension)) {
         if (isStopped) return;
         statements.deleteNames.run(dimension, name, oldestBlock);

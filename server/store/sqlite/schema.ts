@@ -223,6 +223,10 @@ export const ledgerMigrations: readonly string[] = [
   -- The session that made the job, which is billed for it.
   ALTER TABLE jobs ADD COLUMN session TEXT;
   `,
+  `
+  -- In which hours the requests of each block began: see request-names.ts. Those until the last untimed one have none.
+  INSERT INTO facts SELECT 'last untimed request', max(seq) FROM requests HAVING max(seq) IS NOT NULL;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

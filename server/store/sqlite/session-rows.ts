@@ -3,7 +3,8 @@ import { ownClient, type RequestSession } from '../../contract/ledger.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { storableSession } from '../rules/storable-row.ts';
 import type { Database } from './database.ts';
-import { seekSeq } from './seek.ts';
+import { blockRows } from './request-names.ts';
+import { blocksDuring } from './seek.ts';
 
 interface Use {
   row: BegunRow | EndedRow;
@@ -62,9 +63,6 @@ export interface JoinedRequest {
   session: RequestSession;
 }
 
-/** Rows follow the time of arrival, but may be written a little later. */
-const nearMs = 5_000;
-
 /**
  * Returns a function that adds a recorded request to its session. False if it is not in the ledger. `seqOf`: the rows of this run
  * that are remembered.
@@ -82,12 +80,17 @@ export function prepareJoiner(
      ON CONFLICT DO UPDATE SET
        last_seq = max(last_seq, excluded.last_seq), cost_usd = cost_usd + excluded.cost_usd`,
   );
+  const found = (id: string, startedAt: number) => {
+    for (const block of blocksDuring(database, { sinceMs: startedAt, untilMs: startedAt })) {
+      const row = find.get(block * blockRows, (block + 1) * blockRows, id);
+      if (row) return row;
+    }
+    return undefined;
+  };
   return ({ requestId, startedAt, session: givenSession, hasEnded }) => {
     const session = storableSession(givenSession);
     const known = seqOf(requestId);
-    const nearRow = () =>
-      find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
-    const row = known === undefined ? nearRow() : ofSeq.get(known, requestId);
+    const row = known === undefined ? found(requestId, startedAt) : ofSeq.get(known, requestId);
     if (!row) return false;
     if (row.session !== null) return true;
     const seq = Number(row.seq);

@@ -9,7 +9,7 @@ import { type ReadRequest, readRequest, requestColumns } from '../rules/session-
 import { requestsOf, sumsOf, turnsOf } from '../rules/session-sums.ts';
 import { placesOf } from '../rules/session-turns.ts';
 import type { Database } from './database.ts';
-import { seekSeq } from './seek.ts';
+import { firstSince } from './seek.ts';
 import { budgetUsed } from './session-states.ts';
 
 /** All given conditions must hold. */
@@ -66,7 +66,7 @@ function conditionsOf(
   if (keyId !== undefined) conditions.push(['key_id = ?', keyId]);
   if (groupId !== undefined) conditions.push(['group_id = ?', groupId]);
   if (client !== undefined) conditions.push(['client = ?', client]);
-  if (sinceMs !== undefined) conditions.push(['last_seq >= ?', seekSeq(database, sinceMs)]);
+  if (sinceMs !== undefined) conditions.push(['last_seq >= ?', firstSince(database, sinceMs)]);
   if (within) conditions.push([withinSql, JSON.stringify(within.keyIds), JSON.stringify(within.groupIds)]);
   if (running) conditions.push([`id IN (${runningSessions})`]);
   if (stopped) conditions.push([`(stopped_at IS NOT NULL OR ${budgetUsed} >= ?)`, stopAtUsd ?? Number.MAX_VALUE]);

@@ -10,7 +10,7 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { number } from '../rules/columns.ts';
 import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import type { Database } from './database.ts';
-import { seekSeq } from './seek.ts';
+import { firstSince } from './seek.ts';
 import { quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
 
@@ -105,7 +105,7 @@ export function createUsageHistory(database: Database): LocalUsageHistory {
       );
     },
     requestsSince: (scope, id, sinceMs) =>
-      since[scope].all(seekSeq(database, sinceMs), id, sinceMs).map((row) => ({
+      since[scope].all(firstSince(database, sinceMs), id, sinceMs).map((row) => ({
         startedAt: number(row.started_at) ?? 0,
         tokens: number(row.tokens) ?? 0,
       })),

@@ -126,6 +126,17 @@ function refusalContract(subject: StoreSubject): void {
       expect(used.ledger.refusals.since(0)).toEqual(told);
     });
 
+    test('that are counted out of order have the time and client of the latest', async () => {
+      refuse('missing_key', noon + 500, 'latest');
+      refuse('missing_key', noon + 200, 'earlier');
+      await used.ledger.flush();
+      refuse('missing_key', noon + 100, 'earliest');
+      await used.restart();
+      refuse('missing_key', noon + 400, 'later');
+      const told = [{ reason: 'missing_key', requests: 4, lastAt: noon + 500, lastClient: 'latest' }];
+      expect(used.ledger.refusals.since(0)).toEqual(told);
+    });
+
     test('are kept for ten thousand minutes', async () => {
       for (let index = 0; index < 10_500; index++) {
         refuse('missing_key', noon + index * minute, null);

@@ -156,6 +156,20 @@ export function sessionsContract(subject: StoreSubject): void {
       expect((await used.ledger.getRequest(first))?.session).toEqual(session(1));
     });
 
+    test('are joined by requests that were recorded long after they began, also after a restart', async () => {
+      const late = Array.from({ length: 40 }, (_, index) => {
+        add({ startedAt: noon + 2 * hour + index * minute });
+        return index % 4 === 0
+          ? { id: add({ startedAt: noon - index * minute }), startedAt: noon - index * minute }
+          : [];
+      }).flat();
+      await used.restart();
+      for (const { id, startedAt } of late)
+        used.ledger.joined({ requestId: id, startedAt, session: session(1), hasEnded: true });
+      expect(await used.ledger.sessionStates.budgetUsedUsd(idOf(1))).toBeCloseTo(0.01);
+      expect((await used.ledger.listSessions({})).sessions).toMatchObject([{ id: idOf(1), requests: 10 }]);
+    });
+
     test('are forgotten with their last request', async () => {
       used.settings.ledger.retentionDays = 2;
       add({ session: session(1), startedAt: Date.now() - 5 * day });

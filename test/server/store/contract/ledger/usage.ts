@@ -204,6 +204,13 @@ export function usageContract(subject: StoreSubject): void {
       expect(await summary({ within: { keyIds: [], groupIds: [] } })).toEqual([]);
     });
 
+    test('of models whose price is unknown names equally used ones in alphabetical order, whoever used them first', async () => {
+      for (const [index, model] of ['delta', 'alpha', 'charlie', 'bravo', 'echo', 'echo'].entries())
+        used.add(ended(`req_${index}`, { modelServed: model, costUsd: null }));
+      const once = ['alpha', 'bravo', 'charlie', 'delta'].map((model) => ({ provider: 'main', model, requests: 1 }));
+      expect(await used.ledger.listUnpriced()).toEqual([{ provider: 'main', model: 'echo', requests: 2 }, ...once]);
+    });
+
     test('is the same after a sweep, from sums of quarters of an hour or of days', async () => {
       for (let index = 0; index < 60; index += 1) {
         const startedAt = noon - (index % 5) * day + ((index * 7) % 24) * hour - day / 2;

@@ -1,0 +1,33 @@
+/** The clients of requests, and when each last used which key. */
+import type { ClientUseView } from '../../contract/request-views.ts';
+import { number, type Row, text } from './columns.ts';
+
+/** Bounds the result, since clients choose their names. */
+export const mostClientUses = 500;
+
+export class ClientUses {
+  readonly #latest = new Map<string, ClientUseView>();
+
+  /** Of rows with `client`, `key_id` and `last_used_at`, in any order. */
+  add(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const use = {
+        client: text(row.client) ?? '',
+        keyId: text(row.key_id),
+        lastUsedAt: number(row.last_used_at) ?? 0,
+      };
+      const name = nameOf(use);
+      const latest = this.#latest.get(name);
+      if (!latest || use.lastUsedAt > latest.lastUsedAt) this.#latest.set(name, use);
+    }
+  }
+
+  /** Most recently used first, equal ones by name. */
+  get list(): ClientUseView[] {
+    return [...this.#latest.values()]
+      .sort((one, other) => other.lastUsedAt - one.lastUsedAt || (nameOf(one) < nameOf(other) ? -1 : 1))
+      .slice(0, mostClientUses);
+  }
+}
+
+const nameOf = ({ client, keyId }: ClientUseView) => JSON.stringify([client, keyId]);
