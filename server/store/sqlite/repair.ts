@@ -226,8 +226,8 @@ function prepareStatements(database: Database) {
     ),
     leaveCapture: database.prepare('UPDATE captures SET request_seq = NULL WHERE seq = ?'),
     requests: database.prepare(
-      `SELECT seq, key_id, group_id, capability, model_asked, model_served, provider, client, status, outcome, error_code, attempts
-       FROM requests WHERE seq >= ? AND seq < ? ORDER BY seq`,
+      `SELECT seq, started_at, key_id, group_id, capability, model_asked, model_served, provider, client, status, outcome,
+         error_code, attempts FROM requests WHERE seq >= ? AND seq < ? ORDER BY seq`,
     ),
     addErrors: database.prepare(
       `INSERT INTO error_text (rowid, text)

@@ -23,8 +23,12 @@ const unreached = { attempts: [attemptRecord({ connectMs: null, status: null })]
 const noHeaders: RateHeaders = {};
 let asked = 0;
 
-export async function admits(limiter: Limiter, subjects: Limited[], estimate: Estimate = exactly(none)) {
-  const id = `r${asked++}`;
+export async function admits(
+  limiter: Limiter,
+  subjects: Limited[],
+  estimate: Estimate = exactly(none),
+  id = `r${asked++}`,
+) {
   try {
     return { id, headers: await limiter.admit(id, subjects, estimate), refusal: null };
   } catch (error) {

@@ -45,6 +45,8 @@ async function writeRightly(file: string, requests: number): Promise<Contents> {
   ledger.close();
   // The names of all blocks, as a version without the fault records them from the first request on.
   database.exec("UPDATE facts SET value = 0 WHERE name = 'first named request'");
+  // The version before the repair recorded no hours.
+  database.exec("INSERT INTO facts SELECT 'last untimed request', max(seq) FROM requests");
   const contents = contentsOf(database);
   database.close();
   return contents;
@@ -83,7 +85,7 @@ export async function writeMisplaced(file: string, requests: number): Promise<Co
 function toVersionBefore(database: Database): void {
   database.exec(`
     DROP TABLE earlier_names;
-    DELETE FROM facts WHERE name = 'last request to repair';
+    DELETE FROM facts WHERE name IN ('last request to repair', 'last untimed request');
     UPDATE facts SET value = 1 WHERE name = 'first named request';
     -- Of later migrations.
     ALTER TABLE jobs DROP COLUMN input_tokens;

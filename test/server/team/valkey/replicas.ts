@@ -96,8 +96,8 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
 /** Writes to the replica's ledger first, as the gateway does. */
 export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
   const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
-  const { keyId: key, groupId: group, startedAt } = record;
-  replica.write({ id, key, group, startedAt, used: { ...used, unpriced: 0 } });
+  const { keyId: key, groupId: group, startedAt, costUsd } = record;
+  replica.write({ id, key, group, startedAt, used: { ...used, unpriced: costUsd === null ? 1 : 0 } });
   replica.limiter.finished(record);
 }
 

@@ -153,8 +153,8 @@ function firstByteContract(subject: StoreSubject): void {
       const { steps, named } = await used.ledger.firstByteTimes({ by: 'provider', ...time });
       expect(steps.map(({ samples }) => samples)).toEqual([100, 1]);
       expect(named).toEqual([
-        { name: 'slow', startMs: noon, samples: 50, medianMs: 1_050, p95Ms: 1_096 },
         { name: 'main', startMs: noon, samples: 50, medianMs: 49, p95Ms: 95 },
+        { name: 'slow', startMs: noon, samples: 50, medianMs: 1_050, p95Ms: 1_096 },
         { name: null, startMs: noon + hour, samples: 1, medianMs: 5, p95Ms: 5 },
       ]);
       const ofSome = await used.ledger.firstByteTimes({ by: 'provider', names: ['main', ''], ...time });

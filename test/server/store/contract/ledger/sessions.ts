@@ -166,6 +166,7 @@ export function sessionsContract(subject: StoreSubject): void {
       await used.restart();
       for (const { id, startedAt } of late)
         used.ledger.joined({ requestId: id, startedAt, session: session(1), hasEnded: true });
+      await used.ledger.flush();
       expect(await used.ledger.sessionStates.budgetUsedUsd(idOf(1))).toBeCloseTo(0.01);
       expect((await used.ledger.listSessions({})).sessions).toMatchObject([{ id: idOf(1), requests: 10 }]);
     });
