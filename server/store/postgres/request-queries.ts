@@ -3,7 +3,7 @@
 import { errors } from '../../contract/request-errors.ts';
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
-import { ClientUses, mostClientUses } from '../rules/client-uses.ts';
+import { ClientUses, clientUsesSql, mostClientUses } from '../rules/client-uses.ts';
 import { number } from '../rules/columns.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
@@ -95,9 +95,8 @@ export async function countRequests(postgres: Postgres, filter: RequestCondition
 /** Considers the latest 100,000 requests. */
 export async function listClients(postgres: Postgres): Promise<ClientUseView[]> {
   const { rows } = await postgres.ask(
-    `SELECT client, key_id, max(started_at) AS last_used_at
-     FROM (SELECT client, key_id, started_at, shadow_of FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
-     WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClientUses}`,
+    `WITH asked AS (SELECT client, key_id, started_at, shadow_of FROM requests ORDER BY seq DESC LIMIT ${latestRows})
+     ${clientUsesSql('asked')} ORDER BY last_used_at DESC LIMIT ${mostClientUses}`,
   );
   const uses = new ClientUses();
   uses.add(rows);

@@ -5,10 +5,16 @@ import { number, type Row, text } from './columns.ts';
 /** Bounds the result, since clients choose their names. */
 export const mostClientUses = 500;
 
+/** Reads the table expression `asked`, which has the columns of `requests`. */
+export function clientUsesSql(asked: string): string {
+  return `SELECT client, key_id, max(started_at) AS last_used_at FROM ${asked}
+    WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id`;
+}
+
+/** Adds up rows of that. */
 export class ClientUses {
   readonly #latest = new Map<string, ClientUseView>();
 
-  /** Of rows with `client`, `key_id` and `last_used_at`, in any order. */
   add(rows: readonly Row[]): void {
     for (const row of rows) {
       const use = {

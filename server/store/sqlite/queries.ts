@@ -14,7 +14,7 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
-import { ClientUses } from '../rules/client-uses.ts';
+import { ClientUses, clientUsesSql } from '../rules/client-uses.ts';
 import { number, text } from '../rules/columns.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
@@ -148,9 +148,7 @@ const clientRows = 100_000;
 async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
   const select = database.prepare(
-    `SELECT client, key_id, max(started_at) AS last_used_at FROM requests
-     WHERE seq >= ? AND seq < ? AND client IS NOT NULL AND shadow_of IS NULL
-     GROUP BY client, key_id`,
+    `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ?) ${clientUsesSql('asked')}`,
   );
   const uses = new ClientUses();
   for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {

@@ -62,6 +62,14 @@ test('an equal request gets the same bytes from memory at no cost, and the ledge
   expect(view).toMatchObject({ groupId: 'default', entries: 1, hits: 1, misses: 1, savedUsd: 1 });
 });
 
+test('an answer from memory counts with the model that gave it, whatever the client calls it', async () => {
+  await start({}, { aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x' }] }] });
+  const asked = { ...question, model: 'fast' };
+  expect(await twice(asked)).toEqual(['miss', 'hit']);
+  await sluice.record();
+  expect(await sluice.gateway.query({ type: 'usage', by: 'model' })).toMatchObject([{ name: 'gpt-x', requests: 2 }]);
+});
+
 test('a stream is sent again byte for byte', async () => {
   upstream.answer((_request, response) => {
     eventStream(response);

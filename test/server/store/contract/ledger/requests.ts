@@ -92,6 +92,24 @@ export function requestsContract(subject: StoreSubject): void {
       expect(await used.ids({ untilMs: from })).toEqual([]);
     });
 
+    test('of a span of time are found, whatever the order in which they were recorded', async () => {
+      const spanOf = (sinceMs: number) => ({ sinceMs, untilMs: sinceMs + hour });
+      const misplaced = [-20 * day, -6 * day, -day, -3 * hour, 5 * hour, 3 * day];
+      for (let index = 0; index < 1_200; index++) {
+        used.add(ended(`req_${index}`, { startedAt: noon + index }));
+        const offset = index % 200 === 100 ? misplaced[Math.floor(index / 200)] : undefined;
+        if (offset !== undefined) used.add(ended(`req_at_${offset}`, { startedAt: noon + offset, firstByteMs: 5 }));
+      }
+      for (const offset of misplaced) {
+        const span = spanOf(noon + offset);
+        expect(await used.ids(span)).toEqual([`req_at_${offset}`]);
+        expect((await used.ledger.firstByteTimes({ ...span, stepMs: hour })).steps).toMatchObject([{ samples: 1 }]);
+      }
+      expect(await used.ledger.countRequests(spanOf(noon))).toMatchObject({ requests: 1_200 });
+      const ofDay = (await used.ledger.summarizeUsage({ by: 'day' })).reduce((sum, { requests }) => sum + requests, 0);
+      expect(ofDay).toBe(1_206);
+    });
+
     test('that are rare are found among many, also when they end long after others', async () => {
       used.add(ended('req_rare', { keyId: 'rare' }));
       used.ledger.started(began('req_long'));
