@@ -36,4 +36,5 @@ export class ClientUses {
   }
 }
 
+/** Another one for each pair, whatever a client calls itself. */
 const nameOf = ({ client, keyId }: ClientUseView) => JSON.stringify([client, keyId]);
