@@ -3,8 +3,7 @@
  * repository's there. Otherwise everyone who follows the README would run a stranger's program.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { packageName } from './package-name.ts';
 
 const notFound = 'E404';
 
@@ -27,12 +26,13 @@ function plainAddress(address: string): string {
     .toLowerCase();
 }
 
-const { name } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 const own = process.env.SLUICE_HOMEPAGE ?? '';
-const found = repositoryOf(name);
+const found = repositoryOf(packageName);
 if (found === null) {
-  console.log(`Nobody has ${name} at npm. Its first version is published by hand: see docs/packaging.md.`);
+  console.log(`Nobody has ${packageName} at npm. Its first version is published by hand: see docs/packaging.md.`);
 } else if (plainAddress(found) !== plainAddress(own)) {
-  console.error(`${name} at npm belongs to ${found || 'a package without a repository'}, not to ${own}.`);
+  console.error(
+    `${packageName} at npm belongs to ${found || 'a package without a repository'}, not to ${own}. Set SLUICE_PACKAGE_NAME to a name of your own, such as @owner/sluice.`,
+  );
   process.exitCode = 1;
 }

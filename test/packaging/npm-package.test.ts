@@ -5,15 +5,16 @@
  * @suite long
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   bareEnvironment,
   firstAnswer,
+  npmProgram,
   offlineInstall,
   type Packed,
   packPackage,
@@ -63,14 +64,26 @@ describe('the package', () => {
   });
 
   test('is ready without an install script, and needs no other package', () => {
-    const { scripts, dependencies, optionalDependencies, bin } = JSON.parse(
-      readFileSync(join(installed, 'package.json'), 'utf8'),
-    );
-    expect(Object.keys(scripts).filter((name) => /install|prepare$/.test(name))).toEqual([]);
-    expect(dependencies).toBeUndefined();
-    for (const name of Object.keys(optionalDependencies)) expect(name).toMatch(/^(keytar|@napi-rs\/keyring)$/);
-    expect(Object.keys(bin)).toEqual(['sluice']);
+    const told = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    for (const member of ['scripts', 'dependencies', 'devDependencies', 'private'])
+      expect(told[member]).toBeUndefined();
+    expect(Object.keys(told.optionalDependencies)).toEqual(['@napi-rs/keyring']);
+    expect(told).toMatchObject({
+      peerDependencies: { keytar: '^7.9.0' },
+      peerDependenciesMeta: { keytar: { optional: true } },
+    });
+    expect(Object.keys(told.bin)).toEqual(['sluice']);
     expect(readdirSync(join(project, 'node_modules'))).toEqual(['.bin', '.package-lock.json', manifest.name]);
+  });
+
+  test('has another name where it is released under one', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'sluice-scoped-'));
+    const { archive } = await packPackage(elsewhere, { SLUICE_PACKAGE_NAME: '@owner/sluice' });
+    expect(basename(archive)).toBe(`owner-sluice-${manifest.version}.tgz`);
+    await runNpm(process.execPath, join(elsewhere, 'project'), ['install', ...offlineInstall, archive]);
+    expect(existsSync(join(elsewhere, 'project/node_modules/@owner/sluice/dist/program/sluice.cjs'))).toBe(true);
+    expect(existsSync(join(elsewhere, 'project/node_modules/.bin/sluice'))).toBe(true);
+    rmSync(elsewhere, { recursive: true });
   });
 
   test('has names and paths that Windows takes', () => {
@@ -182,6 +195,30 @@ describe('where nothing else is installed', () => {
     const answer = await firstAnswer([...inRoot, '/home/node_modules/.bin/sluice'], environment);
     console.log(`In an empty root: an answer after ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
     expect(answer).not.toBe('');
+  });
+
+  /** With what reaching the registry takes here. */
+  async function install(home: string, [file = '', ...parameters]: readonly string[]): Promise<void> {
+    mkdirSync(home, { recursive: true });
+    const env = { ...process.env, PATH: environment.PATH };
+    await promisify(execFile)(file, parameters, { cwd: home, env, timeout: 100_000 });
+  }
+
+  withRegistry('npm installs it for all, with its optional packages and no script', { timeout: 120_000 }, async () => {
+    const prefix = join(folder, 'global');
+    const options = ['install', '-g', '--prefix', prefix, '--ignore-scripts', '--no-audit'];
+    await install(prefix, [process.execPath, npmProgram(), ...options, packed.archive]);
+    expect(readdirSync(join(prefix, 'lib/node_modules', manifest.name, 'node_modules/@napi-rs'))).toContain('keyring');
+    expect(await firstAnswer([join(prefix, 'bin/sluice')], bareEnvironment(process.execPath, prefix))).not.toBe('');
+  });
+
+  withRegistry('pnpm installs it without being told to run a script', { timeout: 120_000 }, async () => {
+    const tools = join(folder, 'tools');
+    await install(tools, [process.execPath, npmProgram(), 'install', '--prefix', tools, '--no-audit', 'pnpm@12']);
+    const home = join(folder, 'with-pnpm');
+    await install(home, [join(tools, 'node_modules/.bin/pnpm'), 'add', packed.archive]);
+    const env = { ...environment, HOME: home };
+    expect(await firstAnswer([join(home, 'node_modules/.bin/sluice')], env)).not.toBe('');
   });
 
   withRegistry('an older Node is told in one sentence what to install', { timeout: 300_000 }, async () => {

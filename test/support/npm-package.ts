@@ -1,9 +1,10 @@
 /** The package that `npm pack` makes of this checkout, and programs that run it from where npm has installed it. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
 import { checkout, collectOutput, ensureBuilt, type RunningProgram, readyOf } from './program.ts';
 import { endProcess } from './started-process.ts';
 
@@ -23,11 +24,25 @@ export function bareEnvironment(node: string, folder: string): Record<string, st
   return { PATH: dirname(node), HOME: folder };
 }
 
-export async function packPackage(folder: string): Promise<Packed> {
+/** As `npm pack` does it, in a copy, so that the checkout keeps its package.json while other tests read it. */
+export async function packPackage(folder: string, env: Record<string, string> = {}): Promise<Packed> {
   await ensureBuilt();
+  const copy = join(folder, 'copy');
+  for (const part of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'build/packed-manifest.ts',
+    'build/release/package-name.ts',
+    ...manifest.files,
+  ])
+    cpSync(join(checkout, part), join(copy, part), { recursive: true });
+  const run = (...parameters: string[]) =>
+    promisify(execFile)(process.execPath, parameters, { cwd: copy, env: { ...process.env, ...env } });
   // The build is done; `prepack` would do it again.
-  const parameters = [npmProgram(), 'pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: checkout });
+  await run('build/packed-manifest.ts', 'trim');
+  const { stdout } = await run(npmProgram(), 'pack', '--json', '--ignore-scripts', '--pack-destination', folder);
+  await run('build/packed-manifest.ts', 'restore');
   const [{ filename, size, files }] = JSON.parse(stdout);
   return { archive: join(folder, filename), bytes: size, files: files.map(({ path }: { path: string }) => path) };
 }
