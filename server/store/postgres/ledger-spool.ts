@@ -20,7 +20,7 @@ interface Options {
   /** A UUID of this run of this replica. */
   replica: string;
   log: { warn(fields: object, message: string): void };
-  /** Limit for all files together. Default 256 MB. */
+  /** Limit for all files together. Default 256 MiB. */
   maxBytes?: number;
 }
 

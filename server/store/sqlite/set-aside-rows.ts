@@ -17,7 +17,7 @@ interface Options {
   /** null to keep rows in memory only. */
   file: string | null;
   log: { warn(fields: object, message: string): void };
-  /** Limit for the file. Default 64 MB. */
+  /** Limit for the file. Default 64 MiB. */
   maxBytes?: number;
 }
 
