@@ -84,7 +84,7 @@ export const providers = {
     none: 'None. Local servers that need no key need no credential.',
     add: 'Add credential',
     replace: 'Replace credential',
-    replaceAt: (name: string) => `Replace the credential of ${name}`,
+    replaceAt: (name: string) => `Replace credential: ${name}`,
     replaceTitle: (name: string) => `Replace the credential “${name}”`,
     replaceNamed: (name: string) => `Replace the value of ${name}`,
     removeNamed: (name: string) => `Remove ${name}…`,

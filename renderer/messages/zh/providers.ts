@@ -104,7 +104,7 @@ export const providers: typeof english.providers = {
     none: '无。不要求密钥的本地服务无需凭据。',
     add: '添加凭据',
     replace: '替换凭据',
-    replaceAt: (name) => `更换“${name}”的凭据`,
+    replaceAt: (name) => `替换凭据：${name}`,
     replaceTitle: (name) => `替换凭据“${name}”`,
     replaceNamed: (name) => `替换 ${name} 的值`,
     removeNamed: (name) => `移除 ${name}…`,

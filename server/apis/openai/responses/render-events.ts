@@ -81,7 +81,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
     else if (event.type === 'arguments') this.#addArguments(event.text);
-    else if (event.type === 'call-end') this.#close();
+    else if (event.type === 'call-end') this.#endOpenCall(event.isCut === true);
   }
 
   #begin(id: string): void {
@@ -129,6 +129,12 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#close();
     const id = itemId(call.kind === 'custom' ? 'ctc' : 'fc', this.#id, this.#output.length);
     this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
+  }
+
+  /** A call that the limit cut off is not told as done: clients would run a part of it. */
+  #endOpenCall(isCut: boolean): void {
+    if (isCut) this.#open = null;
+    else this.#close();
   }
 
   #addArguments(delta: string): void {

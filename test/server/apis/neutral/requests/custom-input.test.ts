@@ -65,10 +65,15 @@ test('a patch comes piece by piece', () => {
   expect(deltas).toEqual(['*** Be', 'gin', '\n+x']);
 });
 
-test('a patch that breaks off is an error, for a part of it would be applied', () => {
+test('a patch that breaks off is never given as a whole one, for a part of it would be applied', () => {
   const stream = streamOf([chunk({ name: 'apply_patch', arguments: '{"input":"*** Be' }, 'length'), '[DONE]'], false);
   const told = dataOf(streamed(request, [stream])) as Json[];
-  expect(told.at(-1)).toMatchObject({ type: 'response.failed' });
+  expect(told.map(({ type }) => type)).not.toContain('response.output_item.done');
+  expect(told.map(({ type }) => type)).not.toContain('response.custom_tool_call_input.done');
+  expect(told.at(-1)).toMatchObject({
+    type: 'response.incomplete',
+    response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [] },
+  });
   const message = { tool_calls: [{ id: 'a', function: { name: 'apply_patch', arguments: '{"input":"*** Be' } }] };
   expect(request.whole(Buffer.from(JSON.stringify({ choices: [{ message }] })), { createdAt: 1 })).toMatchObject({
     ok: false,
