@@ -1,13 +1,14 @@
 /** The response cache of a group: its settings and the views of it. */
 import { z } from 'zod';
+import { largestCacheBytes, longestCacheSeconds } from './bounds.ts';
 
 export const cacheSchema = z.strictObject({
-  ttlSeconds: z.number().int().min(1).max(31_536_000).default(3_600).describe('How long an answer is used.'),
+  ttlSeconds: z.number().int().min(1).max(longestCacheSeconds).default(3_600).describe('How long an answer is used.'),
   maxBytes: z
     .number()
     .int()
     .min(100_000)
-    .max(4_000_000_000)
+    .max(largestCacheBytes)
     .default(64_000_000)
     .describe('Maximum size of the stored answers in bytes; beyond it, the least recently used ones are removed.'),
   forced: z

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { cacheSchema } from './answer-cache.ts';
+import { greatestWeight } from './bounds.ts';
 import { capabilities } from './capability.ts';
 import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
@@ -126,11 +127,11 @@ export const providerSchema = z.strictObject({
 const aliasTargetSchema = z.strictObject({
   provider: idSchema.describe('The id of a provider.'),
   model: z.string().min(1).max(256).describe('The model’s name there.'),
-  priority: z.number().int().min(0).max(1000).default(0).describe('Lower values are asked first.'),
+  priority: z.number().int().min(0).max(greatestWeight).default(0).describe('Lower values are asked first.'),
   weight: z
     .number()
     .min(0)
-    .max(1000)
+    .max(greatestWeight)
     .default(1)
     .describe('Share of the requests among targets of equal priority; 0: only when the others fail.'),
   contextTokens: contextTokensSchema.optional().describe("Overrides the provider's value."),
@@ -159,11 +160,11 @@ export const groupSchema = z.strictObject({
     .array(
       z.strictObject({
         provider: idSchema.describe('The id of a provider.'),
-        priority: z.number().int().min(0).max(1000).default(0).describe('Lower values are asked first.'),
+        priority: z.number().int().min(0).max(greatestWeight).default(0).describe('Lower values are asked first.'),
         weight: z
           .number()
           .min(0)
-          .max(1000)
+          .max(greatestWeight)
           .default(1)
           .describe('Share of the requests among providers of equal priority.'),
       }),

@@ -1,10 +1,10 @@
 /** How a group's requests are attempted: timeouts, retries and fallbacks, and the handling of broken streams. */
 
 import { z } from 'zod';
-import { dayMs } from './units.ts';
+import { longestTimeoutMs, mostAttempts } from './bounds.ts';
 
 /** At most one day. */
-export const milliseconds = z.number().int().positive().max(dayMs);
+export const milliseconds = z.number().int().positive().max(longestTimeoutMs);
 
 /** Timeouts for the phases of an attempt, in milliseconds. Absent values are taken from `defaultTimeouts`. */
 export const timeoutsSchema = z.strictObject({
@@ -47,10 +47,16 @@ export const policySchema = z.strictObject({
     .number()
     .int()
     .min(0)
-    .max(20)
+    .max(mostAttempts)
     .default(2)
     .describe('Maximum number of additional attempts at targets already asked, per request.'),
-  fallbacks: z.number().int().min(0).max(20).default(3).describe('Maximum number of additional targets, per request.'),
+  fallbacks: z
+    .number()
+    .int()
+    .min(0)
+    .max(mostAttempts)
+    .default(3)
+    .describe('Maximum number of additional targets, per request.'),
   budgetMs: milliseconds
     .default(120_000)
     .describe(
@@ -67,7 +73,7 @@ export const policySchema = z.strictObject({
     .number()
     .int()
     .min(0)
-    .max(dayMs)
+    .max(longestTimeoutMs)
     .default(0)
     .describe(
       'After this time without content, a second target is asked in parallel and the first answer is used. 0: never.',

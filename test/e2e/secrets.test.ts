@@ -68,6 +68,7 @@ test('a credential that an upstream repeats is in none of Sluice’s messages ab
   expect(JSON.stringify([...refused.headers])).not.toContain(credential);
   expect(refused.headers.has('set-cookie')).toBe(false);
   expect(await (await ask('echo/refusal')).text()).not.toContain(credential);
+  await forgetRefusal('echo');
   const redirected = await ask('echo/redirect');
   expect(redirected.status).toBe(502);
   expect(await redirected.text()).toMatch(/redirect to \/Bearer%20\[redacted\], /);
@@ -113,9 +114,17 @@ async function askEverything(key: string): Promise<void> {
       body: JSON.stringify({ model, stream, messages: [] }),
     }).then((response) => response.text().catch(() => 'cut'));
   for (const provider of ['echo', 'variable']) {
-    for (const model of echoes) await chat(`${provider}/${model}`, key, model.includes('stream') || model === 'cut');
+    for (const model of echoes) {
+      await forgetRefusal(provider);
+      await chat(`${provider}/${model}`, key, model.includes('stream') || model === 'cut');
+    }
   }
   said.push({ place: 'reply to a wrong key', text: await chat('echo/reply', wrongKey, false) });
+}
+
+/** So that the next request reaches the provider, and is not answered from memory. */
+async function forgetRefusal(provider: string): Promise<void> {
+  await sluice.execute({ type: 'provider.reset-health', id: provider });
 }
 
 async function askControl(when: string): Promise<void> {

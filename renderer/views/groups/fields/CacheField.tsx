@@ -1,6 +1,7 @@
 import { Button, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../../server/contract/answer-cache.ts';
+import { largestCacheBytes, longestCacheSeconds } from '../../../../server/contract/bounds.ts';
 import { megabyte } from '../../../../server/contract/units.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
@@ -51,7 +52,7 @@ function Settings({ cache, onChange }: SettingsProps) {
           label={names.ttl}
           defaultNumber={usual.ttlSeconds}
           min={1}
-          max={31_536_000}
+          max={longestCacheSeconds}
           allowDecimal={false}
           clampBehavior="strict"
           value={cache.ttlSeconds}
@@ -61,7 +62,7 @@ function Settings({ cache, onChange }: SettingsProps) {
           label={names.size}
           defaultNumber={usual.maxBytes / megabyte}
           min={1}
-          max={4_000}
+          max={largestCacheBytes / megabyte}
           allowDecimal={false}
           clampBehavior="strict"
           value={Math.max(1, Math.round(cache.maxBytes / megabyte))}

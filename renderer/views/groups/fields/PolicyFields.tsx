@@ -1,6 +1,7 @@
 import { Button, Collapse, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
+import { longestTimeoutMs, mostAttempts } from '../../../../server/contract/bounds.ts';
 import type { Policy } from '../../../../server/contract/policy.ts';
 import { secondMs } from '../../../../server/contract/units.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
@@ -80,7 +81,7 @@ function CountField({ name, policy, onChange }: PolicyPartProps & { name: 'retri
       description={names[`${name}Hint`]}
       defaultNumber={usualPolicy[name]}
       min={0}
-      max={20}
+      max={mostAttempts}
       allowDecimal={false}
       clampBehavior="strict"
       value={policy[name]}
@@ -100,7 +101,7 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
           description={names.budgetHint}
           defaultNumber={usualPolicy.budgetMs / secondMs}
           min={0.001}
-          max={86_400}
+          max={longestTimeoutMs / secondMs}
           suffix=" s"
           hideControls
           value={policy.budgetMs / secondMs}
@@ -176,7 +177,7 @@ function SecondsField({ valueMs, onChange, ...field }: SecondsFieldProps) {
     <NumberInput
       {...field}
       min={0}
-      max={86_400}
+      max={longestTimeoutMs / secondMs}
       suffix=" s"
       hideControls
       value={valueMs === undefined ? '' : valueMs / secondMs}

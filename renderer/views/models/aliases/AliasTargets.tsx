@@ -1,6 +1,7 @@
 import { Button, Checkbox, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useId } from 'react';
+import { greatestWeight } from '../../../../server/contract/bounds.ts';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { moveItem } from '../../../components/lists/move-item.ts';
 import { SortableList } from '../../../components/lists/SortableList.tsx';
@@ -121,7 +122,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
           aria-label={names.weightOf(place)}
           prefix={names.weightPrefix}
           min={0}
-          max={1000}
+          max={greatestWeight}
           hideControls
           value={target.weight}
           onChange={(weight) => onChange({ weight: Number(weight) })}

@@ -1,8 +1,10 @@
 import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { longestTimeoutMs } from '../../../../server/contract/bounds.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { secondMs } from '../../../../server/contract/units.ts';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
@@ -33,7 +35,7 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
                 label={names.phases[phase]}
                 placeholder={names.usual[phase]}
                 min={0.001}
-                max={86_400}
+                max={longestTimeoutMs / secondMs}
                 suffix=" s"
                 hideControls
                 {...form.getInputProps(`timeouts.${phase}`)}
