@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../server/contract/config.ts';
+import { isObject } from '../../../../server/contract/is-object.ts';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
 import type { QueryInputMap, QueryType } from '../../../../server/contract/queries.ts';
 import { openLocalStore } from '../../../../server/store/local-store.ts';
@@ -157,12 +158,20 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
   };
 }
 
-/** Without what is a store's own: sequence numbers, and the last digits of sums that were added in another order. */
+/** Without sequence numbers, which are a store's own. */
 function comparable(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer), (name, value) => {
-    if (name === 'seq' || name === 'next') return value === null ? null : 0;
-    return typeof value === 'number' ? Number(value.toPrecision(10)) : value;
-  });
+  return JSON.parse(JSON.stringify(answer), (name, value) =>
+    name === 'seq' || name === 'next' ? (value === null ? null : 0) : value,
+  );
+}
+
+/** The answer, with the other's number wherever only the last digits differ, as of sums that were added in another order. */
+function inDigitsOf(other: unknown, answer: unknown): unknown {
+  if (typeof answer === 'number' && typeof other === 'number')
+    return Math.abs(answer - other) <= 1e-9 * Math.max(Math.abs(answer), Math.abs(other)) ? other : answer;
+  if (Array.isArray(answer) && Array.isArray(other)) return answer.map((each, index) => inDigitsOf(other[index], each));
+  if (!isObject(answer) || !isObject(other)) return answer;
+  return Object.fromEntries(Object.entries(answer).map(([name, each]) => [name, inDigitsOf(other[name], each)]));
 }
 
 describe.runIf(hasPostgres()).each(seeds)('the same rows in both stores, from the seed %i', (seed) => {
@@ -206,13 +215,13 @@ describe.runIf(hasPostgres()).each(seeds)('the same rows in both stores, from th
       for (const question of questions) {
         const ask = ({ gateway }: TestGateway) => gateway.query({ type, ...question }).then(comparable, String);
         const [local, shared] = await Promise.all(gateways.map(ask));
-        expect(shared, JSON.stringify(question)).toEqual(local);
+        expect(inDigitsOf(local, shared), JSON.stringify(question)).toEqual(local);
       }
     });
   }
 
   test('give equal answers to the questions that have no query of their own', async () => {
     const [local, shared] = await Promise.all(stores.map(async ({ ledger }) => comparable(await everyAnswer(ledger))));
-    expect(shared).toEqual(local);
+    expect(inDigitsOf(local, shared)).toEqual(local);
   });
 });
