@@ -137,7 +137,7 @@ function isAboutRequest(meaning: Meaning): boolean {
   return ['rejected', 'credential', 'quota'].includes(classOf[meaning]) && meaning !== 'missing';
 }
 
-/** Some servers report it as their own failure. 429 and the statuses about accounts keep their meaning whatever the words. */
+/** llama.cpp also answers 500 (ggml-org/llama.cpp#19774). 429 and the statuses about accounts keep their meaning whatever the words. */
 function mayBeOverflow(status: number): boolean {
   return status === 400 || status === 413 || status === 422 || status >= 500;
 }

@@ -25,7 +25,9 @@ const maxParsedBytes = 1024 * 1024;
 /** Null for the usual terms. */
 export function readPriceTerms(answer: KeptAnswer, termsOf: TermsOf): PriceTerms | null {
   const { tail, head, line, whole } = answer;
-  const pieces = whole !== undefined && whole.length <= maxParsedBytes ? [whole] : [head, tail, line ?? none];
+  const kept = whole !== undefined && whole.length <= maxParsedBytes ? [whole] : [head, tail, line ?? none];
+  // Of a short answer, only the tail has something: each search costs, and this is done for every answer.
+  const pieces = kept.filter(({ length }) => length > 0);
   if (!pieces.some((piece) => marks.some((mark) => piece.includes(mark)))) return null;
   const objects = isEventStream(answer)
     ? pieces.flatMap(eventsIn)
