@@ -62,9 +62,12 @@ export function summaryOf(steps: readonly UsageStep[], question: UsageQuery): Us
   return question.by === 'day' ? views : views.sort(byCost);
 }
 
-/** Highest first; equal ones by name. */
+/** Highest first; equal ones by requests and name. */
 export const byCost = (one: UsageView, other: UsageView) =>
-  (other.costUsd ?? 0) - (one.costUsd ?? 0) || other.requests - one.requests || compareNames(one.name, other.name);
+  inOrderOf(other) - inOrderOf(one) || other.requests - one.requests || compareNames(one.name, other.name);
+
+/** To a billionth of a dollar: the last digits of a sum depend on the order in which it was added up. */
+const inOrderOf = ({ costUsd }: UsageView) => Number((costUsd ?? 0).toFixed(9));
 
 export function compareNames(one: string | null, other: string | null): number {
   if (one === other) return 0;

@@ -17,7 +17,8 @@ import { everyAnswer } from '../contract/ledger/hostile.ts';
 import { day, ended, hour, minute, noon, quarter } from '../contract/ledger/used-ledger.ts';
 import { capturedExchange, silent, temporaryFolder } from '../sqlite/records.ts';
 
-const seeds = [7, Math.floor(Math.random() * 2 ** 31)];
+/** With the second, two providers cost the same, but for the last digit of the sums. */
+const seeds = [7, 1404748553, Math.floor(Math.random() * 2 ** 31)];
 /** Fewer in a day than the samples of a step: of more, each store takes its newest. */
 const rowsPerSeed = 380;
 const texts = [
