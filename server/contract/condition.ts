@@ -22,24 +22,42 @@ interface WithAttempts {
   attempts?: readonly AttemptRecord[];
 }
 
-export function holds<T extends object>(condition: Condition<T>, record: T): boolean {
-  if ('isNull' in condition) return (record[condition.isNull] ?? null) === null;
-  if ('isOneOf' in condition) {
-    const given: unknown = record[condition.member];
-    const value = condition.at === undefined ? given : memberOf(given, condition.at);
-    return typeof value === 'string' && condition.isOneOf.includes(value);
-  }
+/** The condition as a function of a record. Make it once for each condition: it is asked of every request several times. */
+export function predicateOf<T extends object>(condition: Condition<T>): (record: T) => boolean {
+  if ('isNull' in condition) return (record) => (record[condition.isNull] ?? null) === null;
+  if ('isOneOf' in condition) return isOneOf(condition);
   if ('least' in condition) {
-    const value = record[condition.member];
-    return typeof value === 'number' && value >= condition.least && value <= condition.most;
+    const { member, least, most } = condition;
+    return (record) => {
+      const value = record[member];
+      return typeof value === 'number' && value >= least && value <= most;
+    };
   }
-  if ('all' in condition) return condition.all.every((each) => holds(each, record));
-  if ('any' in condition) return condition.any.some((each) => holds(each, record));
-  if ('not' in condition) return !holds(condition.not, record);
-  const { attempts = [] } = record as WithAttempts;
-  if ('someAttempt' in condition) return attempts.some((attempt) => holds(condition.someAttempt, attempt));
-  return attempts.length > 1;
+  if ('all' in condition) {
+    const every = condition.all.map(predicateOf);
+    return (record) => every.every((holds) => holds(record));
+  }
+  if ('any' in condition) {
+    const some = condition.any.map(predicateOf);
+    return (record) => some.some((holds) => holds(record));
+  }
+  if ('not' in condition) {
+    const holds = predicateOf(condition.not);
+    return (record) => !holds(record);
+  }
+  if ('hasSeveralAttempts' in condition) return (record) => attemptsOf(record).length > 1;
+  const holds = predicateOf(condition.someAttempt);
+  return (record) => attemptsOf(record).some(holds);
 }
+
+function isOneOf<T>({ member, at, isOneOf }: Extract<Condition<T>, { isOneOf: unknown }>): (record: T) => boolean {
+  return (record) => {
+    const value: unknown = at === undefined ? record[member] : memberOf(record[member], at);
+    return typeof value === 'string' && isOneOf.includes(value);
+  };
+}
+
+const attemptsOf = ({ attempts = [] }: WithAttempts) => attempts;
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;

@@ -1,8 +1,8 @@
 /**
  * What a request counts for: the only place that says so. Sums, sessions, budgets, metrics, telemetry and the list of models
- * without a price fold what `countsOf` returns; queries on stored rows use the same conditions as SQL (`store/rules/condition-sql.ts`).
+ * without a price fold what `countOf` returns; queries on stored rows use the same conditions as SQL (`store/rules/condition-sql.ts`).
  */
-import { type Condition, holds } from './condition.ts';
+import { type Condition, predicateOf } from './condition.ts';
 import { lostPurchaseCode } from './errors.ts';
 import type { AttemptRecord, FailureClass, RequestOutcome, RequestRecord, Usage } from './ledger.ts';
 import { isError, isRefused } from './request-errors.ts';
@@ -76,9 +76,9 @@ export const usesRate: Condition<Pick<RequestRecord, 'cached' | 'attempts'>> = {
   ],
 };
 
-export const isCountedForRate = (row: Pick<RequestRecord, 'cached' | 'attempts'>): boolean => holds(usesRate, row);
-export const isUnpriced = (row: Priced): boolean => holds(unpriced, row);
-export const isUnpricedAttempt = (attempt: AttemptRecord): boolean => holds(unpricedAttempts, attempt);
+export const isCountedForRate = predicateOf(usesRate);
+export const isUnpriced = predicateOf(unpriced);
+export const isUnpricedAttempt = predicateOf(unpricedAttempts);
 
 /** One target's part of a request. */
 export interface Counting {
@@ -94,40 +94,42 @@ export interface Counting {
   isUnpriced: boolean;
 }
 
-type Target = Pick<Counting, 'model' | 'provider'>;
-
-/** The whole request, at the target that answered. */
-export function countOf(row: Countable): Counting {
-  return {
-    ...answeringTarget(row),
-    ...{ requests: 1, isError: isError(row), isRefused: isRefused(row) },
-    ...{ usage: row.usage, costUsd: row.costUsd, isUnpriced: isUnpriced(row) },
-  };
+/** A request, and the same in parts. */
+export interface Count {
+  /** At the target that answered. */
+  whole: Counting;
+  /**
+   * The request counts for the target that answered, and the usage and cost of each of several attempts for the one that was
+   * asked. A bill of a job is in the row alone.
+   */
+  parts: readonly Counting[];
 }
 
-/**
- * Its parts: the request counts for the target that answered, and the usage and cost of each of several attempts for the one
- * that was asked. A bill of a job is in the row alone.
- */
-export function countsOf(row: Countable): Counting[] {
-  if (row.attempts.length < 2) return [countOf(row)];
-  const request = { ...countOf(row), usage: null, costUsd: null, isUnpriced: false };
-  return [request, ...row.attempts.map((attempt) => countOfAttempt(row, attempt))];
+export function countOf(row: Countable): Count {
+  const whole = wholeOf(row);
+  if (row.attempts.length < 2) return { whole, parts: [whole] };
+  const request = { ...whole, usage: null, costUsd: null, isUnpriced: false };
+  return { whole, parts: [request, ...row.attempts.map((attempt) => countOfAttempt(row, attempt))] };
+}
+
+function wholeOf(row: Countable): Counting {
+  return {
+    model: row.modelServed ?? row.modelAsked,
+    provider: row.provider,
+    requests: 1,
+    isError: isError(row),
+    isRefused: isRefused(row),
+    usage: row.usage,
+    costUsd: row.costUsd,
+    isUnpriced: isUnpriced(row),
+  };
 }
 
 function countOfAttempt(row: Countable, attempt: AttemptRecord): Counting {
-  const { usage, costUsd } = attempt;
+  const { model, provider, usage, costUsd } = attempt;
   return {
-    ...targetOf(row, attempt),
+    ...{ model: model ?? row.modelAsked, provider },
     ...{ requests: 0, isError: false, isRefused: false },
     ...{ usage, costUsd, isUnpriced: isUnpricedAttempt(attempt) },
   };
-}
-
-function answeringTarget({ modelServed, modelAsked, provider }: Countable): Target {
-  return { model: modelServed ?? modelAsked, provider };
-}
-
-function targetOf({ modelAsked }: Countable, { model, provider }: AttemptRecord): Target {
-  return { model: model ?? modelAsked, provider };
 }

@@ -1,5 +1,5 @@
 /** What counts as an error: in usage, sessions, the request log, metrics, the command line and the window. */
-import { type Condition, holds } from './condition.ts';
+import { type Condition, predicateOf } from './condition.ts';
 import type { RequestOutcome, RequestRecord } from './ledger.ts';
 
 /** Null while the request runs. */
@@ -22,5 +22,5 @@ export const refused: Condition<Judged> = {
   ],
 };
 
-export const isError = (request: Judged): boolean => holds(errors, request);
-export const isRefused = (request: Judged): boolean => holds(refused, request);
+export const isError = predicateOf(errors);
+export const isRefused = predicateOf(refused);

@@ -1,5 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
-import { type Counting, countsOf } from '../contract/count.ts';
+import { type Counting, countOf } from '../contract/count.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import { operationName } from './gen-ai.ts';
 
@@ -37,7 +37,7 @@ export function createGenAiMetrics(
       if (totalMs !== null) duration.record(totalMs / 1_000, failure ? { ...labels, 'error.type': failure } : labels);
       if (firstContentMs !== null && failure === null) firstToken.record(firstContentMs / 1_000, labels);
     }
-    for (const part of countsOf(record)) {
+    for (const part of countOf(record).parts) {
       const { inputTokens, outputTokens } = part.usage ?? {};
       const labels: Attributes = labelsOf(record, part);
       if (inputTokens !== undefined) tokens.record(inputTokens, { ...labels, 'gen_ai.token.type': 'input' });

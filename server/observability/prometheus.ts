@@ -1,7 +1,7 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type Counting, countOf, countsOf } from '../contract/count.ts';
+import { type Counting, countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import { isError } from '../contract/request-errors.ts';
 import { secondMs } from '../contract/units.ts';
@@ -108,13 +108,13 @@ class RequestMetrics {
   }
 
   finished(record: RequestRecord): void {
-    const answered = countOf(record);
-    const labels = this.#labelsOf(record, answered);
+    const { whole, parts } = countOf(record);
+    const labels = this.#labelsOf(record, whole);
     this.#requests.inc({ ...labels, outcome: outcomeOf(record) });
-    if (answered.isUnpriced) this.#unpriced.inc(labels);
+    if (whole.isUnpriced) this.#unpriced.inc(labels);
     this.#duration.observe(labels, record.totalMs / secondMs);
     for (const attempt of record.attempts) this.#attempted(record, attempt);
-    for (const part of countsOf(record)) this.#countUsage(this.#labelsOf(record, part), part);
+    for (const part of parts) this.#countUsage(this.#labelsOf(record, part), part);
   }
 
   #labelsOf({ groupId }: RequestRecord, { provider, model }: Pick<Counting, 'provider' | 'model'>): SeriesLabels {

@@ -25,7 +25,7 @@ export function createRequestTracer(tracer: Tracer, providerName: (id: string) =
   return {
     begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt),
     billed(record) {
-      const { provider, model, usage, costUsd } = countOf(record);
+      const { provider, model, usage, costUsd } = countOf(record).whole;
       if (provider === null) return;
       const { usageCertainty } = record;
       const operation = operationName(record.capability);

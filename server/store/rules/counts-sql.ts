@@ -1,4 +1,4 @@
-/** What `countsOf` says of a request, as SQL for both databases: a row for each part, to be added up by name. */
+/** What `countOf` says of a request, as SQL for both databases: a row for each part, to be added up by name. */
 import type { Condition } from '../../contract/condition.ts';
 import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';

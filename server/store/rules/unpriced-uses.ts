@@ -1,4 +1,4 @@
-/** Models that were used although their price is unknown, by the rule of `countsOf`. */
+/** Models that were used although their price is unknown, by the rule of `countOf`. */
 
 import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import { number, type Row, text } from './columns.ts';

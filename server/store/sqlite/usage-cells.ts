@@ -6,7 +6,7 @@
  * model and provider that it asked.
  */
 
-import { type Countable, type Counting, countOf, countsOf } from '../../contract/count.ts';
+import { type Countable, type Counting, countOf } from '../../contract/count.ts';
 import { type RequestRecord, shadowAccount, type UsageDimension } from '../../contract/ledger.ts';
 import { quarterMs } from '../../contract/units.ts';
 import { noSums, type Sums, sumColumns, sumValues, takeFrom, usageColumns } from '../rules/sums.ts';
@@ -42,12 +42,11 @@ export class UsageSums {
   add(row: Row): void {
     const quarter = Math.floor(row.startedAt / quarterMs);
     const cells = this.#cellsOf(quarter);
-    const whole = countOf(row);
+    const { whole, parts } = countOf(row);
     addTo(cellOf(cells, 'day', quarter, ''), whole);
     const account = row.shadowOf === null ? null : shadowAccount(row.groupId);
     addTo(cellOf(cells, 'key', quarter, account ?? row.keyId), whole);
     addTo(cellOf(cells, 'group', quarter, account ?? row.groupId), whole);
-    const parts = countsOf(row);
     addParts(parts, ({ model }) => cellOf(cells, 'model', quarter, model));
     addParts(parts, ({ provider }) => cellOf(cells, 'provider', quarter, provider));
   }

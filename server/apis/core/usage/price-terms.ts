@@ -16,8 +16,11 @@ export type TermsOf = (object: Fields) => PriceTerms;
 
 export const usualTerms: PriceTerms = { tier: null, searches: 0 };
 
-/** In no text of an answer, where quotation marks are escaped. */
-const marks = ['"priority"', '"flex"', '"fast"', '_PRIORITY"', '_FLEX"', '"web_search', '"webSearchQueries"'];
+/**
+ * In no text of an answer, where quotation marks are escaped. One search for all of them, because each costs, and this is
+ * done for every answer. Linear, so it needs no bound.
+ */
+const mark = /"(?:priority|flex|fast)"|_(?:PRIORITY|FLEX)"|"web(?:_search|SearchQueries")/;
 
 /** Longer answers are not parsed again. */
 const maxParsedBytes = 1024 * 1024;
@@ -26,9 +29,8 @@ const maxParsedBytes = 1024 * 1024;
 export function readPriceTerms(answer: KeptAnswer, termsOf: TermsOf): PriceTerms | null {
   const { tail, head, line, whole } = answer;
   const kept = whole !== undefined && whole.length <= maxParsedBytes ? [whole] : [head, tail, line ?? none];
-  // Of a short answer, only the tail has something: each search costs, and this is done for every answer.
   const pieces = kept.filter(({ length }) => length > 0);
-  if (!pieces.some((piece) => marks.some((mark) => piece.includes(mark)))) return null;
+  if (!pieces.some((piece) => mark.test(piece.toString('latin1')))) return null;
   const objects = isEventStream(answer)
     ? pieces.flatMap(eventsIn)
     : pieces.map((piece) => parseObject(piece.toString()));
@@ -46,7 +48,7 @@ const none = Buffer.alloc(0);
 
 function eventsIn(piece: Buffer): (Fields | null)[] {
   return linesOf(piece.toString())
-    .filter((line) => line.startsWith('data:') && marks.some((mark) => line.includes(mark)))
+    .filter((line) => line.startsWith('data:') && mark.test(line))
     .map((line) => parseObject(line.slice('data:'.length)));
 }
 
