@@ -178,8 +178,8 @@ const nullBytes = Buffer.from('null');
  * Interoperability Vulnerabilities" (2021).
  */
 function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
-  const param = collectedFields.find((name) => ambiguous.has(name));
-  if (param === undefined) return;
+  if (ambiguous.size === 0) return;
+  const [param = null] = ambiguous;
   throw new GatewayError(
     'invalid_value',
     `Invalid '${param}': its key is written more than once, in another case or with escapes, so that servers may differ in what it says. Write it once, as "${param}".`,
