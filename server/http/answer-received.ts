@@ -20,8 +20,8 @@ import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Member } from '../routing/snapshot.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
 import { isKeptId } from '../store/rules/kept-response.ts';
+import { ClientGone } from './body/body-faults.ts';
 import { continueFrom } from './body/continuation-body.ts';
-import { ClientGone } from './body/read-body.ts';
 import type { RequestMemory } from './byte-budget.ts';
 import { sendJson } from './send-json.ts';
 

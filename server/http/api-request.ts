@@ -18,7 +18,7 @@ import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { UsageQuery } from '../store/rules/usage-query.ts';
 import type { Admission, Permit } from './admission.ts';
 import { type AnswerPorts, answerReceived } from './answer-received.ts';
-import { ClientGone } from './body/read-body.ts';
+import { ClientGone } from './body/body-faults.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';

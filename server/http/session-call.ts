@@ -31,7 +31,7 @@ import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import { type KnownJobs, noJobs } from '../store/ports/job-store.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
-import { ClientGone } from './body/read-body.ts';
+import { ClientGone } from './body/body-faults.ts';
 import { shuttingDown } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendError, toGatewayError } from './send-error.ts';

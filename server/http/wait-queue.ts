@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import { AwakeTimer } from '../ground/awake-clock.ts';
-import { ClientGone } from './body/read-body.ts';
+import { ClientGone } from './body/body-faults.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
 
 export type AdmissionLimits = Settings['admission'];

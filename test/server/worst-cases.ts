@@ -603,6 +603,7 @@ export const lookAtNone = [
   'writePiece',
   // zlib decompresses outside the event loop, up to a limit.
   'encodingOf',
+  'decodeWhole',
   'RequestTrace',
   // It handles the output of the shapes in `faults/`.
   'FaultInjector',

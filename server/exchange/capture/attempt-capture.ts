@@ -5,7 +5,7 @@ import type { OutgoingRequest } from '../../transport/transport.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import type { Sendable } from '../request/request-body.ts';
-import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
+import { type CaptureRules, capturedMessage, isPlain, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 /** What the client sent and received; attempts with the same bytes do not store them again. */
@@ -63,6 +63,8 @@ export class AttemptCapture {
     const requestLine = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
     if (typeof client === 'string') return { ...requestLine, ...withoutBody(headers, client, rules) };
     if (this.#body === null) return { ...requestLine, ...withoutBody(headers, 'relayed', rules) };
+    // Passed on as it came, while the client's was decoded to be kept.
+    if (!isPlain(headers)) return { ...requestLine, ...withoutBody(headers, 'compressed', rules) };
     if (isSame(this.#body, client)) return { ...requestLine, ...withoutBody(headers, 'as-client', rules) };
     return { ...requestLine, ...capturedMessage(headers, this.#body, rules) };
   }

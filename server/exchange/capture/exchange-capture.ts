@@ -10,7 +10,7 @@ import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
-import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
+import { type CaptureRules, capturedMessage, isPlain, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 interface ExchangeCaptureOptions {
@@ -95,9 +95,15 @@ export class ExchangeCapture {
     if (this.#unusableBody) return this.#unusableBody;
     const body = this.#receivedBody;
     if (body?.captured) return { start: body.captured, totalBytes: null };
-    if (body && body.size > 0) return body.isSingleUse ? 'relayed' : 'upload';
+    if (body && body.size > 0) return gapOf(body, this.#options.request);
     return body || !mayHaveBody(this.#options.request) ? { start: Buffer.alloc(0), totalBytes: 0 } : 'unread';
   }
+}
+
+/** Why a body that was read is not in memory. */
+function gapOf({ isSingleUse, contentType }: RequestBody, { headers }: IncomingMessage): CaptureGap {
+  if (isSingleUse) return 'relayed';
+  return isPlain(headers) || contentType.startsWith('multipart/') ? 'upload' : 'compressed';
 }
 
 function mayHaveBody({ headers }: IncomingMessage): boolean {

@@ -8,10 +8,12 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
 import { mebibyte } from '../../contract/units.ts';
+import { ClientGone } from './body-faults.ts';
 import { checkContentType, checkFormCharset } from './check-content-type.ts';
+import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
 import { ambiguousForm, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
-import { ClientGone, sendContinue } from './read-body.ts';
+import { sendContinue } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 import { UploadIntake, uploadTooLarge } from './upload-intake.ts';
 
@@ -57,6 +59,8 @@ type Found = Pick<MultipartBody, 'fields' | 'files'>;
 type Fail = (error: unknown) => void;
 
 interface Reading {
+  /** The request, or what its body decodes to. */
+  source: BodySource;
   spool: Spool;
   guard: FormGuard;
   options: MultipartOptions;
@@ -81,11 +85,14 @@ export async function receiveMultipart(
   const contentType = request.headers['content-type'] ?? '';
   const boundary = requireBoundary(contentType);
   requireBody(request, options.maxBytes);
+  const codings = codingsOf(request.headers);
   sendContinue(request, response);
   const { 'content-length': announced } = request.headers;
-  const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
+  const isLengthKnown = announced !== undefined && codings.length === 0;
+  const spool = new Spool({ ...options, ...(isLengthKnown && { expectedBytes: Number(announced) }) });
+  const source = codings.length === 0 ? request : decodedBody(request, codings, options.maxBytes);
   try {
-    const parts = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
+    const parts = await readParts(request, response, { source, spool, guard: new FormGuard(boundary), options });
     return { kind: 'multipart', spool, contentType, boundary, ...parts, size: spool.size };
   } catch (error) {
     await spool.dispose();
@@ -116,16 +123,19 @@ function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
   }
 }
 
-function readParts(request: Request, response: Response, { spool, guard, options }: Reading): Promise<Found> {
+function readParts(request: Request, response: Response, { source, spool, guard, options }: Reading): Promise<Found> {
   return new Promise((resolve, reject) => {
     const parts: Found = { fields: Object.create(null), files: [] };
     let intake: UploadIntake | undefined;
     // multer reports errors only at the end of the body; here every fault rejects at once, and the rest is discarded.
     const giveUp = (error: unknown) => {
       intake?.stop();
+      stopDecoding(source);
       request.resume();
       reject(error);
     };
+    // multer hears of a request's own faults alone.
+    if (source !== request) source.on('error', giveUp);
     const fail: Fail = (error) => giveUp(request.readableAborted ? new ClientGone() : refusal(error));
     const settings: StreamingOptions = {
       storage: namingStorage(parts.files),
@@ -134,7 +144,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
       streamHandler(_request, parser) {
         const { maxBytes, onTextKept } = options;
         watchParser(parser, { fields: parts.fields, guard, fail, onTextKept });
-        intake = new UploadIntake(request, { guard, spool, parser, maxBytes, fail: giveUp });
+        intake = new UploadIntake(source, { guard, spool, parser, maxBytes, fail: giveUp });
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {

@@ -1,10 +1,15 @@
-/** Bodies of passthrough requests: short JSON is searched for ids; anything else is forwarded without being held. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+/**
+ * Bodies of passthrough requests: short JSON is searched for ids; anything else is forwarded without being held. All are sent
+ * on as they came, compressed or not.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import { bodyTooLarge } from './body-faults.ts';
+import { codingsOf, decodeWhole } from './content-coding.ts';
 import { emptyBody } from './incoming-body.ts';
-import { type BodyAccount, bodyTooLarge, readBody } from './read-body.ts';
+import { type BodyAccount, readBody } from './read-body.ts';
 import { referencedIds } from './referenced-ids.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
@@ -37,24 +42,42 @@ export async function receivePassthroughBody(
   const maxBytes = limits.multipartBodyBytes;
   if (length !== null && length > maxBytes) throw bodyTooLarge(maxBytes, length);
   const contentType = headers['content-type'] ?? '';
-  if (length !== null && length <= searchedBytes && jsonType.test(contentType)) {
-    return shortBody(await readBody(request, response, { maxBytes: searchedBytes, account }), contentType);
+  const isSearched = length !== null && length <= searchedBytes && jsonType.test(contentType);
+  if (isSearched || isHeld) {
+    const bytes = await readBody(request, response, { maxBytes, account, isEncoded: true });
+    const plain = await plainBytes(headers, bytes, isSearched ? searchedBytes : maxBytes);
+    return heldBody({ bytes, plain, contentType, isSearched });
   }
-  if (isHeld) return heldBody(await readBody(request, response, { maxBytes, account }), contentType);
   account.add(streamedBytes);
   return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });
 }
 
-function shortBody(bytes: Buffer, contentType: string): RequestBody {
-  return { ...heldBody(bytes, contentType), referencedIds: referencedIds(bytes) };
+interface Held {
+  /** As the client sent them, and as they are sent on. */
+  bytes: Buffer;
+  /** Decoded, to be searched and kept; null if they cannot be. */
+  plain: Buffer | null;
+  contentType: string;
+  isSearched: boolean;
 }
 
-function heldBody(bytes: Buffer, contentType: string): RequestBody {
+function heldBody({ bytes, plain, contentType, isSearched }: Held): RequestBody {
   return {
     ...emptyBody,
     contentType,
     size: bytes.length,
-    captured: bytes,
+    captured: plain,
     sendable: async () => ({ length: bytes.length, open: () => bytes, usageAsked: false }),
+    ...(isSearched && plain && { referencedIds: referencedIds(plain) }),
   };
+}
+
+/** What is passed on needs no coding that Sluice knows. */
+async function plainBytes(headers: IncomingHttpHeaders, bytes: Buffer, maxBytes: number): Promise<Buffer | null> {
+  try {
+    const codings = codingsOf(headers);
+    return codings.length === 0 ? bytes : await decodeWhole(bytes, codings, maxBytes);
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../../contract/errors.ts';
+import { bodyTooLarge, ClientGone } from './body-faults.ts';
+import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
 import { releaseBody, releaseChunk } from './release-chunk.ts';
 
 /** Bodies of known length up to this consist of few chunks, in shared memory; longer ones have their own. */
@@ -23,7 +24,11 @@ interface ReadOptions {
   account: BodyAccount;
   /** Receives the beginning of a body that broke off or is too long, before its memory is freed. */
   onBroken?: ((start: Buffer) => void) | undefined;
+  /** Whether the body is wanted in the client's content coding. */
+  isEncoded?: boolean;
 }
+
+const none = [] as const;
 
 /** Sends `100 Continue`, if the client waits for it. Must be called before a body is read. */
 export function sendContinue({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
@@ -31,22 +36,26 @@ export function sendContinue({ headers, httpVersion }: IncomingMessage, response
 }
 
 /**
- * Reads a body into memory once `account` has room for it. Throws if it is announced as longer than `maxBytes`, and rejects
- * as soon as it exceeds them.
+ * Reads a body into memory, decoded, once `account` has room for it. Throws if it is announced as longer than `maxBytes`, and
+ * rejects as soon as it exceeds them.
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBytes, account, onBroken }: ReadOptions,
+  { maxBytes, account, onBroken, isEncoded = false }: ReadOptions,
 ): Promise<Buffer> {
-  const announced = Number(request.headers['content-length'] ?? 0);
+  const { headers } = request;
+  const announced = Number(headers['content-length'] ?? 0);
   if (announced > maxBytes) throw bodyTooLarge(maxBytes, announced);
-  const turn = announced > 0 ? account.reserve(announced, false) : undefined;
+  const codings = isEncoded ? none : codingsOf(headers);
+  const isDecoded = codings.length > 0;
+  const turn = announced > 0 && !isDecoded ? account.reserve(announced, false) : undefined;
   const gather = () => {
     sendContinue(request, response);
-    const isLengthKnown = request.headers['transfer-encoding'] === undefined;
+    const isLengthKnown = !isDecoded && headers['transfer-encoding'] === undefined;
     const body = isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account);
-    return readInto(body, request, { maxBytes, onBroken });
+    const source = isDecoded ? decodedBody(request, codings, maxBytes) : request;
+    return readInto(body, source, { maxBytes, onBroken });
   };
   return turn ? turn.then(gather) : gather();
 }
@@ -65,18 +74,19 @@ interface Gathering {
 /** Resolves with the whole body; frees its memory if it ends early. */
 function readInto(
   body: Gathering,
-  request: IncomingMessage,
+  source: BodySource,
   { maxBytes, onBroken }: Pick<ReadOptions, 'maxBytes' | 'onBroken'>,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     let size = 0;
     let nextPause = bytesPerTurn;
-    const resume = () => request.resume();
+    const resume = () => source.resume();
     const giveUp = (error: unknown) => {
       if (isOver) return;
       isOver = true;
-      request.off('data', onData);
+      source.off('data', onData);
+      stopDecoding(source);
       onBroken?.(body.soFar());
       body.discard();
       reject(error);
@@ -87,19 +97,19 @@ function readInto(
       const room = body.take(chunk);
       if (!room && size < nextPause) return;
       nextPause = size + bytesPerTurn;
-      request.pause();
+      source.pause();
       if (room) room.then(resume, giveUp);
       else setImmediate(resume);
     };
-    request.on('data', onData);
-    request.on('end', () => {
+    source.on('data', onData);
+    source.on('end', () => {
       if (isOver) return;
       isOver = true;
       resolve(body.whole());
     });
-    request.on('error', giveUp);
-    request.on('close', () => {
-      if (!request.complete) giveUp(new ClientGone());
+    source.on('error', giveUp);
+    source.on('close', () => {
+      if (!source.complete) giveUp(new ClientGone());
     });
   });
 }
@@ -212,12 +222,3 @@ function allocate(length: number): Buffer {
 }
 
 const empty = Buffer.alloc(0);
-
-/** The client disconnected before its request was complete. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-}
-
-export function bodyTooLarge(maxBytes: number, bytes: number): GatewayError {
-  return new GatewayError('too_large', `Maximum content size limit (${maxBytes}) exceeded (${bytes} bytes read).`);
-}

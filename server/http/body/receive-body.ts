@@ -7,6 +7,7 @@ import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
 import { checkContentType } from './check-content-type.ts';
+import { codingsOf } from './content-coding.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
@@ -59,11 +60,10 @@ async function receiveForm(
   { folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
+  const isDecoded = codingsOf(request.headers).length > 0;
+  const mostBytes = isDecoded ? maxBytes : Number(request.headers['content-length'] ?? maxBytes);
   // The rest of an upload is spooled to disk.
-  const turn = account.reserve(
-    Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
-    false,
-  );
+  const turn = account.reserve(Math.min(mostBytes, spoolMemoryBytes), false);
   if (turn) await turn;
   const onTextKept = (bytes: number) => account.add(bytes);
   return new FormBody(

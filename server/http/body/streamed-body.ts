@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, Sendable } from '../../exchange/request/request-body.ts';
+import { bodyTooLarge } from './body-faults.ts';
 import { emptyBody } from './incoming-body.ts';
-import { bodyTooLarge, sendContinue } from './read-body.ts';
+import { sendContinue } from './read-body.ts';
 
 /** How much of a streamed body is buffered until the upstream takes it. */
 export const streamedBytes = 64 * 1024;

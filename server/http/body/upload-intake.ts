@@ -5,8 +5,7 @@
  * Written by hand, because `pipe` and a Transform would cost more than the search itself: here one call handles a
  * chunk.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
 import type { FormGuard } from './form-guard.ts';
 import { releaseChunk } from './release-chunk.ts';
@@ -23,7 +22,7 @@ interface IntakeOptions {
 }
 
 export class UploadIntake {
-  readonly #request: IncomingMessage;
+  readonly #source: Readable;
   readonly #options: IntakeOptions;
   #isStopped = false;
   #isComplete = false;
@@ -31,14 +30,14 @@ export class UploadIntake {
   #obstacles = 0;
   readonly #clear = () => {
     this.#obstacles--;
-    if (this.#obstacles === 0 && !this.#isStopped) this.#request.resume();
+    if (this.#obstacles === 0 && !this.#isStopped) this.#source.resume();
   };
 
-  constructor(request: IncomingMessage, options: IntakeOptions) {
-    this.#request = request;
+  constructor(source: Readable, options: IntakeOptions) {
+    this.#source = source;
     this.#options = options;
-    request.on('data', this.#onData);
-    request.once('end', this.#onEnd);
+    source.on('data', this.#onData);
+    source.once('end', this.#onEnd);
   }
 
   /** Whether the whole upload is in the spool. */
@@ -50,8 +49,8 @@ export class UploadIntake {
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#request.off('data', this.#onData);
-    this.#request.off('end', this.#onEnd);
+    this.#source.off('data', this.#onData);
+    this.#source.off('end', this.#onEnd);
     this.#options.parser.destroy();
   }
 
@@ -92,7 +91,7 @@ export class UploadIntake {
 
   #wait(): void {
     this.#obstacles++;
-    this.#request.pause();
+    this.#source.pause();
   }
 
   readonly #onEnd = () => {

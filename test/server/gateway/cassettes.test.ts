@@ -79,6 +79,20 @@ test('an answer that its upstream has compressed is replayed as it was sent', as
   expect(again.text).toBe(first.text);
 });
 
+test('a request that its client has compressed is recorded and found by what it decodes to', async () => {
+  suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  const body = Buffer.from(JSON.stringify(hello));
+  const recorded = await suite.open('record');
+  const headers = { 'content-encoding': 'gzip' };
+  await recorded.gateway.fetch('/chat/completions', { method: 'POST', headers, body: new Uint8Array(gzipSync(body)) });
+  await recorded.cassette.close();
+  expect(suite.recordings()).toEqual([
+    [expect.any(String), expect.objectContaining({ request: expect.objectContaining({ body: { json: hello } }) })],
+  ]);
+  const { gateway } = await suite.open('replay');
+  expect((await ask(gateway, hello)).text).toContain('Hello');
+});
+
 test('a recording is a file that a person can read', async () => {
   suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
   const { cassette, gateway } = await suite.open('record');

@@ -1,4 +1,5 @@
 /** Who may access what a provider stores, and with which credential. */
+import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
 import { stopAfterEach } from '../../../support/stop-after-each.ts';
@@ -78,6 +79,24 @@ describe('what a key’s group has made', () => {
     expect((await asOther('/batches', post({ input_file_id: 'file-1', endpoint: '/v1/embeddings' }))).status).toBe(404);
     expect((await asOther('/vector_stores', post({ file_ids: ['file-0', 'file-1'] }))).status).toBe(404);
     expect((await asOther('/vector_stores', post({ file_ids: ['file-0'] }))).status).toBe(200);
+  });
+
+  test('may not be named in a compressed body either, in whatever coding, which reaches its owner as it came', async () => {
+    await start();
+    await make('/files', { id: 'file-1' });
+    const plain = JSON.stringify({ input_file_id: 'file-1', endpoint: '/v1/embeddings' });
+    for (const [coding, encode] of [
+      ['gzip', gzipSync],
+      ['br', brotliCompressSync],
+      ['deflate', deflateRawSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+      const init = { method: 'POST', headers, body: new Uint8Array(encode(plain)) };
+      expect((await asOther('/batches', init)).status).toBe(404);
+      expect((await gateway.fetch('/batches', init)).status).toBe(200);
+      expect([asked()?.headers['content-encoding'], asked()?.body]).toEqual([coding, Buffer.from(init.body)]);
+    }
   });
 
   test('stays with the credential that made it, and what names it in a body goes there too', async () => {
