@@ -17,7 +17,7 @@ import type { CallIds } from '../neutral/requests/call-ids.ts';
 import { CustomInputReader, customInput, isCutInput } from '../neutral/requests/custom-input.ts';
 
 interface OpenCall {
-  /** The call as the client knows it; null for the tool whose arguments are the answer. */
+  /** The call as the client knows it; null for the tool whose arguments are the answer, and for a call without a name. */
   call: CallEvent | null;
   name: string;
   /** Set for a custom tool that was offered as a function. */
@@ -39,6 +39,8 @@ export class EventsForClient {
   #next = 0;
   #calls = 0;
   #hasCalls = false;
+  /** Arguments have come for a call that has no name. The mere presence of a call's members is none. */
+  #isUnnamed = false;
   #isOver = false;
   /** A call has ended whose arguments are no whole object. Only what follows shows whether the answer's limit cut it off. */
   #broken: { index: number; error: AnswerError } | null = null;
@@ -107,13 +109,13 @@ export class EventsForClient {
     this.#openIndex = event.index;
     const { name, namespace, kind } = names.decode(event.name);
     const seal = event.seal && sealedBy(origin, event.seal);
-    const isAnswer = event.name === answerTool;
+    const isHidden = event.name === answerTool || name === '';
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
-    const id = isAnswer ? '' : this.#ids.assign(event.id);
+    const id = isHidden ? '' : this.#ids.assign(event.id);
     const callKind = event.kind === 'custom' ? 'custom' : kind;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
-    this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText(), held: '' };
-    if (isAnswer) return;
+    this.#open = { call: isHidden ? null : call, name, input, arguments: new GrowingText(), held: '' };
+    if (isHidden) return;
     this.#calls++;
     this.#hasCalls = true;
     if (seal && !this.#context.conversation.client.hasSealedCalls) this.#pass({ type: 'seal', seal });
@@ -123,12 +125,16 @@ export class EventsForClient {
   #addArguments(text: string): void {
     const open = this.#open;
     if (open === null || text === '') return;
-    if (open.call === null) this.#pass({ type: 'text', text });
+    if (open.call === null) this.#passAnswer(open, text);
     else {
       const inputText = open.input ? open.input.push(text) : pastNull(open, text);
       if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
     }
     open.arguments.add(text);
+  }
+
+  #passAnswer({ name }: OpenCall, text: string): void {
+    if (name !== '') this.#pass({ type: 'text', text });
   }
 
   /** Passes on delayed events, up to a call whose end has not arrived. */
@@ -149,8 +155,13 @@ export class EventsForClient {
   #close(): void {
     const open = this.#open;
     this.#open = null;
-    if (open === null || open.call === null) return;
+    if (open === null) return;
     const { call } = open;
+    if (call === null) {
+      const { text } = open.arguments;
+      this.#isUnnamed ||= open.name === '' && !isNone(text) && text.trim() !== '{}';
+      return;
+    }
     if (open.input) this.#closeInput(call, open);
     else if (call.kind === 'function' && isNone(open.arguments.text)) {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
@@ -181,14 +192,14 @@ export class EventsForClient {
     }
     if (this.#broken) this.#endBroken(this.#broken, stop);
     if (this.#isOver) return;
-    if (stop.reason === 'malformed') this.#fail(malformedCall);
+    if (stop.reason === 'malformed' || (this.#isUnnamed && !isLimit(stop))) this.#fail(malformedCall);
     else this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
   }
 
   /** A call that the answer's limit cut off is no damage: the stop tells of it. */
-  #endBroken({ index, error }: { index: number; error: AnswerError }, { reason }: Stop): void {
+  #endBroken({ index, error }: { index: number; error: AnswerError }, stop: Stop): void {
     this.#broken = null;
-    if (reason === 'length' || reason === 'window') this.#pass({ type: 'call-end', index, isCut: true });
+    if (isLimit(stop)) this.#pass({ type: 'call-end', index, isCut: true });
     else this.#fail(error);
   }
 
@@ -202,6 +213,10 @@ export class EventsForClient {
     this.#out.push(event);
     if (event.type === 'end') this.#isOver = true;
   }
+}
+
+function isLimit({ reason }: Stop): boolean {
+  return reason === 'length' || reason === 'window';
 }
 
 /** Some services send blanks or `null` for a call without arguments. */

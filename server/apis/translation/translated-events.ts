@@ -78,6 +78,7 @@ export class TranslatedEvents {
     const delta = this.#delta;
     const rendered = delta && this.#renderer.renderDelta(delta, escaped);
     if (delta === null || rendered === null) return null;
+    this.#parser.takeMore?.(delta.type, escaped);
     if (delta.type === 'text') this.#soFar.append(escaped);
     else this.#reasoning.takeMore(delta, escaped);
     if (delta.type === 'arguments') this.#view.takeMoreArguments(escaped);

@@ -7,7 +7,7 @@ import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import type { AnswerEvent, CallEvent } from '../../neutral/neutral-answer.ts';
 import { messagesReports } from '../usage.ts';
 import { parseStop } from './stops-and-usage.ts';
 
@@ -91,10 +91,25 @@ export class MessagesEventParser implements EventParser {
     if (delta.type === 'thinking_delta') return textEvents('thinking', delta.thinking);
     if (delta.type === 'signature_delta') return this.#sign(block, textOf(delta.signature));
     if (delta.type === 'citations_delta') return [{ type: 'foreign', name: 'citations' }];
-    if (delta.type !== 'input_json_delta' || block?.kind !== 'call') return [];
-    const text = String(delta.partial_json ?? '');
-    if (text !== '') block.input = '';
-    return text === '' ? [] : [{ type: 'arguments', index: Number(index), text }];
+    return delta.type === 'input_json_delta' ? this.#addInput(index, textOf(delta.partial_json)) : [];
+  }
+
+  /**
+   * Input where nothing has begun is that of the call that is open. Without one, it is told as a call without a name. Input
+   * of a tool that the provider runs has a block of another kind.
+   */
+  #addInput(index: unknown, input: string): AnswerEvent[] {
+    const kind = this.#blocks.get(index)?.kind;
+    if (input === '' || (kind !== undefined && kind !== 'call')) return [];
+    const place = kind === 'call' ? index : this.#openCall();
+    const block = this.#blocks.get(place);
+    const opening = block ? [] : this.#begin(index, 'call', [unnamed(index)]);
+    if (block) block.input = '';
+    return [...opening, { type: 'arguments', index: Number(block ? place : index), text: input }];
+  }
+
+  #openCall(): unknown {
+    return [...this.#blocks].findLast(([, { kind }]) => kind === 'call')?.[0];
   }
 
   #sign(block: Block | undefined, signature: string): AnswerEvent[] {
@@ -135,6 +150,10 @@ export class MessagesEventParser implements EventParser {
   #end(): AnswerEvent[] {
     return [...(this.#hasStopped ? [] : this.#stop({})), { type: 'end' }];
   }
+}
+
+function unnamed(index: unknown): CallEvent {
+  return { type: 'call', index: Number(index), id: '', name: '', kind: 'function' };
 }
 
 const begunAgain = {

@@ -71,8 +71,14 @@ export class ConverseEventParser implements EventParser {
       .map((name) => ({ type: 'foreign', name: name === 'citation' ? 'citations' : name }));
   }
 
+  /** Input at the place of no call is that of the call that is open. Without one, it is told as a call without a name. */
   #callArguments(index: unknown, text: string): AnswerEvent[] {
-    return text === '' || !this.#calls.has(index) ? [] : [{ type: 'arguments', index: Number(index), text }];
+    if (text === '') return [];
+    const place = this.#calls.has(index) ? index : [...this.#calls].at(-1);
+    if (place !== undefined) return [{ type: 'arguments', index: Number(place), text }];
+    this.#calls.add(index);
+    const call = { type: 'call', index: Number(index), id: '', name: '', kind: 'function' } as const;
+    return [call, { type: 'arguments', index: Number(index), text }];
   }
 
   #think(index: unknown, { text, signature, redactedContent }: Json): AnswerEvent[] {

@@ -11,6 +11,8 @@ import type { AnswerContext } from './answer-context.ts';
 /** Parses one stream of an upstream. */
 export interface EventParser {
   push(event: StreamEvent): AnswerEvent[];
+  /** More of the only text that the latest event added, of this kind, given as the inside of a JSON string. */
+  takeMore?(kind: DeltaEvent['type'], escaped: string): void;
   /** Called when the connection has ended regularly. Decides by the events received whether the answer is complete. */
   end(): AnswerEvent[];
 }

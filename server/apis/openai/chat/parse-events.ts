@@ -5,39 +5,21 @@ import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import type { AnswerEvent, StopReason } from '../../neutral/neutral-answer.ts';
-import { derivedCallId } from '../../neutral/requests/call-ids.ts';
+import type { AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
-import {
-  argumentsOf,
-  calledIn,
-  hasSaid,
-  objectsIn,
-  picturesOf,
-  plainSeal,
-  saidIn,
-  thoughtSignatureOf,
-} from './parse-message.ts';
+import { CallFragments } from './call-fragments.ts';
+import { hasSaid, isText, objectsIn, picturesOf, plainSeal, saidIn } from './parse-message.ts';
 import { parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** A call, as far as its fragments have arrived. */
-interface Call {
-  index: number;
-  id: string;
-  /** Whether its name has arrived, so that its event has been emitted. */
-  isAnnounced: boolean;
-  /** Arguments that arrived before the name. */
-  held: string;
-}
-
 export class ChatEventParser implements EventParser {
-  readonly #turns: number;
   readonly #usage = new EventUsage(plainReports);
-  /** By the upstream's index. */
-  readonly #calls = new Map<unknown, Call>();
-  #count = 0;
+  readonly #calls: CallFragments;
+  /** Calls in the form of today have come; the older form beside them repeats one. */
+  #hasCalls = false;
+  /** Anything of the answer has come. */
+  #hasContent = false;
   #hasBegun = false;
   #isThinking = false;
   #isOver = false;
@@ -46,7 +28,7 @@ export class ChatEventParser implements EventParser {
   #choice: unknown;
 
   constructor(turns: number) {
-    this.#turns = turns;
+    this.#calls = new CallFragments(turns);
   }
 
   push({ data, value }: StreamEvent): AnswerEvent[] {
@@ -71,12 +53,17 @@ export class ChatEventParser implements EventParser {
     return this.#stop === null ? [] : this.#finish();
   }
 
+  takeMore(kind: DeltaEvent['type'], escaped: string): void {
+    if (kind === 'arguments') this.#calls.takeMore(escaped);
+  }
+
+  /** The reason is told only now, because services may give one with each piece. Without any, `[DONE]` marks the end. */
   #finish(): AnswerEvent[] {
     if (this.#isOver || !this.#hasBegun) return [];
     this.#isOver = true;
-    // The stream reports no finish reason; `[DONE]` marks it as complete.
-    const stop: AnswerEvent[] = this.#stop === null ? [{ type: 'stop', stop: { reason: 'end' } }] : [];
-    return [...stop, { type: 'end' }];
+    const events: AnswerEvent[] = [];
+    this.#endThinking(events);
+    return [...events, ...this.#calls.end(), { type: 'stop', stop: { reason: this.#stop ?? 'end' } }, { type: 'end' }];
   }
 
   #isAnswer(index: unknown): boolean {
@@ -85,8 +72,19 @@ export class ChatEventParser implements EventParser {
   }
 
   #takeChoice(choice: Json, events: AnswerEvent[]): void {
-    const delta = isObject(choice.delta) ? choice.delta : {};
-    this.#think(events, delta.reasoning_content ?? delta.reasoning);
+    const { delta, finish_reason: reason } = choice;
+    const before = events.length;
+    this.#takeDelta(isObject(delta) ? delta : {}, events);
+    this.#hasContent ||= events.length > before;
+    // Some services end with all of the answer as a message, also if nothing of it came before.
+    if (!this.#hasContent && isObject(choice.message)) this.#takeDelta(choice.message, events);
+    if (!reason) return;
+    const stop = parseFinishReason(reason);
+    if (this.#stop === null || this.#stop === 'end') this.#stop = stop;
+  }
+
+  #takeDelta(delta: Json, events: AnswerEvent[]): void {
+    this.#think(events, isText(delta.reasoning_content) ? delta.reasoning_content : delta.reasoning);
     for (const { type, text } of saidIn(delta.content)) {
       if (type === 'thinking') this.#think(events, text);
       else this.#say(events, { type, text });
@@ -94,16 +92,10 @@ export class ChatEventParser implements EventParser {
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
     for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
     for (const call of objectsIn(delta.tool_calls)) this.#takeCall(call, events);
-    if (hasSaid(delta.function_call)) this.#takeCall({ index: 0, function: delta.function_call }, events);
-    if (!choice.finish_reason || this.#stop !== null) return;
-    this.#endThinking(events);
-    this.#stop = this.#hasNameless ? 'malformed' : parseFinishReason(choice.finish_reason);
-    events.push({ type: 'stop', stop: { reason: this.#stop } });
-  }
-
-  /** Arguments of a call that never got a name. */
-  get #hasNameless(): boolean {
-    return [...this.#calls.values()].some(({ isAnnounced, held }) => !isAnnounced && held !== '');
+    if (!this.#hasCalls && hasSaid(delta.function_call)) {
+      this.#endThinking(events);
+      events.push(...this.#calls.take({ index: 0, function: delta.function_call }));
+    }
   }
 
   #think(events: AnswerEvent[], text: unknown): void {
@@ -123,38 +115,10 @@ export class ChatEventParser implements EventParser {
   }
 
   #takeCall(fragment: Json, events: AnswerEvent[]): void {
+    this.#hasCalls = true;
     this.#endThinking(events);
-    const { isCustom, called: calledFunction } = calledIn(fragment);
-    const call = this.#callOf(fragment);
-    const callArguments = argumentsOf(isCustom ? calledFunction.input : calledFunction.arguments);
-    if (!call.isAnnounced && isText(calledFunction.name)) {
-      call.isAnnounced = true;
-      const id = call.id || derivedCallId(String(this.#turns), call.index, calledFunction.name);
-      const kind = isCustom ? 'custom' : 'function';
-      const seal = thoughtSignatureOf(fragment);
-      events.push({ type: 'call', index: call.index, id, name: calledFunction.name, kind, seal });
-    }
-    const text = call.held + callArguments;
-    call.held = call.isAnnounced ? '' : text;
-    if (call.isAnnounced && text !== '') events.push({ type: 'arguments', index: call.index, text });
+    events.push(...this.#calls.take(fragment));
   }
-
-  /** If there is no index, or all calls have the same one, as on Gemini's endpoint, a new id begins a new call. */
-  #callOf({ index, id }: Json): Call {
-    const callId = typeof id === 'string' ? id : '';
-    const existing = this.#calls.get(index);
-    if (existing && (callId === '' || existing.id === '' || existing.id === callId)) {
-      existing.id ||= callId;
-      return existing;
-    }
-    const call = { index: this.#count++, id: callId, isAnnounced: false, held: '' };
-    this.#calls.set(index, call);
-    return call;
-  }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 /** A whole completion as one chunk. */

@@ -12,7 +12,8 @@ type Json = Record<string, unknown>;
  */
 export function saidIn(content: unknown): { type: 'text' | 'thinking'; text: string }[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  return objectsIn(content).flatMap((chunk) =>
+  const chunks = isObject(content) ? [content] : objectsIn(content);
+  return chunks.flatMap((chunk) =>
     chunk.type === 'thinking' ? [{ type: 'thinking' as const, text: textsIn(chunk.thinking) }] : saidIn(chunk.text),
   );
 }
@@ -39,13 +40,16 @@ export function picturesOf(images: unknown): MediaPart[] {
 }
 
 /**
- * What a call or a fragment of one calls. Services may send both members, one of them empty: Snowflake's
- * `"custom":{"name":"","input":""}` beside `function`.
+ * What a call or a fragment of one calls. Services may send both members, one of them without a name: Snowflake's
+ * `"custom":{"name":"","input":""}` beside `function`. The name decides, then the type, then what is said.
  */
 export function calledIn({ type, custom, function: calledFunction }: Json): { isCustom: boolean; called: Json } {
-  const isCustom = isObject(custom) && (type === 'custom' || hasSaid(custom) || !isObject(calledFunction));
-  if (isCustom) return { isCustom, called: custom };
-  return { isCustom, called: isObject(calledFunction) ? calledFunction : {} };
+  if (!isObject(custom)) return { isCustom: false, called: isObject(calledFunction) ? calledFunction : {} };
+  if (!isObject(calledFunction)) return { isCustom: true, called: custom };
+  const [hasCustomName, hasFunctionName] = [custom, calledFunction].map(({ name }) => isText(name));
+  const isTyped = type === 'custom' || (type !== 'function' && !hasSaid(calledFunction) && hasSaid(custom));
+  const isCustom = hasCustomName === hasFunctionName ? isTyped : hasCustomName === true;
+  return { isCustom, called: isCustom ? custom : calledFunction };
 }
 
 /** Not `"function_call":{"name":"","arguments":""}`, which Snowflake sends beside text. */
@@ -55,10 +59,14 @@ export function hasSaid(called: unknown): boolean {
   );
 }
 
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
 /** Older versions of Ollama send an object. */
 export function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return isObject(value) ? writeJson(value) : '';
+  return value === undefined || value === null ? '' : writeJson(value);
 }
 
 /** Google's OpenAI-compatible endpoint puts it beside the call. */

@@ -128,6 +128,7 @@ function hasMore(delta: unknown): boolean {
   return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
 }
 
+/** Snowflake sends `"function_call":{"name":"","arguments":""}` beside each text: members that are there and say nothing. */
 function isEmpty(value: unknown): boolean {
-  return !value || (Array.isArray(value) && value.length === 0);
+  return !value || (typeof value === 'object' && Object.values(value).every((member) => !member));
 }

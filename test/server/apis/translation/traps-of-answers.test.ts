@@ -273,3 +273,74 @@ describe('an error', () => {
     expect(writeAnthropicError(error)).toContain('max_tokens: 9000');
   });
 });
+
+describe('input of a call that no call has begun', () => {
+  const begun = (index: number, name: string) => ({
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} },
+  });
+  const input = (index: number) => ({
+    type: 'content_block_delta',
+    index,
+    delta: { type: 'input_json_delta', partial_json: '{"a":1}' },
+  });
+  const ends = [{ type: 'message_delta', delta: { stop_reason: 'tool_use' } }, { type: 'message_stop' }];
+  const start = { type: 'message_start', message: {} };
+  const converse = (blocks: Json[]) => [
+    { messageStart: { role: 'assistant' } },
+    ...blocks,
+    { messageStop: { stopReason: 'tool_use' } },
+  ];
+  const toolDelta = { contentBlockDelta: { contentBlockIndex: 3, delta: { toolUse: { input: '{"a":1}' } } } };
+  const toolStart = (name: string) => ({
+    contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { toolUseId: 't', name } } },
+  });
+  const chatToConverse: Way = { from: 'openai-chat', to: 'bedrock-converse', model: 'amazon.nova-pro-v1:0' };
+
+  test.each<[string, Way, Json[]]>([
+    ['Anthropic', chatToClaude, [start, begun(0, 'read'), input(3), ...ends]],
+    ['Converse', chatToConverse, converse([toolStart('read'), toolDelta])],
+  ])('is that of the call that is open: %s', (_name, way, events) => {
+    const told = streamed(translate(way, chat()), [streamOf(events, false)]);
+    const chunks = dataOf(told).filter((each) => each !== '[DONE]') as {
+      choices?: [{ delta: { tool_calls?: Json[] } }];
+    }[];
+    const calls = chunks.flatMap(({ choices }) => choices?.[0]?.delta.tool_calls ?? []);
+    expect(calls.map((call) => (call.function as Json).arguments).join('')).toBe('{"a":1}');
+  });
+
+  test.each<[string, Way, Json[]]>([
+    ['Anthropic', chatToClaude, [start, input(3), ...ends]],
+    ['Anthropic, without a name', chatToClaude, [start, begun(0, ''), input(0), ...ends]],
+    ['Converse', chatToConverse, converse([toolDelta])],
+    ['Converse, without a name', chatToConverse, converse([toolStart(''), toolDelta])],
+    [
+      'Gemini, without a name',
+      chatToGemini,
+      [{ candidates: [{ content: { parts: [{ functionCall: { args: { a: 1 } } }] }, finishReason: 'STOP' }] }],
+    ],
+  ])('is an error if there is none: %s', (_name, way, events) => {
+    expect(streamed(translate(way, chat()), [streamOf(events, false)])).toContain('could not read');
+  });
+
+  test.each<[string, Way, Json[]]>([
+    ['Anthropic', chatToClaude, [start, begun(0, ''), ...ends]],
+    ['Converse', chatToConverse, converse([toolStart('')])],
+    [
+      'Gemini',
+      chatToGemini,
+      [{ candidates: [{ content: { parts: [{ functionCall: { name: '', args: {} } }] }, finishReason: 'STOP' }] }],
+    ],
+  ])('and of a call without name and input nothing is told: %s', (_name, way, events) => {
+    const told = streamed(translate(way, chat()), [streamOf(events, false)]);
+    expect(told).not.toContain('tool_calls');
+    expect(told).toContain('"finish_reason":"stop"');
+  });
+
+  test('of a tool that the provider runs is not the client’s', () => {
+    const server = { ...begun(1, 'web_search'), content_block: { type: 'server_tool_use', name: 'web_search' } };
+    const told = streamed(translate(chatToClaude, chat()), [streamOf([start, server, input(1), ...ends], false)]);
+    expect(told).not.toContain('tool_calls');
+  });
+});

@@ -311,8 +311,20 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'a stream of a chat that is translated': {
     atOnceBytes: 64 * kilobyte,
-    readers: ['EventsForClient'],
+    readers: ['EventsForClient', 'CallFragments'],
     inputs: {
+      'a name with each fragment': [
+        chunk('{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}'),
+        chunk('{"tool_calls":[{"index":0,"id":"b","function":{"name":"x","arguments":"[{}"}}]}') +
+          chunk('{"tool_calls":[{"index":0,"id":"c","function":{"name":"x","arguments":"{}]"}}]}'),
+        'data: [DONE]\n\n',
+      ],
+      'calls that share an index': [
+        '',
+        chunk('{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}}]}') +
+          chunk('{"tool_calls":[{"index":0,"function":{"name":"y","arguments":"{}"}}]}'),
+        'data: [DONE]\n\n',
+      ],
       text: [chunk('{"content":"a"}'), chunk('{"content":"a"}'), ''],
       'thoughts and texts': ['', chunk('{"reasoning":"a"}') + chunk('{"content":"b"}'), ''],
       'calls without end': [
