@@ -16,7 +16,7 @@ const markedBytes = 64 * 1024;
 const quote = 0x22;
 const names = new JsonNames(['role', 'type']);
 /** Anthropic, Gemini (in both spellings that it accepts), Converse. A quote within a text is escaped, so no text looks like these. */
-const resultMarks = ['"tool_result"', '"functionResponse"', '"function_response"', '"toolResult"'];
+const resultMark = /"(?:tool_result|functionResponse|function_response|toolResult)"/;
 
 /** Whether the conversation ends with a person's message or with tool results. */
 export function turnStepOf(body: RequestView<TurnField>): RequestSession['step'] {
@@ -34,8 +34,8 @@ export function turnStepOf(body: RequestView<TurnField>): RequestSession['step']
   if (role === 'tool' || role === 'function' || marks.type?.endsWith('_output')) return 'tools';
   const beginning = message.subarray(0, markedBytes);
   // If a program writes members by name, those of a long result come after its content.
-  const end = message.length > maxBytes ? message.subarray(-markedBytes) : beginning;
-  if (resultMarks.some((mark) => beginning.includes(mark) || end.includes(mark))) return 'tools';
+  const ends = message.length > maxBytes ? [beginning, message.subarray(-markedBytes)] : [beginning];
+  if (ends.some((bytes) => resultMark.test(bytes.toString('latin1')))) return 'tools';
   return role === 'user' ? 'prompt' : null;
 }
 
