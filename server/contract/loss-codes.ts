@@ -25,7 +25,7 @@ export const lossCodes = {
   'merged-turn': 'merged with the previous turn',
   'empty-text': 'empty text, which the API rejects',
   renamed: 'a name or id that the API rejects, replaced',
-  'schema-keyword': 'schema keywords that the API rejects, moved into the description',
+  'schema-keyword': 'schema keywords that the API rejects, rewritten as it accepts them',
   'unkept-thread': 'the provider stores no threads: the next request has to contain the whole conversation',
   sealed: 'reasoning in an envelope that the client returns with the conversation',
 };

@@ -19,7 +19,7 @@ export function inCamelCase(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries);
 }
 
-function camel(name: string): string {
+export function camel(name: string): string {
   if (!name.includes('_')) return name;
   const [first = '', ...rest] = name.split('_');
   return first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');

@@ -78,7 +78,12 @@ export class Fields {
   /** The fields of a nested object. */
   fields(name: string): Fields | undefined {
     const value = this.object(name);
-    return value && new Fields(value, this.path(name), this.losses);
+    return value && this.nested(value, this.path(name));
+  }
+
+  /** Reads a nested object as this one is read. */
+  protected nested(value: unknown, at: string): Fields {
+    return new Fields(value, at, this.losses);
   }
 
   list(name: string): unknown[] | undefined {
@@ -90,7 +95,7 @@ export class Fields {
   /** The objects of a list, each with its own path. Empty if it is absent. */
   items(name: string): Fields[] {
     const path = this.path(name);
-    return (this.list(name) ?? []).map((item, index) => new Fields(item, `${path}[${index}]`, this.losses));
+    return (this.list(name) ?? []).map((item, index) => this.nested(item, `${path}[${index}]`));
   }
 
   texts(name: string): string[] | undefined {

@@ -2,12 +2,13 @@
 
 import { type ClaudeFacts, claudeFacts } from '../../../models/model-facts.ts';
 import type { Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';
 import { dropHints } from '../../neutral/requests/drop-hints.ts';
+import { formatPrompt } from '../../neutral/requests/format-prompt.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
-import { objectSchema, strictSchema } from '../../neutral/requests/schemas.ts';
+import { fitSchema, isOfObjects } from '../../neutral/schemas/fit-schema.ts';
+import { strictSchema } from '../../neutral/schemas/strict-schema.ts';
 import { renderReasoning } from './render-reasoning.ts';
 import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
 
@@ -67,10 +68,11 @@ function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: Clau
   const { description, schema, strict } = rendering.asFunction(tool);
   const isStrict = strict === true && structuredOutput && schema !== undefined;
   if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
+  const fitted = fitSchema(schema, {}, { at: tool.at, losses: rendering.losses });
   return {
     name: rendering.names.encode(tool),
     description,
-    input_schema: isStrict ? strictSchema(schema, tool.at, rendering.losses) : objectSchema(schema),
+    input_schema: isStrict ? strictSchema(fitted, tool.at, rendering.losses) : fitted,
     strict: isStrict ? true : undefined,
   };
 }
@@ -88,19 +90,19 @@ function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
   if (format === undefined) return { prompts: [] };
   if (format.kind === 'json') {
     rendering.emulate('format', 'in-prompt');
-    return { prompts: ['Answer with one JSON object and nothing else: no text around it, and no code fence.'] };
+    return { prompts: [formatPrompt(undefined)] };
   }
   const field = rendering.nameOf('format');
   if (facts.structuredOutput) return { schema: strictSchema(format.schema, field, rendering.losses), prompts: [] };
   const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
-  if (facts.forcedTool === 'no' || !isFree) {
+  if (facts.forcedTool === 'no' || !isFree || !isOfObjects(format.schema)) {
     rendering.emulate('format', 'in-prompt');
-    const schema = writeJson(format.schema);
-    return { prompts: [`Answer with JSON of this schema and nothing else, without a code fence:\n${schema}`] };
+    return { prompts: [formatPrompt(format.schema)] };
   }
   rendering.emulate('format', 'as-tool');
   const description = format.description ?? 'Gives the answer in the format that is wanted.';
-  return { tool: { name: answerToolName, description, input_schema: objectSchema(format.schema) }, prompts: [] };
+  const input_schema = fitSchema(format.schema, {}, { at: field, losses: rendering.losses });
+  return { tool: { name: answerToolName, description, input_schema }, prompts: [] };
 }
 
 interface Choice {

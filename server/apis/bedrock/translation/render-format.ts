@@ -4,7 +4,7 @@
  */
 import { writeJson } from '../../neutral/json-text.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
-import { strictSchema } from '../../neutral/requests/schemas.ts';
+import { strictSchema } from '../../neutral/schemas/strict-schema.ts';
 import type { ConverseFacts } from './model-facts.ts';
 
 /** The value for `outputConfig`; undefined if the format is emulated, or if none is requested. */

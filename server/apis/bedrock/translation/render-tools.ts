@@ -4,10 +4,11 @@
  */
 
 import type { JsonSchema, Tool, ToolChoice } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
+import { formatPrompt } from '../../neutral/requests/format-prompt.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
-import { objectSchema, strictSchema } from '../../neutral/requests/schemas.ts';
+import { fitSchema, isOfObjects } from '../../neutral/schemas/fit-schema.ts';
+import { strictSchema } from '../../neutral/schemas/strict-schema.ts';
 import type { ConverseFacts } from './model-facts.ts';
 
 type Json = Record<string, unknown>;
@@ -30,7 +31,7 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
   const isNative = format?.kind === 'schema' && facts.structuredOutput;
   if (format === undefined || isNative) return withChoice(rendering, facts, { tools, offered, choice: toolChoice });
   const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
-  if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree) {
+  if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree || !isOfObjects(format.schema)) {
     rendering.emulate('format', 'in-prompt');
     const prompt = formatPrompt(format.kind === 'schema' ? format.schema : undefined);
     const chosenTools = withChoice(rendering, facts, { tools, offered, choice: toolChoice });
@@ -55,9 +56,8 @@ function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Jso
   const { description, schema, strict } = rendering.asFunction(tool);
   const isStrict = strict === true && facts.structuredOutput && schema !== undefined;
   if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
-  const json = isStrict
-    ? strictSchema(schema, tool.at, rendering.losses)
-    : schemaFor(rendering, schema, tool.at, facts);
+  const fitted = schemaFor(rendering, schema, tool.at, facts);
+  const json = isStrict ? strictSchema(fitted, tool.at, rendering.losses) : fitted;
   return {
     toolSpec: {
       name: rendering.names.encode(tool),
@@ -74,15 +74,8 @@ function schemaFor(
   at: string,
   facts: ConverseFacts,
 ): JsonSchema {
-  const { $schema: _, ...schema } = objectSchema(toolSchema);
-  if (!facts.plainSchemas) return schema;
-  const { type, properties, required, ...others } = schema;
-  if (Object.keys(others).some((keyword) => !annotations.has(keyword))) rendering.losses.emulated(at, 'schema-keyword');
-  return { type, properties: properties ?? {}, ...(required !== undefined && { required }) };
+  return fitSchema(toolSchema, { isPlainAtTop: facts.plainSchemas }, { at, losses: rendering.losses });
 }
-
-/** Keywords whose removal hardly changes which inputs are valid. */
-const annotations = new Set(['title', 'description', 'additionalProperties']);
 
 interface Choosing {
   tools: readonly Json[];
@@ -110,10 +103,4 @@ function withChoice(
   rendering.emulate('toolChoice', 'no-equal');
   const only = tools.filter((_, index) => offered[index] && rendering.names.encode(offered[index]) === name);
   return { config: { tools: only, toolChoice: { any: {} } }, prompts: [] };
-}
-
-function formatPrompt(schema: JsonSchema | undefined): string {
-  if (schema === undefined)
-    return 'Answer with one JSON object and nothing else: no text around it, and no code fence.';
-  return `Answer with JSON of this schema and nothing else, without a code fence:\n${writeJson(schema)}`;
 }

@@ -3,25 +3,28 @@
 import type {
   AnswerFormat,
   Conversation,
+  JsonSchema,
   Part,
   ReasoningRequest,
   Tool,
   ToolChoice,
 } from '../../neutral/conversation.ts';
-import { Fields } from '../../neutral/fields.ts';
+import type { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { inCamelCase } from '../camel-case.ts';
 import { generateClient } from './client.ts';
+import { fromGoogleSchema } from './google-schema.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
+import { ProtoFields } from './proto-fields.ts';
 
 /**
  * @param body with `model` and `stream` added from the URL
  * @throws GatewayError `invalid_value` that names the invalid field
  */
 export function parseGenerateRequest(body: unknown, losses: Losses): Conversation {
-  const fields = new Fields(inCamelCase(body), '', losses);
-  const config = fields.fields('generationConfig') ?? new Fields({}, 'generationConfig', losses);
+  const fields = new ProtoFields(inCamelCase(body), '', losses);
+  const config = fields.fields('generationConfig') ?? new ProtoFields({}, 'generationConfig', losses);
   const conversation: Conversation = {
     client: generateClient,
     model: fields.requiredText('model'),
@@ -86,7 +89,7 @@ function parseTools(entry: Fields): Tool[] {
       kind: 'function',
       name: declaration.requiredText('name'),
       description: declaration.text('description'),
-      schema: declaration.object('parametersJsonSchema') ?? lowerTypes(declaration.object('parameters')),
+      schema: declaration.object('parametersJsonSchema') ?? googleSchema(declaration.object('parameters')),
       at: declaration.at,
     };
     declaration.drop('no-equal', 'response', 'responseJsonSchema', 'behavior');
@@ -102,33 +105,8 @@ function parseTools(entry: Fields): Tool[] {
   return tools;
 }
 
-const maxSchemaDepth = 100;
-
-/** Google's own schemas write `STRING` for JSON Schema's `string`, and have `nullable`. */
-function lowerTypes(schema: Record<string, unknown> | undefined, depth = 0): Record<string, unknown> | undefined {
-  if (schema === undefined || depth > maxSchemaDepth) return schema;
-  const lowered = Object.entries(schema).map(([keyword, value]) => {
-    if (keyword === 'type' && typeof value === 'string') return [keyword, value.toLowerCase()];
-    if (keyword === 'properties') return [keyword, mapValues(value, depth)];
-    if (keyword === 'items') return [keyword, asSchema(value, depth)];
-    return keyword === 'anyOf' && Array.isArray(value)
-      ? [keyword, value.map((each) => asSchema(each, depth))]
-      : [keyword, value];
-  });
-  return Object.fromEntries(lowered.filter(([keyword]) => keyword !== 'propertyOrdering'));
-}
-
-function asSchema(value: unknown, depth: number): unknown {
-  return isSchema(value) ? lowerTypes(value, depth + 1) : value;
-}
-
-function mapValues(value: unknown, depth: number): unknown {
-  if (!isSchema(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asSchema(each, depth)]));
-}
-
-function isSchema(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function googleSchema(schema: JsonSchema | undefined): JsonSchema | undefined {
+  return schema && fromGoogleSchema(schema);
 }
 
 function parseChoice(toolConfig: Fields | undefined): ToolChoice | undefined {
@@ -136,7 +114,7 @@ function parseChoice(toolConfig: Fields | undefined): ToolChoice | undefined {
   toolConfig?.drop('no-equal', 'retrievalConfig');
   toolConfig?.dropRest();
   if (config === undefined) return undefined;
-  const mode = config.text('mode') ?? 'AUTO';
+  const mode = (config.text('mode') ?? 'AUTO').toUpperCase();
   const names = config.texts('allowedFunctionNames') ?? [];
   config.ignore('streamFunctionCallArguments');
   config.dropRest();
@@ -151,7 +129,7 @@ function parseChoice(toolConfig: Fields | undefined): ToolChoice | undefined {
 
 function parseFormat(config: Fields): AnswerFormat | undefined {
   const mediaType = config.text('responseMimeType');
-  const schema = config.object('responseJsonSchema') ?? lowerTypes(config.object('responseSchema'));
+  const schema = config.object('responseJsonSchema') ?? googleSchema(config.object('responseSchema'));
   if (schema !== undefined) return { kind: 'schema', name: 'answer', schema };
   return mediaType === 'application/json' ? { kind: 'json' } : undefined;
 }

@@ -7,6 +7,7 @@ import type { Losses } from '../../neutral/losses.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { budgetOf, effortOf, isOff } from '../../neutral/requests/reasoning-effort.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { renderContents } from './render-contents.ts';
 
 type Json = Record<string, unknown>;
@@ -49,7 +50,10 @@ function renderTool(rendering: Rendering, tool: Tool): Json {
   const { description, schema } = rendering.asFunction(tool);
   rendering.dropStrict(tool, 'no-equal');
   const isEmpty = schema === undefined || Object.keys(schema).length === 0;
-  return { name: rendering.names.encode(tool), description, parametersJsonSchema: isEmpty ? undefined : schema };
+  const fitted = isEmpty
+    ? undefined
+    : fitSchema(schema, { hasBareReferences: true }, { at: tool.at, losses: rendering.losses });
+  return { name: rendering.names.encode(tool), description, parametersJsonSchema: fitted };
 }
 
 function renderChoice({ conversation, names }: Rendering): Json | undefined {

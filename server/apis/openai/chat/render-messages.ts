@@ -15,9 +15,9 @@ type Json = Record<string, unknown>;
  * Renders one system message at the beginning, as plain text, because chat templates such as Qwen's accept nothing
  * else.
  */
-export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
+export function renderMessages(rendering: Rendering, facts: OpenaiFacts, prompts: readonly string[]): Json[] {
   const { instructions } = rendering.conversation;
-  const system = instructions.map(({ text }) => text).join('\n\n');
+  const system = [...instructions.map(({ text }) => text), ...prompts].join('\n\n');
   const messages: Json[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const turn of rendering.turns) append(messages, renderTurn(rendering, turn, facts));
   return messages;

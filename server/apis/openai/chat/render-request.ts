@@ -6,6 +6,8 @@ import type { Losses } from '../../neutral/losses.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
+import { fitFormat, mayBeStrict } from '../answer-format.ts';
 import { renderMessages } from './render-messages.ts';
 
 type Json = Record<string, unknown>;
@@ -22,9 +24,10 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
   if ((sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
   rendering.drop('topK', sampling.topK, 'no-equal');
   rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
+  const { format, prompts } = fitFormat(rendering, facts.isOpenai);
   const body: Json = {
     model: target.model,
-    messages: renderMessages(rendering, facts),
+    messages: renderMessages(rendering, facts, prompts),
     ...renderTools(rendering, facts),
     ...renderLimits(rendering, facts),
     ...temperatureOf(rendering, facts),
@@ -32,7 +35,7 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
     logit_bias: sampling.logitBias,
-    response_format: renderFormat(conversation.format),
+    response_format: renderFormat(format),
     reasoning_effort: effortFor(rendering, facts),
     ...renderHints(rendering, facts),
     ...(stream ? { stream } : {}),
@@ -60,16 +63,19 @@ function renderTools(rendering: Rendering, facts: OpenaiFacts): Json {
   if (isFiltered) rendering.emulate('toolChoice', 'no-equal');
   const offered = isFiltered ? offeredTools(rendering.conversation) : tools;
   return {
-    tools: offered.map((tool) => renderTool(rendering, tool)),
+    tools: offered.map((tool) => renderTool(rendering, tool, facts)),
     tool_choice: toolChoice && renderChoice(rendering, toolChoice, facts),
     parallel_tool_calls: parallelToolCalls === false ? false : undefined,
   };
 }
 
-function renderTool(rendering: Rendering, tool: Tool): Json {
+function renderTool(rendering: Rendering, tool: Tool, { isOpenai }: OpenaiFacts): Json {
   const { description, schema, strict } = rendering.asFunction(tool);
   const name = rendering.names.encode(tool);
-  return { type: 'function', function: { name, description, parameters: schema, strict } };
+  const parameters = fitSchema(schema, {}, { at: tool.at, losses: rendering.losses });
+  const isLoose = isOpenai && strict === true && !mayBeStrict(rendering, parameters);
+  if (isLoose) rendering.dropStrict(tool, 'no-equal');
+  return { type: 'function', function: { name, description, parameters, strict: isLoose ? undefined : strict } };
 }
 
 function renderChoice(rendering: Rendering, choice: ToolChoice, { isOpenai }: OpenaiFacts): unknown {

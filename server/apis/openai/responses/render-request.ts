@@ -5,6 +5,8 @@ import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral
 import type { Losses } from '../../neutral/losses.ts';
 import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
+import { fitFormat, mayBeStrict } from '../answer-format.ts';
 import { renderInput } from './render-input.ts';
 
 type Json = Record<string, unknown>;
@@ -21,14 +23,16 @@ export function renderResponsesRequest(conversation: Conversation, target: Targe
   const { sampling, instructions, stream, serviceTier } = conversation;
   if ((sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
   dropUnequalled(rendering);
+  const { format, prompts } = fitFormat(rendering, facts.isOpenai);
+  const system = [...instructions.map(({ text }) => text), ...prompts];
   const body: Json = {
     model: target.model,
-    instructions: instructions.length === 0 ? undefined : instructions.map(({ text }) => text).join('\n\n'),
+    instructions: system.length === 0 ? undefined : system.join('\n\n'),
     input: renderInput(rendering, facts),
     ...renderTools(rendering, facts),
     max_output_tokens: renderLimit(rendering),
     ...temperatureOf(rendering, facts),
-    text: renderText(conversation),
+    text: renderText(format, conversation.verbosity),
     reasoning: renderReasoning(rendering, facts),
     store: false,
     include: facts.efforts.length > 0 ? ['reasoning.encrypted_content'] : undefined,
@@ -73,13 +77,16 @@ function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
 }
 
 /** Sets `strict` explicitly, because Responses treats its absence as true. */
-function renderTool(rendering: Rendering, tool: Tool, takesCustom: boolean): Json {
+function renderTool(rendering: Rendering, tool: Tool, isOpenai: boolean): Json {
   const name = rendering.names.encode(tool);
-  if (tool.kind === 'custom' && takesCustom) {
+  if (tool.kind === 'custom' && isOpenai) {
     return { type: 'custom', name, description: tool.description, format: tool.format };
   }
   const { description, schema, strict } = rendering.asFunction(tool);
-  return { type: 'function', name, description, parameters: schema ?? null, strict: strict ?? false };
+  const parameters = fitSchema(schema, {}, { at: tool.at, losses: rendering.losses });
+  const isStrict = strict === true && (!isOpenai || mayBeStrict(rendering, parameters));
+  if (!isStrict) rendering.dropStrict(tool, 'no-equal');
+  return { type: 'function', name, description, parameters, strict: isStrict };
 }
 
 function renderChoice(rendering: Rendering, choice: ToolChoice, customNames: ReadonlySet<string>): unknown {
@@ -93,7 +100,7 @@ function renderNamed({ names }: Rendering, name: string, customNames: ReadonlySe
   return { type: customNames.has(name) ? 'custom' : 'function', name: names.encode({ name }) };
 }
 
-function renderText({ format, verbosity }: Conversation): Json | undefined {
+function renderText(format: AnswerFormat | undefined, verbosity: string | undefined): Json | undefined {
   if (format === undefined && verbosity === undefined) return undefined;
   return { format: format && renderFormat(format), verbosity };
 }

@@ -109,7 +109,7 @@ function conversationOf(wire: WireName): fc.Arbitrary<Conversation> {
       sampling: {},
       stopSequences: [],
       format: schema
-        ? { kind: 'schema', name: 'answer', schema: { type: 'object', additionalProperties: false } }
+        ? { kind: 'schema', name: 'answer', schema: { type: 'object', properties: {}, additionalProperties: false } }
         : undefined,
       stream: true,
       streamUsage: true,

@@ -1,6 +1,6 @@
 /** Ids, names, signatures, schemas, efforts: the rules that renderers share. */
 import { describe, expect, test } from 'vitest';
-import type { Seal } from '../../../../server/apis/neutral/conversation.ts';
+import type { JsonSchema, Seal } from '../../../../server/apis/neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import { CallIds, derivedCallId } from '../../../../server/apis/neutral/requests/call-ids.ts';
@@ -12,8 +12,9 @@ import {
   wrapSeals,
 } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { budgetOf, effortOf, nearestEffort } from '../../../../server/apis/neutral/requests/reasoning-effort.ts';
-import { objectSchema, strictSchema } from '../../../../server/apis/neutral/requests/schemas.ts';
 import { ToolNames } from '../../../../server/apis/neutral/requests/tool-names.ts';
+import { fitSchema } from '../../../../server/apis/neutral/schemas/fit-schema.ts';
+import { strictSchema } from '../../../../server/apis/neutral/schemas/strict-schema.ts';
 
 describe('an id of a call', () => {
   test.each([
@@ -116,13 +117,14 @@ describe('a schema', () => {
       { properties: { a: { type: 'string' } }, required: ['a', 'b'] },
       { properties: { b: { type: 'number' } }, required: ['b'] },
     ];
-    expect(objectSchema({ anyOf: choices })).toEqual({
+    const fitted = (schema: JsonSchema) => fitSchema(schema, {}, { at: 'tools[0]', losses: new Losses() });
+    expect(fitted({ anyOf: choices })).toEqual({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'number' } },
       required: ['b'],
     });
-    expect(objectSchema({ allOf: choices }).required).toEqual(['a', 'b']);
-    expect(objectSchema({})).toEqual({ type: 'object' });
+    expect(fitted({ allOf: choices }).required).toEqual(['a', 'b']);
+    expect(fitted({})).toEqual({ type: 'object', properties: {} });
   });
 
   test('that is strict is closed, and tells in words what it cannot say', () => {

@@ -2,16 +2,36 @@
  * Reports the formal errors for which each service refuses a request. Sources: the services' API references, and error
  * messages in public reports about other gateways.
  */
+
 import type { UpstreamWireName } from '../../../../server/apis/neutral/conversation.ts';
+import { isObject } from '../../../../server/contract/is-object.ts';
 import { checkConverse } from './strict-converse-form.ts';
+import { checkToolSchema } from './strict-tool-schemas.ts';
 import type { Json } from './translating.ts';
 
 type Complain = (text: string) => void;
 
 export function complaintsOf(wire: UpstreamWireName, body: Json): string[] {
   const complaints: string[] = [];
-  checks[wire](body, (text) => complaints.push(text));
+  const complain = (text: string) => complaints.push(text);
+  checks[wire](body, complain);
+  for (const [schema, upstream] of schemasIn(body)) checkToolSchema(schema, upstream, complain);
   return complaints;
+}
+
+/** The schemas of a request's tools, in whatever API. */
+function schemasIn({ tools, toolConfig }: Json): [schema: unknown, upstream: string][] {
+  const all = [tools, isObject(toolConfig) ? toolConfig.tools : undefined].flatMap((list) =>
+    Array.isArray(list) ? list.filter(isObject) : [],
+  );
+  return all.flatMap((tool): [unknown, string][] => {
+    const { function: called, toolSpec, functionDeclarations } = tool;
+    if (Array.isArray(functionDeclarations))
+      return functionDeclarations.map((each: Json) => [each.parametersJsonSchema, 'Gemini']);
+    if (isObject(toolSpec) && isObject(toolSpec.inputSchema)) return [[toolSpec.inputSchema.json, 'Converse']];
+    if (tool.input_schema !== undefined) return [[tool.input_schema, 'Claude']];
+    return [[isObject(called) ? called.parameters : tool.parameters, 'OpenAI']];
+  });
 }
 
 const checks: Record<UpstreamWireName, (body: Json, complain: Complain) => void> = {

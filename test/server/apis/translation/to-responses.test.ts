@@ -173,7 +173,7 @@ describe('a request to Responses', () => {
         { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Later.' }] },
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'z' }] },
       ],
-      tools: [{ type: 'function', name: 'shell', parameters: null, strict: false }],
+      tools: [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} }, strict: false }],
       max_output_tokens: 16,
       text: { format: { type: 'json_object' } },
       reasoning: { effort: 'low', summary: 'auto' },

@@ -82,12 +82,13 @@ describe('ids and names', () => {
     const schema = {
       $schema: 'x',
       type: 'object',
-      properties: { const: { const: 1 }, list: { type: 'array' } },
+      properties: { const: { const: 1 }, list: { type: 'array', items: {} } },
       additionalProperties: false,
     };
     const tools = [{ type: 'function', function: { name: 'read', parameters: schema } }];
+    const { $schema: _, ...parametersJsonSchema } = schema;
     expect(sent(chatToGemini, { ...chat(), tools }).tools).toEqual([
-      { functionDeclarations: [{ name: 'read', parametersJsonSchema: schema }] },
+      { functionDeclarations: [{ name: 'read', parametersJsonSchema }] },
     ]);
   });
 });
