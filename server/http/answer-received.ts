@@ -2,9 +2,11 @@
  * Answers a request whose body has been read: with a fault on purpose, a recording, something that Sluice has stored, or
  * by an exchange with providers.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withSegment } from '../apis/core/requests/segments.ts';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
+import { isKeptId } from '../apis/translation/kept-ids.ts';
 import { estimatedTokenCount, tokenCountPlan } from '../exchange/attempts/token-count.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -19,9 +21,8 @@ import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Member } from '../routing/snapshot.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
-import { isKeptId } from '../store/rules/kept-response.ts';
 import { ClientGone } from './body/body-faults.ts';
-import { continueFrom } from './body/continuation-body.ts';
+import { continueFrom, withKeptItems } from './body/continuation-body.ts';
 import type { RequestMemory } from './byte-budget.ts';
 import { sendJson } from './send-json.ts';
 
@@ -106,24 +107,25 @@ function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: obje
   return true;
 }
 
-/** The body, preceded by the stored conversation if it continues one. */
+/** The body, with what it refers to of the responses that Sluice stores. */
 function withHistory(store: ResponseStore, received: ReceivedRequest): MaybePromise<RequestBody> {
   const { body } = received;
   const { previousResponseId: id } = body.fields;
-  return id !== null && isKeptId(id) ? continueStored(store, received, id) : body;
+  const continuedId = id !== null && isKeptId(id) ? id : null;
+  return continuedId !== null || body.marked?.length ? completed(store, received, continuedId) : body;
 }
 
-async function continueStored(
+async function completed(
   store: ResponseStore,
-  { body, member, memory, replaced }: ReceivedRequest,
-  id: string,
+  { body, member: { group }, memory, replaced }: ReceivedRequest,
+  continuedId: string | null,
 ): Promise<RequestBody> {
-  const keptResponse = await store.find(id, member.group.id);
-  if (!keptResponse) return body;
-  memory.parse({ bytes: body.size, values: body.values ?? 0 });
-  const continuedBody = await continueFrom(keptResponse, body);
-  replaced(continuedBody);
-  return continuedBody;
+  const keptResponse = continuedId === null ? undefined : await store.find(continuedId, group.id);
+  if (keptResponse) memory.parse({ bytes: body.size, values: body.values ?? 0 });
+  const continuedBody = keptResponse ? await continueFrom(keptResponse, body) : body;
+  const wholeBody = await withKeptItems(continuedBody, store, group.id);
+  if (wholeBody !== body) replaced(wholeBody);
+  return wholeBody;
 }
 
 function outgoingCall(received: ReceivedRequest, body: RequestBody, { upstreamId }: CallPlan): OutgoingCall {

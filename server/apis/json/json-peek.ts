@@ -4,6 +4,7 @@
  */
 
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { type JsonMarks, type MarkedElement, MarkedElements } from './json-marks.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
@@ -28,6 +29,8 @@ export type JsonPeek =
       empty: boolean;
       /** Number of values at any depth. */
       values: number;
+      /** Where marked strings are, in order. */
+      marked: readonly MarkedElement[];
     }
   | { ok: false; offset: number; reason: string };
 
@@ -40,20 +43,19 @@ const sliceBytes = 128 * 1024;
  * Looks up top-level keys in a JSON object given as UTF-8, with or without a byte order mark. Anything but one complete
  * JSON object gives `ok: false`, with the offset of the fault.
  */
-export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
-  return new PeekScan(body, names).all();
+export function peekJson(body: Buffer, names: JsonNames, marks?: JsonMarks): JsonPeek {
+  return new PeekScan(body, names, marks).all();
 }
 
 /**
  * Like `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
  * between.
  */
-export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {
-  return body.length <= atOnceBytes ? peekJson(body, names) : peekInSlices(body, names);
+export function peekLongJson(body: Buffer, names: JsonNames, marks?: JsonMarks): JsonPeek | Promise<JsonPeek> {
+  return body.length <= atOnceBytes ? peekJson(body, names, marks) : peekInSlices(new PeekScan(body, names, marks));
 }
 
-async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
-  const scan = new PeekScan(body, names);
+async function peekInSlices(scan: PeekScan): Promise<JsonPeek> {
   for (;;) {
     const peek = scan.advance(sliceBytes);
     if (peek) return peek;
@@ -67,17 +69,21 @@ export function fieldValue(body: Buffer, field: ByteRange): unknown {
 }
 
 const noNames: ReadonlySet<string> = new Set();
+const noElements: readonly MarkedElement[] = [];
 
 class PeekScan implements MemberListener {
   readonly #body: Buffer;
   readonly #names: JsonNames;
+  readonly #marks: JsonMarks | undefined;
   readonly #fields = new Map<string, JsonField>();
   #ambiguous: Set<string> | undefined;
+  #elements: MarkedElements | undefined;
   #scan: JsonScan | undefined;
 
-  constructor(body: Buffer, names: JsonNames) {
+  constructor(body: Buffer, names: JsonNames, marks: JsonMarks | undefined) {
     this.#body = body;
     this.#names = names;
+    this.#marks = marks;
   }
 
   all(): JsonPeek {
@@ -89,7 +95,7 @@ class PeekScan implements MemberListener {
   /** Null if `bytes` were not enough to reach the end. */
   advance(bytes: number): JsonPeek | null {
     try {
-      this.#scan ??= new JsonScan(this.#body, this);
+      this.#scan ??= new JsonScan(this.#body, this, this.#marks);
       return this.#scan.advance(bytes) ? this.#over(this.#scan) : null;
     } catch (error) {
       if (error instanceof JsonFault) return { ok: false, offset: error.offset, reason: error.message };
@@ -108,7 +114,21 @@ class PeekScan implements MemberListener {
     if (isSame) this.#fields.set(name, { keyStart: key.start, start: value.start, end: value.end, items });
   }
 
+  marked(key: ByteRange, element: Omit<MarkedElement, 'field'>): void {
+    this.#elements ??= new MarkedElements();
+    this.#elements.add(this.#body, key, element);
+  }
+
   #over({ end, isEmpty: empty, values }: JsonScan): JsonPeek {
-    return { ok: true, fields: this.#fields, ambiguous: this.#ambiguous ?? noNames, end, empty, values };
+    const ambiguous = this.#ambiguous ?? noNames;
+    return {
+      ok: true,
+      fields: this.#fields,
+      ambiguous,
+      end,
+      empty,
+      values,
+      marked: this.#elements?.list ?? noElements,
+    };
   }
 }

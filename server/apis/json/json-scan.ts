@@ -6,6 +6,7 @@
  * Inside strings it only looks for the closing quote: an invalid escape or a raw control character is left to the
  * upstream to reject.
  */
+import type { JsonMarks, MarkedElement } from './json-marks.ts';
 import {
   hasByteOrderMark,
   hasLongRun,
@@ -26,6 +27,8 @@ export interface ByteRange {
 export interface MemberListener {
   /** `items`: number of direct elements or members of a list or object, 0 for other values. */
   member(key: ByteRange, value: ByteRange, items: number): void;
+  /** A marked string is in this element of the top-level member. */
+  marked?(key: ByteRange, element: Omit<MarkedElement, 'field'>): void;
 }
 
 const quote = 0x22;
@@ -55,6 +58,8 @@ const expectsDelimiter = 2;
 const restOfValue = 3;
 const restOfKey = 4;
 
+const noBytes = new Uint8Array(256);
+
 export class JsonScan {
   /** Offset of the document's closing brace, or -1 before it is reached. */
   end = -1;
@@ -73,11 +78,17 @@ export class JsonScan {
   /** Start of the string being scanned. */
   #stringStart = 0;
   #nextQuote = -1;
+  /** Start of the current element of a top-level list. */
+  #elementStart = 0;
+  readonly #marks: JsonMarks | undefined;
+  readonly #firstBytes: Uint8Array;
 
   /** `body`: UTF-8, with or without a byte order mark. Throws a JsonFault if it does not begin with an object. */
-  constructor(body: Buffer, listener: MemberListener) {
+  constructor(body: Buffer, listener: MemberListener, marks?: JsonMarks) {
     this.#body = body;
     this.#listener = listener;
+    this.#marks = marks;
+    this.#firstBytes = marks?.firstBytes ?? noBytes;
     const open = skipSpace(body, hasByteOrderMark(body) ? 3 : 0);
     if (body[open] !== openObject) throw new JsonFault(open, 'expected an object');
     this.#at = skipSpace(body, open + 1);
@@ -106,10 +117,20 @@ export class JsonScan {
     this.values++;
     if (byte === quote) {
       this.#stringStart = at;
+      if (this.#firstBytes[this.#body[at + 1] ?? 0] === 1) this.#tell(at);
       return this.#passString(at + 1, until, restOfValue);
     }
     if (byte === openObject || byte === openArray) return this.#open(at, byte);
     return this.#endValue(skipScalar(this.#body, at));
+  }
+
+  #tell(start: number): void {
+    if (this.#closers.length === 1 || !this.#marks?.matches(this.#body, start)) return;
+    const isInList = this.#closers[1] === openArray + openToClose;
+    const element = isInList
+      ? { index: this.#items - 1, start: this.#elementStart }
+      : { index: null, start: this.#valueStart };
+    this.#listener.marked?.(this.#key, element);
   }
 
   #open(at: number, byte: number): number {
@@ -122,7 +143,10 @@ export class JsonScan {
       this.#expected = expectsDelimiter;
       return next;
     }
-    if (closers.length === 2) this.#items = 1;
+    if (closers.length === 2) {
+      this.#items = 1;
+      this.#elementStart = next;
+    }
     this.#expected = byte === openObject ? expectsKey : expectsValue;
     return next;
   }
@@ -133,9 +157,13 @@ export class JsonScan {
     const closer = closers[closers.length - 1];
     const byte = this.#body[at];
     if (byte === comma) {
-      if (closers.length === 2) this.#items++;
+      const next = skipSpace(this.#body, at + 1);
+      if (closers.length === 2) {
+        this.#items++;
+        this.#elementStart = next;
+      }
       this.#expected = closer === closeObject ? expectsKey : expectsValue;
-      return skipSpace(this.#body, at + 1);
+      return next;
     }
     if (byte !== closer) {
       throw new JsonFault(at, `expected a comma or a closing ${closers.length === 1 ? 'brace' : 'bracket'}`);

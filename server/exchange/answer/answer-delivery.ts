@@ -1,4 +1,5 @@
 import { errorNameIn } from '../../apis/core/errors/error-names.ts';
+import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
@@ -10,7 +11,6 @@ import type { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
-import type { Hosting } from '../translation/request-translation.ts';
 import { failureInStream } from './attempt-failures.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { IncomingResponse } from './incoming-response.ts';
@@ -24,8 +24,8 @@ export interface DeliveryOptions {
   facts: RequestFacts;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
-  /** Null unless a cloud hosts the model. */
-  hosting: Hosting | null;
+  /** Of a request that was not translated. */
+  losses: readonly Loss[];
   /** Number of attempts so far, including this one. */
   number: number;
   /** Observer of the response, called from the first byte sent to the client; null: none. */
@@ -134,11 +134,11 @@ export class AnswerDelivery {
   }
 
   #sendHead(status: number, headers: ResponseHeaders): void {
-    const { client, target, number, translation, hosting } = this.#options;
+    const { client, target, number, translation, losses } = this.#options;
     const answerer = { provider: target.provider.id, attempts: number };
     if (translation)
       client.begin(status, translation.headersFor(headers), { ...answerer, headers: translation.lossHeaders });
-    else if (hosting) client.begin(status, headers, { ...answerer, headers: lossHeaders(hosting.losses) });
+    else if (losses.length > 0) client.begin(status, headers, { ...answerer, headers: lossHeaders(losses) });
     else client.begin(status, headers, answerer);
   }
 

@@ -229,11 +229,11 @@ export class UpstreamAttempts {
   }
 
   #openAttempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
-    const { sendable, translation, hosting } = prepared;
+    const { sendable, translation, hosting, losses } = prepared;
     const { match, body, memory } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) trace.usage = route.wire.usage;
-    trace.lossesFrom = translation ?? hosting;
+    trace.lossesFrom = translation ?? prepared;
     const isStreamFit = body.fields.stream;
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -246,6 +246,7 @@ export class UpstreamAttempts {
       facts: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
       once: this.#once,
       hosting,
+      losses,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
       needs: {
@@ -283,9 +284,6 @@ export class UpstreamAttempts {
   /** The first attempt with content is the answer. */
   #claim(attempt: Attempt, trace: AttemptTrace, next: NextAttempt, prepared: PreparedRequest): boolean {
     if (this.#answer) return false;
-    if (prepared.isWithoutReasoning && !this.client.hasBegun) {
-      this.#options.response.setHeader('x-sluice-dropped', 'thinking;why=foreign-reasoning');
-    }
     if (attempt.status < 400) this.#picker.answers(next.target, next.credential?.id ?? null);
     this.#answer = attempt;
     this.#translation = prepared.translation;

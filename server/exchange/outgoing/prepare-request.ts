@@ -2,15 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
 import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
-import { countValues } from '../../apis/json/count-values.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
-import { carriedOrigin, newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
+import { newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
+import { type Opened, openSeals, originOfSeals } from '../../apis/translation/returned-seals.ts';
 import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
@@ -26,7 +25,6 @@ import type { PreparedBody } from '../request/request-body.ts';
 import { chooseTranslation, type TranslationRoute } from '../translation/choose-translation.ts';
 import { ClientReasoning } from '../translation/client-reasoning.ts';
 import { inEnvelope } from '../translation/hosted-request.ts';
-import { withReferredItems } from '../translation/kept-history.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
 import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
 
@@ -39,6 +37,8 @@ export interface PreparationPorts {
 
 /** More tool results than a conversation holds before it is compacted. */
 const maxToolResults = 2_048;
+
+const unopened: Opened = { edits: [], losses: [] };
 
 interface PreparationOptions {
   ports: PreparationPorts;
@@ -73,7 +73,7 @@ export class RequestPreparation {
     const isParsed = translationRoute !== null || hosted || this.#refusedReasoning?.isBy(next.target);
     const refusal = isParsed ? this.#holdHeap() : null;
     if (refusal) return refusal;
-    const prepared = translationRoute ? this.#translated(translationRoute, next) : this.#unchanged(next.target);
+    const prepared = translationRoute ? this.#translated(translationRoute, next) : this.#ownWords(next);
     return hosted ? this.#enveloped(prepared, hosted) : prepared;
   }
 
@@ -94,11 +94,12 @@ export class RequestPreparation {
    */
   #reasoningOrigin(): Origin | null {
     const { body, match } = this.#call;
-    if (body.captured === null || !isWireName(match.route.wire.name)) return null;
-    const carried = carriedOrigin(body.captured);
-    if (carried || match.route.wire.name !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated))
-      return carried;
-    return this.#clientReasoning.originOf(newestResultIds(body.captured));
+    const wire = match.route.wire.name;
+    if (body.captured === null || !isWireName(wire)) return null;
+    const { captured: bytes, marked = [] } = body;
+    const carried = marked.length === 0 ? null : originOfSeals(wire, { bytes, marked });
+    if (carried || wire !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated)) return carried;
+    return this.#clientReasoning.originOf(newestResultIds(bytes));
   }
 
   /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
@@ -118,13 +119,29 @@ export class RequestPreparation {
     return new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
   }
 
-  #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
+  /** The client's own bytes, without what Sluice put into the conversation. */
+  #ownWords({ target, credential }: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
     const call = this.#call;
-    const sendable = this.#sendableFor(target);
+    const model = target.model ?? this.#plan.model ?? '';
+    const reader = { provider: target.provider.id, model, account: credential?.id ?? '' };
+    const opened = this.#openedFor(reader);
+    const refusal = this.#refusesLosses ? refusalOf(opened.losses) : null;
+    if (refusal) return refusal;
+    const sendable = this.#sendableFor(target, opened);
     if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
+    const { losses } = opened;
     return sendable instanceof Promise
-      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null }))
-      : { call, sendable, translation: null, hosting: null };
+      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null, losses }))
+      : { call, sendable, translation: null, hosting: null, losses };
+  }
+
+  /** Reads nothing of a body in which the scan found nothing of Sluice's making. */
+  #openedFor(reader: Origin): Opened {
+    const { body, match } = this.#call;
+    const { captured: bytes, marked } = body;
+    const wire = match.route.wire.name;
+    if (!marked?.length || bytes === null || !isWireName(wire)) return unopened;
+    return openSeals(wire, { bytes, marked }, reader);
   }
 
   async #enveloped(
@@ -135,7 +152,7 @@ export class RequestPreparation {
     if (prepared instanceof GatewayError) return prepared;
     try {
       const enveloped = await inEnvelope(prepared, hosted);
-      const refusal = this.#refusesLosses ? refusalOf(enveloped.hosting?.losses ?? []) : null;
+      const refusal = this.#refusesLosses ? refusalOf(enveloped.losses) : null;
       return refusal ?? enveloped;
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
@@ -178,11 +195,11 @@ export class RequestPreparation {
     return body ? { ...prepared, sendable: { ...sendable, length: body.length, open: () => body } } : prepared;
   }
 
-  #sendableFor({ provider, model }: Target): PreparedBody | Promise<PreparedBody> {
+  #sendableFor({ provider, model }: Target, { edits }: Opened): PreparedBody | Promise<PreparedBody> {
     const { match, body } = this.#call;
     const askUsage = provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#plan.upstreamId : undefined;
-    return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId);
+    return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId, edits);
   }
 
   async #withoutReasoning(
@@ -190,7 +207,8 @@ export class RequestPreparation {
     refusedReasoning: RefusedReasoning,
   ): Promise<PreparedRequest> {
     const reduced = await refusedReasoning.without(await sendable);
-    return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
+    const prepared = { call: this.#call, sendable: reduced, translation: null, hosting: null };
+    return { ...prepared, losses: [{ fate: 'dropped', field: 'thinking', code: 'foreign-reasoning' }] };
   }
 
   get #refusesLosses(): boolean {
@@ -198,38 +216,21 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translated(translationRoute: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
+  #translated(translationRoute: TranslationRoute, next: NextAttempt): PreparedRequest | GatewayError {
     try {
       if (this.#translation?.route === translationRoute.route) return this.#forTarget(this.#translation, next);
-      const body = this.#bodyToTranslate();
-      if (!(body instanceof Promise)) return this.#forTarget(this.#open(translationRoute, body), next);
-      return body.then((bytes) => this.#forTarget(this.#open(translationRoute, bytes), next)).catch(refusalIn);
+      return this.#forTarget(this.#open(translationRoute), next);
     } catch (thrown) {
       return refusalIn(thrown);
     }
   }
 
-  /** A promise only if responses to which the request refers have to be read from a database server. */
-  #bodyToTranslate(): MaybePromise<Buffer> {
-    const { body, match, group } = this.#call;
-    const captured = body.captured ?? Buffer.alloc(0);
-    if (match.route.job?.kind !== 'response') return captured;
-    const completed = withReferredItems(captured, this.#options.ports.keptResponses, group.id);
-    return completed instanceof Promise ? completed.then((whole) => this.#counted(whole)) : this.#counted(completed);
-  }
-
-  /** Counts the body again if items were inserted. */
-  #counted(body: Buffer): Buffer {
-    if (body !== this.#call.body.captured) this.#call.memory.parse({ bytes: body.length, values: countValues(body) });
-    return body;
-  }
-
-  #open(translationRoute: TranslationRoute, body: Buffer): RequestTranslation {
+  #open(translationRoute: TranslationRoute): RequestTranslation {
     const { ports, trace } = this.#options;
     this.#translation = new RequestTranslation(this.#call, translationRoute, {
       requestId: trace.id,
       refusesLosses: this.#refusesLosses,
-      body,
+      body: this.#call.body.captured ?? Buffer.alloc(0),
       keptResponses: ports.keptResponses,
       reasoning: this.#clientReasoning,
     });

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
+import type { MarkedElement } from '../../apis/json/json-marks.ts';
+import type { JsonEdit } from '../../apis/json/json-splice.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 
 /** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
@@ -36,8 +38,10 @@ export interface RequestBody extends MeasuredRequest<string> {
   readonly values?: number;
   /** Ids in the read part of a passthrough body. */
   readonly referencedIds?: readonly string[];
+  /** Where Sluice had a part in the conversation; absent for bodies that are not JSON. */
+  readonly marked?: readonly MarkedElement[];
   /** The stored response that the request continues; the body contains its conversation. */
-  readonly continuesId?: string;
+  readonly continuesId?: string | undefined;
   /** More of it may arrive. */
   readonly mayGrow?: boolean;
   /** It can be sent only once. */
@@ -46,8 +50,14 @@ export interface RequestBody extends MeasuredRequest<string> {
   readonly fault?: GatewayError | null;
   /**
    * The body for a target. `model` is the target's name for the model (null: keep the client's), and `previousResponseId`
-   * the target's id of the previous response, if it differs from the client's. Returns a promise if the body is on disk.
+   * the target's id of the previous response, if it differs from the client's. `opened` are further changes. Returns a
+   * promise if the body is on disk.
    */
-  sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody | Promise<PreparedBody>;
+  sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+    opened?: readonly JsonEdit[],
+  ): PreparedBody | Promise<PreparedBody>;
   dispose(): void;
 }

@@ -22,7 +22,8 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
     ...prepared,
     call: { ...call, path: envelope.path, query: '', headers: envelope.headers },
     sendable: { length: body.length, open: () => body, bytes: async () => body, usageAsked: sendable.usageAsked },
-    hosting: { hosted, unpacker: unpacker ?? null, losses },
+    hosting: { hosted, unpacker: unpacker ?? null },
+    losses: [...prepared.losses, ...losses],
   };
 }
 

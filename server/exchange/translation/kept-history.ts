@@ -1,35 +1,26 @@
 /** Expands references to stored responses: inserts the stored conversation into the request's `input`. */
 
 import { parseLosslessJson, RawJson, writeJson } from '../../apis/neutral/json-text.ts';
+import { responseOfItem } from '../../apis/translation/kept-ids.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
-import { type KeptResponse, responseOfItem } from '../../store/rules/kept-response.ts';
+import type { KeptResponse } from '../../store/rules/kept-response.ts';
 
 type Json = Record<string, unknown>;
 
-/** The two forms of a request that continues a stored response. */
-interface WithHistory {
-  /** Includes the earlier responses' reasoning as sealed by Sluice; for translation. */
-  sealed: Buffer;
-  /** Omits the reasoning and item ids, which a provider that serves Responses itself cannot read. */
-  plain: () => Buffer;
-}
-
-/** Prepends the stored conversation to the request's `input`; null if the body is not a JSON object. */
-export function withHistory(body: Buffer, keptResponse: KeptResponse): WithHistory | null {
+/**
+ * Prepends the stored conversation to the request's `input`, with the reasoning as sealed by Sluice; null if the body is not
+ * a JSON object.
+ */
+export function withHistory(body: Buffer, keptResponse: KeptResponse): Buffer | null {
   const request = parseLosslessJson(body.toString());
   if (!isObject(request)) return null;
   const { output } = parseLosslessJson(keptResponse.response) as Json;
   const history = [...itemsOf(parseLosslessJson(keptResponse.input)), ...itemsOf(output)];
   const { previous_response_id: _, ...rest } = request;
-  const serialize = (items: readonly Json[]) =>
-    Buffer.from(writeJson({ ...rest, input: [...items, ...itemsOf(request.input)] }));
-  return {
-    sealed: serialize(history),
-    plain: () => serialize(history.filter(({ type }) => type !== 'reasoning').map(({ id: _id, ...item }) => item)),
-  };
+  return Buffer.from(writeJson({ ...rest, input: [...history, ...itemsOf(request.input)] }));
 }
 
 const referenceName = Buffer.from('"item_reference"');
@@ -45,10 +36,12 @@ export function withReferredItems(body: Buffer, store: ResponseStore, groupId: s
   const request = parseLosslessJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.input)) return body;
   const input: readonly unknown[] = request.input;
+  const referred = responsesReferredIn(input);
+  if (referred.size === 0) return body;
   const keptItems = new KeptItems();
   const serialize = () => Buffer.from(writeJson({ ...request, input: input.map((item) => keptItems.inPlaceOf(item)) }));
   const loading: Promise<void>[] = [];
-  for (const id of responsesReferredIn(input)) {
+  for (const id of referred) {
     const lookup = store.find(id, groupId);
     if (lookup instanceof Promise) loading.push(lookup.then((keptResponse) => keptItems.add(keptResponse)));
     else keptItems.add(lookup);

@@ -8,13 +8,13 @@ import { inputOf } from '../../apis/core/requests/turns.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
+import { createKeptId } from '../../apis/translation/kept-ids.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { contextOf } from '../../routing/context-limits.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
-import { createKeptId } from '../../store/rules/kept-response.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
@@ -27,8 +27,8 @@ export interface PreparedRequest {
   sendable: PreparedBody;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
-  /** The client's body without the reasoning that the target refuses. A translation reports this among its losses. */
-  isWithoutReasoning?: boolean;
+  /** What an untranslated request lost. A translation reports its own. */
+  losses: readonly Loss[];
   /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
 }
@@ -38,8 +38,6 @@ export interface Hosting {
   hosted: HostedModel;
   /** Null if its streams are server-sent events. */
   unpacker: (() => StreamUnpacker) | null;
-  /** Fields of an untranslated request that the cloud does not support. */
-  losses: readonly Loss[];
 }
 
 /** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */
@@ -126,6 +124,7 @@ export class RequestTranslation {
       sendable: { length: body.length, open: () => body, usageAsked: false },
       translation: this.#answer(request, contextOf(target)),
       hosting: null,
+      losses: [],
     };
   }
 

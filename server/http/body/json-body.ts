@@ -1,9 +1,11 @@
 import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
+import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
+import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { BodyReader } from './body-reader.ts';
@@ -26,22 +28,32 @@ const quote = 0x22;
  * Returns a promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous.
  * `isStream`: whether the path requests a stream; null if the body decides.
  */
-export function readJsonBody(bytes: Buffer, isStream: boolean | null): JsonBody | Promise<JsonBody> {
-  const peek = peekLongJson(bytes, names);
-  if (peek instanceof Promise) return peek.then((peeked) => new JsonBody(bytes, peeked, isStream));
-  return new JsonBody(bytes, peek, isStream);
+export function readJsonBody(
+  bytes: Buffer,
+  isStream: boolean | null,
+  continuesId?: string,
+): JsonBody | Promise<JsonBody> {
+  const peek = peekLongJson(bytes, names, marksOfSluice);
+  if (peek instanceof Promise) return peek.then((peeked) => new JsonBody(bytes, peeked, isStream, continuesId));
+  return new JsonBody(bytes, peek, isStream, continuesId);
 }
 
 export class JsonBody implements RequestBody {
   readonly fields: RequestFields;
   readonly contentType = 'application/json';
+  readonly continuesId: string | undefined;
   readonly #bytes: Buffer;
   readonly #size: number;
   /** Made for long bodies only. */
   #readers: Set<BodyReader> | undefined;
   readonly #peek: Extract<JsonPeek, { ok: true }>;
 
-  constructor(bytes: Buffer, peek: JsonPeek = peekJson(bytes, names), isStream: boolean | null = null) {
+  constructor(
+    bytes: Buffer,
+    peek: JsonPeek = peekJson(bytes, names, marksOfSluice),
+    isStream: boolean | null = null,
+    continuesId?: string,
+  ) {
     if (!peek.ok) {
       throw new GatewayError(
         'malformed_json',
@@ -49,6 +61,7 @@ export class JsonBody implements RequestBody {
       );
     }
     refuseAmbiguous(peek.ambiguous);
+    this.continuesId = continuesId;
     this.#bytes = bytes;
     this.#size = bytes.length;
     this.#peek = peek;
@@ -86,11 +99,20 @@ export class JsonBody implements RequestBody {
     return bytes && !bytes.equals(nullBytes) ? { bytes, items: field.items } : null;
   }
 
-  sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody {
+  get marked(): readonly MarkedElement[] {
+    return this.#peek.marked;
+  }
+
+  sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+    opened: readonly JsonEdit[] = [],
+  ): PreparedBody {
     const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
     const previous = this.#peek.fields.get('previous_response_id');
     const renamed = previous && previousResponseId ? [fieldEdit(previous, previousResponseId)] : [];
-    const edits = [...this.#modelEdits(model), ...usage, ...renamed];
+    const edits = [...this.#modelEdits(model), ...usage, ...renamed, ...opened];
     const usageAsked = usage.length > 0;
     const pieces = edits.length > 0 ? piecesOf(this.#bytes, edits) : [this.#bytes];
     const bytes = () => joinBytes(pieces);

@@ -30,7 +30,7 @@ export const worstHistories: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       withReferredItems(bytes, keptStore, 'g');
-      withHistory(bytes, keptResponse)?.plain();
+      withHistory(bytes, keptResponse);
     },
   },
 };

@@ -4,7 +4,7 @@ import type { MediaSource, Part, ResultPart } from '../../neutral/conversation.t
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
-import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { envelopeOfNothing, unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 
 /** A string becomes one text part. Empty if the field is absent. */
 export function parseBlocks(fields: Fields, name: string): Part[] {
@@ -37,7 +37,8 @@ function parseKnown(type: string, block: Fields, at: string): Part[] {
       return parseSearchResult(block);
     case 'thinking': {
       const signature = block.text('signature');
-      const seal = signature ? unwrapSeal(signature, 'signature') : undefined;
+      const isSigned = signature !== undefined && signature !== '' && signature !== envelopeOfNothing;
+      const seal = isSigned ? unwrapSeal(signature, 'signature') : undefined;
       return [{ type, text: block.text('thinking') ?? '', seal, at }];
     }
     case 'redacted_thinking':

@@ -3,7 +3,7 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { RawJson } from '../../neutral/json-text.ts';
 import { urlOfSource } from '../../neutral/media.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
-import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { envelopeOfNothing, wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { renderStop, renderUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -32,7 +32,9 @@ function renderPart(part: AnswerPart): Json[] {
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'thinking':
       if (part.seal?.kind === 'redacted') return [{ type: 'redacted_thinking', data: wrapSeal(part.seal) }];
-      return [{ type: 'thinking', thinking: part.text, signature: part.seal ? wrapSeal(part.seal) : '' }];
+      return [
+        { type: 'thinking', thinking: part.text, signature: part.seal ? wrapSeal(part.seal) : envelopeOfNothing },
+      ];
     case 'call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
     case 'media':

@@ -16,7 +16,7 @@ import type {
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
-import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { envelopeOfNothing, wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { writeAnthropicError } from '../write-error.ts';
 import { messageId } from './render-answer.ts';
 import { renderStop, renderUsage } from './stops-and-usage.ts';
@@ -31,6 +31,8 @@ const deltas: Record<DeltaEvent['type'], { member: string; block: OpenBlock }> =
   arguments: { member: '"input_json_delta","partial_json"', block: 'call' },
 };
 
+const signatureDelta = '"signature_delta","signature"';
+
 const emptyText: Json = { type: 'text', text: '' };
 const emptyThought: Json = { type: 'thinking', thinking: '', signature: '' };
 
@@ -38,6 +40,8 @@ export class MessagesEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
   #index = -1;
   #open: OpenBlock | null = null;
+  /** The open thought has no signature so far. */
+  #isUnsigned = false;
   #hasBegun = false;
   #id = '';
   #usage: TokenUsage | null = null;
@@ -81,6 +85,7 @@ export class MessagesEventRenderer implements EventRenderer {
       this.#delta(deltas.text.member, event.text);
     } else if (event.type === 'thinking') {
       this.#enter('thinking', emptyThought);
+      this.#isUnsigned = true;
       this.#delta(deltas.thinking.member, event.text);
     } else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
@@ -127,7 +132,8 @@ export class MessagesEventRenderer implements EventRenderer {
       this.#enter('thinking', { type: 'redacted_thinking', data: wrapSeal(seal) });
     } else {
       this.#enter('thinking', emptyThought);
-      this.#delta('"signature_delta","signature"', wrapSeal(seal));
+      this.#isUnsigned = false;
+      this.#delta(signatureDelta, wrapSeal(seal));
     }
     this.#close();
   }
@@ -149,6 +155,8 @@ export class MessagesEventRenderer implements EventRenderer {
 
   #close(): void {
     if (this.#open === null) return;
+    if (this.#isUnsigned) this.#delta(signatureDelta, envelopeOfNothing);
+    this.#isUnsigned = false;
     this.#open = null;
     this.#write('content_block_stop', { index: this.#index });
   }

@@ -4,7 +4,35 @@
  * calls. Adaptive thinking stays on, because it requires none.
  */
 import { isObject } from '../../../contract/is-object.ts';
+import { JsonNames } from '../../json/json-names.ts';
+import { peekJson } from '../../json/json-peek.ts';
+import type { ByteRange } from '../../json/json-scan.ts';
+import type { JsonEdit } from '../../json/json-splice.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
+import type { Losses } from '../../neutral/losses.ts';
+
+const names = new JsonNames(['messages', 'thinking']);
+const budget = Buffer.from('"budget_tokens"');
+const call = Buffer.from('"tool_use"');
+
+/**
+ * Switches thinking off if the calls that the model goes on from have lost theirs: with a budget of thinking, "a final
+ * `assistant` message must start with a thinking block" (Anthropic, "Extended thinking", on toggling it within a loop of
+ * calls).
+ */
+export function withoutBudget(
+  body: Buffer,
+  reduced: readonly (ByteRange & { index: number })[],
+  losses: Losses,
+): JsonEdit[] {
+  const last = reduced.at(-1);
+  if (!last || !body.includes(budget) || !body.subarray(last.start, last.end).includes(call)) return [];
+  const peek = peekJson(body, names);
+  const thinking = peek.ok ? peek.fields.get('thinking') : undefined;
+  if (!peek.ok || !thinking || (peek.fields.get('messages')?.items ?? 0) - last.index > 2) return [];
+  losses.emulated('thinking', 'reasoning-off');
+  return [{ start: thinking.start, end: thinking.end, text: '{"type":"disabled"}' }];
+}
 
 /** Null if there is no reasoning to remove, so that a retry would not help. */
 export function withoutThinking(body: Buffer): Buffer | null {

@@ -5,7 +5,7 @@ import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
 import { kindOfMediaType } from '../../neutral/media.ts';
-import { unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
+import { envelopeOfNothing, unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 import { placeholderSignature } from './placeholder-signature.ts';
 
 export function parseContents(request: Fields): Turn[] {
@@ -73,14 +73,15 @@ function splitCallId(callId: string): [id: string, name: string] {
   return [callId.slice(0, at), callId.slice(at + 1)];
 }
 
+/** What stands where a call has no signature. */
+const unsigned = new Set([placeholderSignature, envelopeOfNothing]);
+
 export function parsePart(part: Fields): Part[] {
   const signature = part.text('thoughtSignature');
   const parts = parseData(part);
   part.drop('no-equal', 'videoMetadata', 'mediaResolution', 'partMetadata');
   if (parts.every(({ type }) => type !== 'foreign')) part.dropRest();
-  return signature === undefined || signature === placeholderSignature
-    ? parts
-    : withSignature(parts, signature, part.at);
+  return signature === undefined || unsigned.has(signature) ? parts : withSignature(parts, signature, part.at);
 }
 
 /** Gemini's own signature belongs to the call; signatures that Sluice put there are thoughts before the call. */

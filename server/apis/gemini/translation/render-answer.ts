@@ -3,7 +3,7 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
 import { RawJson } from '../../neutral/json-text.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
-import { wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
+import { envelopeOfNothing, wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -24,7 +24,8 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
         : part.type === 'media'
           ? mediaPart(part)
           : { text: part.text };
-    parts.push({ ...rendered, ...signatureOf(seals) });
+    const isFirstCall = part.type === 'call' && !parts.some((each) => 'functionCall' in each);
+    parts.push({ ...(isFirstCall ? unsigned : {}), ...rendered, ...signatureOf(seals) });
     seals = [];
   }
   if (seals.length > 0) parts.push({ text: '', ...signatureOf(seals) });
@@ -35,6 +36,9 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
     responseId: answer.id,
   };
 }
+
+/** Gemini 3 refuses a turn whose first call has no signature, and by this mark such a turn is recognised later. */
+export const unsigned: Json = { thoughtSignature: envelopeOfNothing };
 
 /** Clients return the signature of a call or a text, but no thoughts. */
 export function signatureOf(seals: readonly Seal[]): Json {

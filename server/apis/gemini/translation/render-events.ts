@@ -14,7 +14,7 @@ import type {
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
 import { writeGeminiError } from '../write-error.ts';
-import { callPart, mediaPart, signatureOf } from './render-answer.ts';
+import { callPart, mediaPart, signatureOf, unsigned } from './render-answer.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -23,6 +23,7 @@ export class GenerateEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
   #id = '';
   #call: CallEvent | null = null;
+  #hasCalled = false;
   #arguments = new GrowingText();
   #thought = new GrowingText();
   /** Seals for the next part that is not a thought. */
@@ -61,7 +62,7 @@ export class GenerateEventRenderer implements EventRenderer {
         this.#arguments.add(event.text);
         return '';
       case 'call-end':
-        return this.#call === null || event.isCut ? '' : this.#say(callPart(this.#call, this.#arguments.text));
+        return this.#call === null || event.isCut ? '' : this.#sayCall(this.#call);
       case 'stop':
         this.#stop = event.stop;
         return '';
@@ -105,6 +106,12 @@ export class GenerateEventRenderer implements EventRenderer {
     const parts = [{ ...part, ...signatureOf(this.#seals) }];
     this.#seals = [];
     return this.#chunk({ content: { role: 'model', parts } });
+  }
+
+  #sayCall(call: CallEvent): string {
+    const mark = this.#hasCalled ? {} : unsigned;
+    this.#hasCalled = true;
+    return this.#say({ ...mark, ...callPart(call, this.#arguments.text) });
   }
 
   #end(): string {

@@ -3,8 +3,10 @@
  * in a field that this client returns anyway. The envelope names the origin, because only the origin can read the
  * content: Anthropic binds a signature to its model (newer ones also to the account), and OpenAI to the organisation.
  *
- * The envelope is base64, as Google's clients expect of a `thoughtSignature`.
+ * The envelope is base64, as Google's clients expect of a `thoughtSignature`, and says whether it is whole: what a client
+ * has changed or cut off would be refused by the origin.
  */
+import { crc32 } from 'node:zlib';
 import type { Origin, Seal, SealKind } from '../conversation.ts';
 
 const mark = 'sl1';
@@ -19,21 +21,38 @@ const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'plain
 /** The envelope that a client receives. */
 export function wrapSeal({ kind, data, itemId, text, origin }: Seal): string {
   const { provider = '', model = '', account = '' } = origin ?? {};
-  const members = [mark, provider, model, account, kind, itemId ?? '', text ?? '', data];
-  return Buffer.from(members.join('\0')).toString('base64');
+  const members = [provider, model, account, kind, itemId ?? '', text ?? '', data].join('\0');
+  return Buffer.from([mark, checkOf(members), members].join('\0')).toString('base64');
+}
+
+const checkOf = (members: string) => crc32(members).toString(36);
+
+/**
+ * Stands where a provider of the client's API expects a seal and there is none, so that the place is recognised as one of
+ * Sluice's making when it comes back.
+ */
+export const envelopeOfNothing = wrapSeal({ kind: 'plain', data: '' });
+
+export function isOfNothing({ origin }: Seal): boolean {
+  return origin?.provider === '';
+}
+
+/** Whether the value is of Sluice's making, even if it was damaged since. */
+export function isEnvelope(text: string): boolean {
+  return envelopeBeginnings.some((each) => text.startsWith(each));
 }
 
 /**
  * Reads a value that a client sent back: an envelope with its origin, or a bare value from a provider of the client's
- * own API.
+ * own API. A damaged envelope has no origin either, so that nobody can use it.
  */
 export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   const bare = { kind: bareKind, data: text };
   if (!text.startsWith(beginning)) return bare;
-  const members = Buffer.from(text, 'base64').toString().split('\0');
-  const [first, provider = '', model = '', account = '', kindName, itemId = '', thought = '', ...data] = members;
+  const [first, check, ...members] = Buffer.from(text, 'base64').toString().split('\0');
+  const [provider = '', model = '', account = '', kindName, itemId = '', thought = '', ...data] = members;
   const kind = kinds.find((each) => each === kindName);
-  if (first !== mark || kind === undefined) return bare;
+  if (first !== mark || kind === undefined || check !== checkOf(members.join('\0'))) return bare;
   const seal: Seal = { kind, data: data.join('\0'), origin: { provider, model, account } };
   if (itemId !== '') seal.itemId = itemId;
   if (thought !== '') seal.text = thought;

@@ -1,29 +1,17 @@
 /**
- * Finds the origin of the newest sealed reasoning of a conversation without parsing the request. Only that origin can
- * read it, so the conversation should be sent there again.
+ * By what the origin of the newest sealed reasoning of a conversation is found without parsing the request. Only that
+ * origin can read it, so the conversation should be sent there again.
  */
 
 import type { Origin, Seal } from '../conversation.ts';
-import { envelopeBeginnings, isUnbound, unwrapSeals } from './carried-reasoning.ts';
+import { isUnbound } from './carried-reasoning.ts';
 
-/** Long enough for the origin in an envelope's base64, which precedes the data. */
-const readLength = 4_096;
-const quote = 0x22;
-
-/** The origin of the last envelope in a JSON body; null if there is none, or if any provider can read it. */
-export function carriedOrigin(body: Buffer): Origin | null {
-  const start = Math.max(...envelopeBeginnings.map((beginning) => body.lastIndexOf(`"${beginning}`))) + 1;
-  if (start === 0) return null;
-  const end = body.indexOf(quote, start);
-  if (end === -1) return null;
-  const [seal] = unwrapSeals(body.toString('latin1', start, Math.min(end, start + readLength)), 'signature');
-  return bindingOrigin(seal);
-}
-
+/** Null for what any provider can read. */
 export function bindingOrigin(seal: Seal | undefined): Origin | null {
   return seal?.origin && !isUnbound(seal) ? seal.origin : null;
 }
 
+const quote = 0x22;
 const resultId = Buffer.from('"tool_call_id"');
 /** More parallel calls than models make. */
 const maxResults = 64;

@@ -124,6 +124,7 @@ describe('peekJson', () => {
       end: 3,
       empty: true,
       values: 0,
+      marked: [],
     });
   });
 

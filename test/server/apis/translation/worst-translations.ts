@@ -2,11 +2,15 @@
 
 import { overflowIn } from '../../../../server/apis/core/errors/context-overflow.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { JsonNames } from '../../../../server/apis/json/json-names.ts';
+import { peekJson } from '../../../../server/apis/json/json-peek.ts';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { unwrapSeals } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../../server/apis/neutral/requests/custom-input.ts';
-import { carriedOrigin, newestResultIds } from '../../../../server/apis/neutral/requests/reasoning-origin.ts';
+import { newestResultIds } from '../../../../server/apis/neutral/requests/reasoning-origin.ts';
 import { AnswerRemainder, PartialAnswer } from '../../../../server/apis/translation/partial-answer.ts';
+import { openSeals } from '../../../../server/apis/translation/returned-seals.ts';
+import { marksOfSluice } from '../../../../server/apis/translation/seal-fields.ts';
 import { withoutReasoning } from '../../../../server/apis/translation/translation-registry.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
@@ -36,6 +40,12 @@ const others: Record<WireName, WireName> = {
   'openai-responses': 'gemini-generate',
   'gemini-generate': 'openai-responses',
 };
+
+function openReturned(bytes: Buffer): void {
+  const peek = peekJson(bytes, new JsonNames([]), marksOfSluice);
+  if (peek.ok)
+    openSeals('anthropic-messages', { bytes, marked: peek.marked }, { provider: '', model: '', account: '' });
+}
 
 function requests(from: WireName): (bytes: Buffer) => void {
   const to = others[from];
@@ -276,14 +286,17 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'the origin of carried reasoning': {
     atOnceBytes: 1024 * kilobyte,
-    readers: ['carriedOrigin'],
+    readers: ['openSeals'],
     inputs: {
       'results within texts': ['{"messages":["', '\\"tool_call_id\\"', '"]}'],
       results: ['{"messages":[', '{"tool_call_id":"a"},', '{}]}'],
       'results without ids': ['{"messages":[', '"tool_call_id"', ']}'],
-      'an envelope that never ends': ['{"signature":"c2wxA', 'x', ''],
+      'a long envelope': ['{"messages":[{"content":[{"type":"thinking","signature":"c2wxA', 'x', '"}]}]}'],
+      envelopes: ['{"messages":[{"content":[', '{"type":"thinking","signature":"c2wxA"},', '{}]}]}'],
+      'messages with envelopes': ['{"messages":[', '{"content":[{"type":"thinking","signature":"c2wxA"}]},', '{}]}'],
+      'an envelope below much': ['{"messages":[{"a":["c2wxA",', '[[],{}],', '1]}]}'],
     },
-    run: (bytes) => [carriedOrigin(bytes), newestResultIds(bytes)],
+    run: (bytes) => [openReturned(bytes), newestResultIds(bytes)],
   },
   'a chat completion that is translated': {
     atOnceBytes: 256 * kilobyte,

@@ -1,0 +1,246 @@
+/**
+ * Opens what Sluice itself put into a conversation, for a provider that is sent the client's own bytes: a conversation that
+ * was answered elsewhere in between comes back with envelopes that only Sluice can read. What the target sealed takes the
+ * place of its envelope; what is foreign is left out. Every other byte stays.
+ */
+
+import type { MarkedElement } from '../json/json-marks.ts';
+import {
+  elementsOf,
+  endOfValue,
+  isListAt,
+  isObjectAt,
+  type JsonMember,
+  membersOf,
+  removals,
+  textIn,
+} from '../json/json-nodes.ts';
+import type { ByteRange } from '../json/json-scan.ts';
+import { fieldEdit, type JsonEdit } from '../json/json-splice.ts';
+import type { Origin, Seal, WireName } from '../neutral/conversation.ts';
+import { type Loss, Losses } from '../neutral/losses.ts';
+import { isEnvelope, isOfNothing, isUnbound, isUsableBy, unwrapSeals } from '../neutral/requests/carried-reasoning.ts';
+import { bindingOrigin } from '../neutral/requests/reasoning-origin.ts';
+import {
+  type Holder,
+  type Place,
+  type Reduced,
+  type SealedConversation,
+  type SealMember,
+  sealFields,
+} from './seal-fields.ts';
+
+interface MarkedBody {
+  bytes: Buffer;
+  /** As found by the scan of the body. */
+  marked: readonly MarkedElement[];
+}
+
+/** The changes that make a conversation the target's own. */
+export interface Opened {
+  edits: readonly JsonEdit[];
+  losses: readonly Loss[];
+}
+
+export function openSeals(wire: WireName, body: MarkedBody, reader: Origin): Opened {
+  const losses = new Losses();
+  const edits: JsonEdit[] = [];
+  const gone: ByteRange[] = [];
+  const reduced: Reduced[] = [];
+  for (const { element, place, at, index } of elementsIn(body, sealFields[wire])) {
+    const opener = new SealOpener(body.bytes, reader, losses);
+    const isGone = opener.open(element, place, at);
+    if (isGone) gone.push(element);
+    else edits.push(...opener.edits);
+    if (opener.hasDropped) reduced.push({ ...element, index: index ?? 0 });
+  }
+  edits.push(...removals(body.bytes, gone), ...(sealFields[wire].afterLoss?.(body.bytes, reduced, losses) ?? []));
+  return { edits, losses: losses.list };
+}
+
+/** Where the newest reasoning in an envelope was produced; null if there is none, or if any provider can read it. */
+export function originOfSeals(wire: WireName, body: MarkedBody): Origin | null {
+  for (const { element, place } of elementsIn(body, sealFields[wire], (marked) => marked.toReversed())) {
+    const origin = new OriginReader(body.bytes).read(element, place);
+    if (origin) return origin;
+  }
+  return null;
+}
+
+interface SealedElement {
+  element: ByteRange;
+  place: Place;
+  at: string;
+  index: number | null;
+}
+
+function* elementsIn(
+  { bytes, marked }: MarkedBody,
+  { list, place }: SealedConversation,
+  inOrder = (elements: readonly MarkedElement[]) => elements,
+): Generator<SealedElement, void, undefined> {
+  for (const { field, index, start } of inOrder(marked)) {
+    if (field !== list) continue;
+    const at = index === null ? list : `${list}[${index}]`;
+    yield { element: { start, end: endOfValue(bytes, start) }, place, at, index };
+  }
+}
+
+/** Null for a value that is no envelope. */
+function sealsAt(body: Buffer, value: ByteRange): readonly Seal[] | null {
+  const text = textIn(body, value);
+  return text !== null && isEnvelope(text) ? unwrapSeals(text, 'plain') : null;
+}
+
+class OriginReader {
+  readonly #body: Buffer;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  /** The origin of the last seal in the value. */
+  read(value: ByteRange, { members, each, holder }: Place): Origin | null {
+    let origin: Origin | null = null;
+    if (each) for (const element of eachOf(this.#body, value)) origin = this.read(element, each) ?? origin;
+    if (!members && !holder) return origin;
+    for (const member of membersOf(this.#body, value)) {
+      const isSeal = holder?.seals.some((seal) => seal.member === member.name) === true;
+      const inside = members?.[member.name];
+      const [seal] = isSeal ? (sealsAt(this.#body, member.value) ?? []) : [];
+      origin = (inside ? this.read(member.value, inside) : bindingOrigin(seal)) ?? origin;
+    }
+    return origin;
+  }
+}
+
+function eachOf(body: Buffer, value: ByteRange): Iterable<ByteRange> {
+  return isListAt(body, value) ? elementsOf(body, value) : [value];
+}
+
+interface OpenedHolder {
+  members: readonly JsonMember[];
+  edits: JsonEdit[];
+  gone: JsonMember[];
+  /** The id that the provider gave to the item. */
+  itemId?: string | undefined;
+}
+
+class SealOpener {
+  readonly edits: JsonEdit[] = [];
+  hasDropped = false;
+  readonly #body: Buffer;
+  readonly #reader: Origin;
+  readonly #losses: Losses;
+
+  constructor(body: Buffer, reader: Origin, losses: Losses) {
+    this.#body = body;
+    this.#reader = reader;
+    this.#losses = losses;
+  }
+
+  /** True if nothing is left of the value, so that it has to be left out. Collects the edits otherwise. */
+  open(value: ByteRange, place: Place, at: string): boolean {
+    if (place.holder) return this.#openHolder(value, place.holder, at);
+    if (place.each && isListAt(this.#body, value)) return this.#openList(value, place.each, at);
+    if (place.each) return this.open(value, place.each, at);
+    return isObjectAt(this.#body, value) && this.#openMembers(value, place.members ?? {}, at);
+  }
+
+  #openList(list: ByteRange, place: Place, at: string): boolean {
+    const gone: ByteRange[] = [];
+    let count = 0;
+    for (const element of elementsOf(this.#body, list)) {
+      if (this.open(element, place, `${at}[${count}]`)) gone.push(element);
+      count++;
+    }
+    return this.#leaveOut(gone, count);
+  }
+
+  #openMembers(object: ByteRange, places: Readonly<Record<string, Place>>, at: string): boolean {
+    const gone: JsonMember[] = [];
+    let count = 0;
+    for (const member of membersOf(this.#body, object)) {
+      count++;
+      const place = Object.hasOwn(places, member.name) ? places[member.name] : undefined;
+      if (!place || !this.open(member.value, place, `${at}.${member.name}`)) continue;
+      if (place.isEssential) return true;
+      gone.push(member);
+    }
+    return this.#leaveOut(gone, count);
+  }
+
+  #leaveOut(gone: readonly ByteRange[], count: number): boolean {
+    if (gone.length > 0 && gone.length === count) return true;
+    this.edits.push(...removals(this.#body, gone));
+    return false;
+  }
+
+  #openHolder(object: ByteRange, holder: Holder, at: string): boolean {
+    const members = [...membersOf(this.#body, object)];
+    const type = this.#textOf(members, 'type');
+    const isMade = holder.madeId?.isMade(this.#textOf(members, holder.madeId.member) ?? '') === true;
+    const sealed = members.flatMap((member) => {
+      const known = holder.seals.find((seal) => seal.member === member.name && (!seal.type || seal.type === type));
+      return known ? [{ member, known }] : [];
+    });
+    const opened: OpenedHolder = { members, edits: [], gone: [] };
+    for (const { member, known } of sealed) {
+      const seals = sealsAt(this.#body, member.value);
+      if (seals && this.#openSeal(seals, { member, known, holder, at }, opened)) return true;
+    }
+    if (isMade && sealed.length === 0 && type !== null && holder.seals.some((seal) => seal.type === type)) {
+      this.hasDropped = true;
+      this.#losses.dropped(at, 'unsealed-reasoning');
+      return true;
+    }
+    const id = isMade ? members.find(({ name }) => name === holder.madeId?.member) : undefined;
+    if (id && opened.itemId !== undefined) opened.edits.push(fieldEdit(id.value, opened.itemId));
+    else if (id) opened.gone.push(id);
+    return this.#finishHolder(opened, holder);
+  }
+
+  /** True if nothing is left of the holder. */
+  #openSeal(
+    seals: readonly Seal[],
+    { member, known, holder, at }: { member: JsonMember; known: SealMember; holder: Holder; at: string },
+    opened: OpenedHolder,
+  ): boolean {
+    const own = seals.findLast((seal) => known.kinds.includes(seal.kind) && isUsableBy(seal, this.#reader));
+    const substitute = own?.data ?? this.#substituteIn(holder, opened.members);
+    opened.itemId = own?.itemId;
+    if (!own) this.#tell(seals, holder.leaves === 'object' ? at : `${at}.${member.name}`);
+    if (own?.data === '' && known.isOptional) opened.gone.push(member);
+    else if (substitute !== null) opened.edits.push(fieldEdit(member.value, substitute));
+    else if (holder.leaves === 'object') return true;
+    else opened.gone.push(member);
+    return false;
+  }
+
+  #finishHolder({ members, edits, gone }: OpenedHolder, { text }: Holder): boolean {
+    const left = members.filter((member) => !gone.includes(member));
+    const isEmpty = left.every(({ name, value }) => name === text && textIn(this.#body, value) === '');
+    if (gone.length > 0 && isEmpty) return true;
+    const inOrder = gone.toSorted((one, other) => one.start - other.start);
+    this.edits.push(...edits, ...removals(this.#body, inOrder));
+    return false;
+  }
+
+  #substituteIn({ substitute }: Holder, members: readonly JsonMember[]): string | null {
+    const isFor = members.some(({ name }) => name === substitute?.of);
+    return isFor ? (substitute?.valueFor(this.#reader.model) ?? null) : null;
+  }
+
+  #textOf(members: readonly JsonMember[], name: string): string | null {
+    const member = members.findLast((each) => each.name === name);
+    return member ? textIn(this.#body, member.value) : null;
+  }
+
+  /** Nothing is lost of an envelope without content, nor of one whose text the provider itself sent without a seal. */
+  #tell(seals: readonly Seal[], at: string): void {
+    this.hasDropped = true;
+    const isEmpty = seals.length > 0 && seals.every(isOfNothing);
+    const isNothing = seals.length > 0 && seals.every((seal) => isUnbound(seal) && isUsableBy(seal, this.#reader));
+    if (!isNothing && !isEmpty) this.#losses.dropped(at, 'foreign-reasoning');
+  }
+}
