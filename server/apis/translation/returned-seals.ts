@@ -118,6 +118,11 @@ function eachOf(body: Buffer, value: ByteRange): Iterable<ByteRange> {
   return isListAt(body, value) ? elementsOf(body, value) : [value];
 }
 
+/** A thought without a seal is one of OpenAI's if it is an item with an id; else it was asked for by another API. */
+function isKindOf({ kinds, isOptional }: SealMember, { kind, itemId }: Seal): boolean {
+  return kinds.includes(kind) && !(isOptional && kind === 'plain' && itemId === undefined);
+}
+
 interface OpenedHolder {
   members: readonly JsonMember[];
   edits: JsonEdit[];
@@ -206,7 +211,7 @@ class SealOpener {
     { member, known, holder, at }: { member: JsonMember; known: SealMember; holder: Holder; at: string },
     opened: OpenedHolder,
   ): boolean {
-    const own = seals.findLast((seal) => known.kinds.includes(seal.kind) && isUsableBy(seal, this.#reader));
+    const own = seals.findLast((seal) => isKindOf(known, seal) && isUsableBy(seal, this.#reader));
     const substitute = own?.data ?? this.#substituteIn(holder, opened.members);
     opened.itemId = own?.itemId;
     if (!own) this.#tell(seals, holder.leaves === 'object' ? at : `${at}.${member.name}`);

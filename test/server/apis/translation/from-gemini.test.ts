@@ -3,6 +3,7 @@
  * calling" and "Thought signatures".
  */
 import { describe, expect, test } from 'vitest';
+import { envelopeOfNothing } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { dataOf, type Json, moment, streamed, streamOf, targetOf, translatorOf, type Way } from './translating.ts';
 
 const toChat: Way = { from: 'gemini-generate', to: 'openai-chat', model: 'llama-3.3-70b' };
@@ -112,7 +113,7 @@ describe('a client of Gemini', () => {
     expect(events.flatMap(({ candidates }) => candidates[0]?.content.parts ?? [])).toEqual([
       { text: 'Hm.', thought: true },
       { text: 'I look.', thoughtSignature: expect.any(String) },
-      { functionCall: { id: 'x', name: 'read', args: { n: 1 } } },
+      { functionCall: { id: 'x', name: 'read', args: { n: 1 } }, thoughtSignature: envelopeOfNothing },
       { text: '' },
     ]);
     expect(events.at(-1)).toMatchObject({
