@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hourMs } from '../../../../server/contract/units.ts';
 import { createKeptId, responseOfItem } from '../../../../server/apis/translation/kept-ids.ts';
+import { hourMs } from '../../../../server/contract/units.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { keptResponseMigrations } from '../../../../server/store/sqlite/kept-response-rows.ts';
 import { SqliteResponseStore } from '../../../../server/store/sqlite/response-store.ts';
