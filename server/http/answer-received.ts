@@ -6,7 +6,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withSegment } from '../apis/core/requests/segments.ts';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
-import { isKeptId } from '../apis/translation/kept-ids.ts';
 import { estimatedTokenCount, tokenCountPlan } from '../exchange/attempts/token-count.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -19,11 +18,9 @@ import type { RequestBody } from '../exchange/request/request-body.ts';
 import { keptAnswer } from '../exchange/translation/kept-answer.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import type { Member } from '../routing/snapshot.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
 import { ClientGone } from './body/body-faults.ts';
-import { continueFrom, withKeptItems } from './body/continuation-body.ts';
-import type { RequestMemory } from './byte-budget.ts';
+import { type Completing, completed } from './body/continuation-body.ts';
 import { sendJson } from './send-json.ts';
 
 export interface AnswerPorts {
@@ -31,21 +28,16 @@ export interface AnswerPorts {
   keptResponses: ResponseStore;
 }
 
-interface ReceivedRequest {
+interface ReceivedRequest extends Completing {
   request: IncomingMessage;
   response: ServerResponse;
   location: RequestLocation;
   match: RouteMatch;
-  member: Member;
   /** Null if the key has none. */
   cassette: CassetteDeck | null;
-  body: RequestBody;
-  memory: RequestMemory;
   trace: RequestTrace;
   exchange: Exchange;
   hasLeft(): boolean;
-  /** Called if `body` replaces the received one. */
-  replaced(body: RequestBody): void;
 }
 
 /** Resolves when the client has its answer or has left. Throws GatewayError if nothing was sent. */
@@ -53,7 +45,7 @@ export async function answerReceived(ports: AnswerPorts, received: ReceivedReque
   const answering = answerInstead(ports, received);
   if (answering instanceof Promise ? await answering : answering) return;
   const { exchange, match, member } = received;
-  const continuing = withHistory(ports.keptResponses, received);
+  const continuing = completed(ports.keptResponses, received);
   const body = continuing instanceof Promise ? await continuing : continuing;
   const finding = exchange.findJobs(match, member, body);
   if (finding) await finding;
@@ -105,27 +97,6 @@ function answerStored(ports: AnswerPorts, received: ReceivedRequest): MaybePromi
 function sendAnswer({ response, trace, exchange }: ReceivedRequest, answer: object): true {
   exchange.answered(sendJson(response, answer, trace.id));
   return true;
-}
-
-/** The body, with what it refers to of the responses that Sluice stores. */
-function withHistory(store: ResponseStore, received: ReceivedRequest): MaybePromise<RequestBody> {
-  const { body } = received;
-  const { previousResponseId: id } = body.fields;
-  const continuedId = id !== null && isKeptId(id) ? id : null;
-  return continuedId !== null || body.marked?.length ? completed(store, received, continuedId) : body;
-}
-
-async function completed(
-  store: ResponseStore,
-  { body, member: { group }, memory, replaced }: ReceivedRequest,
-  continuedId: string | null,
-): Promise<RequestBody> {
-  const keptResponse = continuedId === null ? undefined : await store.find(continuedId, group.id);
-  if (keptResponse) memory.parse({ bytes: body.size, values: body.values ?? 0 });
-  const continuedBody = keptResponse ? await continueFrom(keptResponse, body) : body;
-  const wholeBody = await withKeptItems(continuedBody, store, group.id);
-  if (wholeBody !== body) replaced(wholeBody);
-  return wholeBody;
 }
 
 function outgoingCall(received: ReceivedRequest, body: RequestBody, { upstreamId }: CallPlan): OutgoingCall {

@@ -1,7 +1,5 @@
 /** How certain string values of a document begin, so that the one scan of a body tells which of its elements have any. */
 
-import type { ByteRange } from './json-scan.ts';
-
 /** An element of a top-level list that contains a marked string. */
 export interface MarkedElement {
   /** The name of the top-level member. */
@@ -32,16 +30,4 @@ export class JsonMarks {
 function startsWith(body: Buffer, start: number, text: Buffer): boolean {
   for (let index = 0; index < text.length; index++) if (body[start + index] !== text[index]) return false;
   return true;
-}
-
-/** More elements than any conversation has; those beyond are not listed, so that a hostile body does not fill the heap. */
-const maxElements = 16_384;
-
-export class MarkedElements {
-  readonly list: MarkedElement[] = [];
-
-  add(body: Buffer, key: ByteRange, { index, start }: Omit<MarkedElement, 'field'>): void {
-    if (this.list.at(-1)?.start === start || this.list.length === maxElements) return;
-    this.list.push({ field: body.toString('utf8', key.start + 1, key.end - 1), index, start });
-  }
 }

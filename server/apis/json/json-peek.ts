@@ -4,7 +4,7 @@
  */
 
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
-import { type JsonMarks, type MarkedElement, MarkedElements } from './json-marks.ts';
+import type { JsonMarks, MarkedElement } from './json-marks.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
@@ -70,6 +70,8 @@ export function fieldValue(body: Buffer, field: ByteRange): unknown {
 
 const noNames: ReadonlySet<string> = new Set();
 const noElements: readonly MarkedElement[] = [];
+/** More than any conversation has; elements beyond are not listed, so that a hostile body does not fill the heap. */
+const maxMarked = 16_384;
 
 class PeekScan implements MemberListener {
   readonly #body: Buffer;
@@ -77,7 +79,7 @@ class PeekScan implements MemberListener {
   readonly #marks: JsonMarks | undefined;
   readonly #fields = new Map<string, JsonField>();
   #ambiguous: Set<string> | undefined;
-  #elements: MarkedElements | undefined;
+  #marked: MarkedElement[] | undefined;
   #scan: JsonScan | undefined;
 
   constructor(body: Buffer, names: JsonNames, marks: JsonMarks | undefined) {
@@ -114,9 +116,10 @@ class PeekScan implements MemberListener {
     if (isSame) this.#fields.set(name, { keyStart: key.start, start: value.start, end: value.end, items });
   }
 
-  marked(key: ByteRange, element: Omit<MarkedElement, 'field'>): void {
-    this.#elements ??= new MarkedElements();
-    this.#elements.add(this.#body, key, element);
+  marked({ start, end }: ByteRange, element: Omit<MarkedElement, 'field'>): void {
+    this.#marked ??= [];
+    if (this.#marked.at(-1)?.start === element.start || this.#marked.length === maxMarked) return;
+    this.#marked.push({ field: this.#body.toString('utf8', start + 1, end - 1), ...element });
   }
 
   #over({ end, isEmpty: empty, values }: JsonScan): JsonPeek {
@@ -128,7 +131,7 @@ class PeekScan implements MemberListener {
       end,
       empty,
       values,
-      marked: this.#elements?.list ?? noElements,
+      marked: this.#marked ?? noElements,
     };
   }
 }

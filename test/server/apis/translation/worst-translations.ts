@@ -286,7 +286,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'the origin of carried reasoning': {
     atOnceBytes: 1024 * kilobyte,
-    readers: ['openSeals'],
+    readers: ['openSeals', 'sealFields', 'JsonMarks', 'elementsOf', 'newestResultIds'],
     inputs: {
       'results within texts': ['{"messages":["', '\\"tool_call_id\\"', '"]}'],
       results: ['{"messages":[', '{"tool_call_id":"a"},', '{}]}'],
