@@ -7,6 +7,7 @@ import {
   formatOf,
   hasJsonContentType,
   isJsonString,
+  isOtherText,
   isPlausibleBeginning,
   type ResponseFormat,
   readJson,
@@ -143,7 +144,7 @@ export class WholeReader implements ResponseReader {
       steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#chunks, chunk]), isWhole: false });
       return false;
     }
-    const isGood = jsonBeginnings.has(chunk[start]) || (isTextAsked && chunk[start] === quote);
+    const isGood = isTextAsked || jsonBeginnings.has(chunk[start]);
     if (!isGood) steps.push(damagedBy('sent an answer that is no valid JSON'));
     return isGood;
   }
@@ -213,7 +214,9 @@ export class WholeReader implements ResponseReader {
     if (this.#format === 'text' || (this.#facts.isTextAsked && isJsonString(plain))) return readText(plain);
     if (this.#format === 'media') return readMedia(plain);
     const isFramed = this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
-    return readJson(plain, route.wire, isFramed || this.#encoding !== null);
+    const verdict = readJson(plain, route.wire, isFramed || this.#encoding !== null);
+    const isText = verdict.kind === 'damaged' && this.#facts.isTextAsked && isOtherText(plain);
+    return isText ? readText(plain) : verdict;
   }
 
   /** The response as events, if the client asked for a stream; null if it did not or that is not possible. */
@@ -246,7 +249,6 @@ const empty = Buffer.alloc(0);
 
 const isNoBlank = (byte: number) => byte > 0x20;
 
-const quote = 0x22;
 /** First byte of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
 const errorOnTop = boundedPattern(/^\s*\{\s*"error"\s*:/);

@@ -153,3 +153,48 @@ test.each(['text/html', 'text/plain'])(
     expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
   },
 );
+
+test.each([
+  '{"text":"Hello"}\n',
+  '"Hello"\n',
+  'Hello\n',
+  'Hello',
+  '[Music]\n',
+  '{Hello}\n',
+  '123\n',
+  'null\n',
+  '\n',
+  '',
+])('a transcript as text that is labelled JSON passes: %j', async (body) => {
+  for (const format of ['text', 'srt', 'vtt']) {
+    both.one.answer(called('application/json; charset=utf-8', body));
+    const response = await hear('/audio/transcriptions', { response_format: format });
+    expect([response.status, await response.text()]).toEqual([200, body]);
+  }
+  expect(both.two.seen).toHaveLength(0);
+});
+
+test.each(['{"text":"Hel', '"Hel', '[{"text":"Hel'])('JSON that is cut is no transcript: %j', async (body) => {
+  both.one.answer(called('application/json', body));
+  both.two.answer(called('text/plain', 'Hello'));
+  expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
+});
+
+const logprobs = JSON.stringify(Array.from({ length: 100_000 }, (_, at) => ({ token: at, logprob: -0.123_456 })));
+const fillers = { 'one long text': JSON.stringify('x'.repeat(2_000_000)), 'many values': logprobs };
+
+test.each(Object.entries(fillers))('a chat of 2 MB whose choices come last passes, after %s', async (_what, filler) => {
+  for (const isChunked of [false, true]) {
+    const body = `{"id":"x","prompt_logprobs":${filler},"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}`;
+    both.one.answer((_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        ...(!isChunked && { 'content-length': Buffer.byteLength(body) }),
+      });
+      response.end(body);
+    });
+    const text = await (await both.gateway.fetch('/chat/completions', chat({ stream: false }))).text();
+    expect(text === body).toBe(true);
+  }
+  expect(both.two.seen).toHaveLength(0);
+});

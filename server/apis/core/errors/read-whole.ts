@@ -66,6 +66,11 @@ export function readText(body: Buffer): Verdict {
   return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : answer;
 }
 
+/** What is labelled JSON but is no JSON may be the requested text itself, unless it began as JSON and was cut. */
+export function isOtherText(body: Buffer): boolean {
+  return !documentBeginning.test(body.toString('latin1', 0, 64));
+}
+
 /** Judges audio and video. */
 export function readMedia(body: Buffer): Verdict {
   return body.length === 0 ? empty : answer;
@@ -88,11 +93,12 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
 }
 
 /**
- * Whether the first megabyte of unfinished JSON may be the beginning of an answer: it contains one of the wire's marks,
- * and its document has not ended.
+ * Whether the first megabyte of unfinished JSON may be the beginning of an answer: its document has not ended, and if a
+ * longer one may pass before its end, it contains one of the wire's marks. Of an answer that is held to its end, the
+ * marks may come last.
  */
-export function isPlausibleBeginning(beginning: Buffer, wire: Wire): boolean {
-  if (!wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
+export function isPlausibleBeginning(beginning: Buffer, { whole }: Wire): boolean {
+  if (!whole.isNeverLonger && !whole.marks.some((mark) => beginning.includes(mark))) return false;
   const searched = beginning.subarray(0, 16 * beginningBytes);
   const peek = peekJson(searched, noNames);
   if (peek.ok || searched[peek.offset] === quote) return true;
@@ -107,6 +113,7 @@ const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no val
 const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 
 const pageBeginning = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i);
+const documentBeginning = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}(?:\{\s{0,60}"|\[\s{0,60}[{"]|")/);
 const errorOnTop = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/);
 const jsonType = boundedPattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
 const anyText = boundedPattern(/^text\/(?!event-stream\b)/i);
