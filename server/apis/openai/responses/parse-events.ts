@@ -6,40 +6,37 @@ import { entryOf } from '../../core/table-entry.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import type { Seal } from '../../neutral/conversation.ts';
-import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import type { AnswerEvent, DeltaEvent, Stop } from '../../neutral/neutral-answer.ts';
 import { responseReports } from '../usage/usage-shapes.ts';
+import { type ContentKind, SeenItems } from './seen-items.ts';
 import { parseResponseStop } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-const ends = ['response.completed', 'response.incomplete'];
-/** Items of conversations. All others are of tools that the provider runs. */
-const contentItems = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
+const ends = ['response.completed', 'response.incomplete', 'response.done'];
 
-/** The kind of content that an event adds to. Its parts of an item are told apart by the second member. */
-const deltaKinds: Record<string, { kind: 'text' | 'refusal' | 'thinking' | 'arguments'; part: string }> = {
-  'response.output_text.delta': { kind: 'text', part: 'content_index' },
-  'response.refusal.delta': { kind: 'refusal', part: 'content_index' },
-  'response.reasoning_summary_text.delta': { kind: 'thinking', part: 'summary_index' },
-  'response.reasoning_text.delta': { kind: 'thinking', part: 'content_index' },
-  'response.function_call_arguments.delta': { kind: 'arguments', part: '' },
-  'response.custom_tool_call_input.delta': { kind: 'arguments', part: '' },
-};
-
-/** What of an item has been passed on. */
-interface SeenItem {
-  /** Its `output_index`. */
-  index: unknown;
-  /** Empty until an event tells it. */
-  type: string;
-  isCalled: boolean;
-  isDone: boolean;
-  /** Parts whose deltas have arrived: the member that counts them, and the number; without it, all of that member. */
-  parts: Set<string>;
-  /** The part of a thought that was added to last. */
-  thought: string | null;
+/** An event that brings a part of an item: a piece of it (`delta`), or all of it in the member `whole`. */
+interface ContentEvent {
+  kind: ContentKind;
+  /** The member of the event that counts the parts of its item; empty if there is only one. */
+  part: string;
+  whole?: string;
 }
+
+const contentEvents: Record<string, ContentEvent> = {
+  'response.output_text.delta': { kind: 'text', part: 'content_index' },
+  'response.output_text.done': { kind: 'text', part: 'content_index', whole: 'text' },
+  'response.refusal.delta': { kind: 'refusal', part: 'content_index' },
+  'response.refusal.done': { kind: 'refusal', part: 'content_index', whole: 'refusal' },
+  'response.reasoning_summary_text.delta': { kind: 'thinking', part: 'summary_index' },
+  'response.reasoning_summary_text.done': { kind: 'thinking', part: 'summary_index', whole: 'text' },
+  'response.reasoning_text.delta': { kind: 'thinking', part: 'content_index' },
+  'response.reasoning_text.done': { kind: 'thinking', part: 'content_index', whole: 'text' },
+  'response.function_call_arguments.delta': { kind: 'arguments', part: '' },
+  'response.function_call_arguments.done': { kind: 'arguments', part: '', whole: 'arguments' },
+  'response.custom_tool_call_input.delta': { kind: 'arguments', part: '' },
+  'response.custom_tool_call_input.done': { kind: 'arguments', part: '', whole: 'input' },
+};
 
 /**
  * Items come in deltas, as a whole at their end, or only in the last event, depending on the service; whatever has not been
@@ -47,12 +44,13 @@ interface SeenItem {
  */
 export class ResponsesEventParser implements EventParser {
   readonly #usage = new EventUsage(responseReports);
+  readonly #items = new SeenItems();
   #hasBegun = false;
-  /** By `output_index`, and by id where there is one: not all services number the last event's items alike. */
-  readonly #items = new Map<unknown, SeenItem>();
-  readonly #itemsById = new Map<unknown, SeenItem>();
+  #isOver = false;
 
-  push({ name, value }: StreamEvent): AnswerEvent[] {
+  push({ name, data, value }: StreamEvent): AnswerEvent[] {
+    if (this.#isOver) return [];
+    if (data === '[DONE]') return this.#endWithoutLast();
     if (!isObject(value)) return [];
     const type = typeof value.type === 'string' ? value.type : name;
     if (type === 'error' || type === 'response.failed' || value.error) {
@@ -60,6 +58,10 @@ export class ResponsesEventParser implements EventParser {
     }
     const startEvents = this.#begin(value);
     return [...startEvents, ...this.#take(type, value)];
+  }
+
+  takeMore(_kind: DeltaEvent['type'], escaped: string): void {
+    this.#items.takeMore(escaped);
   }
 
   /** A stream without its terminal event was cut off. */
@@ -74,131 +76,37 @@ export class ResponsesEventParser implements EventParser {
   }
 
   #take(type: string, event: Json): AnswerEvent[] {
-    const { delta, output_index: index, item } = event;
+    const { item, part } = event;
     if (ends.includes(type)) return this.#finish(event);
-    if (type === 'response.output_item.added') return isObject(item) ? this.#call(index, item) : [];
-    if (type === 'response.output_item.done') return isObject(item) ? this.#endItem(index, item) : [];
-    if (type === 'response.output_text.annotation.added') return this.#annotate(index, event.item_id);
-    const deltaKind = entryOf(deltaKinds, type);
-    if (deltaKind === undefined || typeof delta !== 'string' || delta === '') return [];
-    const seen = this.#itemAt(index, event.item_id);
-    const { kind, part } = deltaKind;
-    if (kind === 'arguments') {
-      // Without its beginning, the call is taken from the item's end.
-      if (!seen.isCalled) return [];
-      seen.parts.add(kind);
-      return [{ type: kind, index: Number(index), text: delta }];
-    }
-    const name = `${part} ${event[part] ?? ''}`.trim();
-    seen.parts.add(name);
-    return kind === 'thinking' ? this.#think(seen, name, delta) : [{ type: kind, text: delta }];
-  }
-
-  #itemAt(index: unknown, id: unknown, type = ''): SeenItem {
-    const unseen = { index, type, isCalled: false, isDone: false, parts: new Set<string>(), thought: null };
-    const seen = this.#items.get(index) ?? unseen;
-    seen.type ||= type;
-    this.#items.set(index, seen);
-    if (typeof id === 'string' && id !== '') this.#itemsById.set(id, seen);
-    return seen;
-  }
-
-  #annotate(index: unknown, id: unknown): AnswerEvent[] {
-    this.#itemAt(index, id).parts.add('annotations');
-    return [{ type: 'foreign', name: 'annotations' }];
-  }
-
-  /** Parts of a thought are separated like paragraphs. */
-  #think(seen: SeenItem, part: string, text: string): AnswerEvent[] {
-    const isNext = seen.thought !== null && seen.thought !== part;
-    seen.thought = part;
-    return [...(isNext ? [{ type: 'thinking' as const, text: '\n\n' }] : []), { type: 'thinking', text }];
-  }
-
-  #call(index: unknown, item: Json): AnswerEvent[] {
-    const seen = this.#itemAt(index, item.id, textOf(item.type));
-    if (seen.isCalled || (item.type !== 'function_call' && item.type !== 'custom_tool_call')) return [];
-    seen.isCalled = true;
-    const kind = item.type === 'custom_tool_call' ? 'custom' : 'function';
-    return [{ type: 'call', index: Number(index), id: textOf(item.call_id), name: textOf(item.name), kind }];
-  }
-
-  /** Emits the content of an item of which no deltas arrived. */
-  #endItem(index: unknown, item: Json): AnswerEvent[] {
-    const type = textOf(item.type);
-    const seen = this.#itemAt(index, item.id, type);
-    if (seen.isDone) return [];
-    seen.isDone = true;
-    if (!contentItems.includes(type)) return [{ type: 'foreign', name: type }];
-    if (type === 'reasoning') return [...this.#restOfThought(seen, item), { type: 'seal', seal: sealOf(item) }];
-    if (type === 'message') return this.#restOfMessage(seen, item);
-    const callArguments = textOf(type === 'custom_tool_call' ? item.input : item.arguments);
-    const call = Number(index);
-    const whole: AnswerEvent[] =
-      seen.parts.has('arguments') || callArguments === ''
-        ? []
-        : [{ type: 'arguments', index: call, text: callArguments }];
-    return [...this.#call(index, item), ...whole, { type: 'call-end', index: call }];
-  }
-
-  #restOfThought(seen: SeenItem, item: Json): AnswerEvent[] {
-    return ['summary', 'content'].flatMap((member) =>
-      objectsIn(item[member]).flatMap(({ text }, at) => {
-        const part = member === 'summary' ? 'summary_index' : 'content_index';
-        const isNew = typeof text === 'string' && text !== '' && !hasPart(seen, part, at);
-        return isNew ? this.#think(seen, `${part} ${at}`, text) : [];
-      }),
-    );
-  }
-
-  #restOfMessage(seen: SeenItem, item: Json): AnswerEvent[] {
-    return objectsIn(item.content).flatMap((part, at): AnswerEvent[] => {
-      const isText = part.type === 'output_text' || part.type === 'text';
-      if (!isText && part.type !== 'refusal') return [{ type: 'foreign', name: textOf(part.type) }];
-      const text = textOf(isText ? part.text : part.refusal);
-      const isNew = text !== '' && !hasPart(seen, 'content_index', at);
-      const said: AnswerEvent[] = isNew ? [{ type: isText ? 'text' : 'refusal', text }] : [];
-      const isCited = isText && objectsIn(part.annotations).length > 0 && !seen.parts.has('annotations');
-      return [...said, ...(isCited ? [{ type: 'foreign' as const, name: 'annotations' }] : [])];
-    });
-  }
-
-  /** What the last event has and no earlier one had. */
-  #restOf(output: readonly Json[]): AnswerEvent[] {
-    const mayBeNew = this.#items.size < output.length;
-    return output.flatMap((item, index) => {
-      const sameId = this.#itemsById.get(item.id);
-      const atIndex = this.#items.get(index);
-      const seen = sameId ?? (atIndex && [item.type, ''].includes(atIndex.type) ? atIndex : undefined);
-      if (seen?.isDone || (seen === undefined && !mayBeNew)) return [];
-      return this.#endItem(seen ? seen.index : this.#items.size, item);
-    });
+    if (type === 'response.output_item.added') return isObject(item) ? this.#items.begin(event, item) : [];
+    if (type === 'response.output_item.done') return isObject(item) ? this.#items.end(event, item) : [];
+    if (type === 'response.content_part.done') return isObject(part) ? this.#items.takePart(event, part) : [];
+    if (type === 'response.output_text.annotation.added') return this.#items.annotate(event);
+    const content = entryOf(contentEvents, type);
+    if (content === undefined) return [];
+    const { kind, part: counter, whole } = content;
+    const text = event[whole ?? 'delta'];
+    if (typeof text !== 'string' || text === '') return [];
+    const position = { kind, part: `${counter} ${event[counter] ?? ''}`.trim() };
+    return whole === undefined ? this.#items.add(event, position, text) : this.#items.complete(event, position, text);
   }
 
   #finish(event: Json): AnswerEvent[] {
     const response = isObject(event.response) ? event.response : {};
-    const rest = this.#restOf(objectsIn(response.output));
-    const stop: AnswerEvent = { type: 'stop', stop: parseResponseStop(response) };
-    return [...rest, stop, ...this.#usage.eventsOf(event), { type: 'end' }];
+    const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
+    const rest = this.#items.restOf(output);
+    return [...rest, ...this.#stop(parseResponseStop(response), event)];
   }
-}
 
-function hasPart({ parts }: SeenItem, name: string, at: number): boolean {
-  return parts.has(`${name} ${at}`) || parts.has(name);
-}
+  /** The stream has its end, but not the event that has all of the response. */
+  #endWithoutLast(): AnswerEvent[] {
+    return this.#hasBegun ? [...this.#items.restOf([]), ...this.#stop({ reason: 'end' }, {})] : [];
+  }
 
-/** The data that must be sent back with the item. */
-function sealOf(item: Json): Seal {
-  const data = textOf(item.encrypted_content);
-  return { kind: data === '' ? 'plain' : 'encrypted', data, itemId: textOf(item.id) || undefined };
-}
-
-function objectsIn(list: unknown): Json[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  #stop(stop: Stop, event: Json): AnswerEvent[] {
+    this.#isOver = true;
+    return [{ type: 'stop', stop }, ...this.#usage.eventsOf(event), { type: 'end' }];
+  }
 }
 
 /** A whole response as its last event, which contains all of it. */

@@ -400,7 +400,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'the items of a whole response': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['AnswerFold', 'ResponsesEventParser'],
+    readers: ['AnswerFold'],
     inputs: {
       items: ['{"output":[', '{},', '{}]}'],
       calls: ['{"output":[', '{"type":"function_call","call_id":"a","name":"x","arguments":"{}"},', '{}]}'],
@@ -411,6 +411,27 @@ export const worstTranslations: Record<string, WorstCase> = {
       const asked = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
       translate({ from: 'openai-chat', to: 'openai-responses', model: 'gpt-5.4' }, asked).whole(bytes, moment);
     },
+  },
+  'a stream of a response that is translated': {
+    atOnceBytes: 64 * kilobyte,
+    readers: ['SeenItems'],
+    inputs: {
+      'items without names': [
+        '',
+        'data: {"type":"response.output_item.done","item":{"type":"message","content":[{"type":"text","text":"x"}]}}\n\n',
+        '',
+      ],
+      'items that the last event has differently': (bytes) => {
+        const count = Math.ceil(bytes / 200);
+        const items = Array.from({ length: count }, (_, at) => ({ type: 'message', id: `a${at}`, content: [] }));
+        const done = items.map((item) => ({ type: 'response.output_item.done', item }));
+        const output = items.map((item) => ({ ...item, type: 'function_call', id: `b${item.id}`, name: 'x' }));
+        const last = { type: 'response.completed', response: { output } };
+        return [...done, last].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      },
+      'pieces of one text': ['', 'data: {"type":"response.output_text.delta","delta":"x"}\n\n', ''],
+    },
+    run: streams('openai-responses'),
   },
   'the numbers of an error': {
     atOnceBytes: 16 * kilobyte,
