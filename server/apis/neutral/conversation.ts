@@ -160,6 +160,8 @@ export interface CallPart extends Placed {
   /** For `function` the JSON text as the model wrote it, for `custom` free text. */
   arguments: string;
   kind: 'function' | 'custom';
+  /** The type of the client's tool, if its calls are no functions in the client's API. */
+  ownType?: string | undefined;
   /** Gemini puts its thought signatures beside the calls. */
   seal?: Seal | undefined;
 }
@@ -188,6 +190,8 @@ export interface Tool extends Placed {
   strict?: boolean | undefined;
   /** For a custom tool, the grammar of its input in OpenAI's notation. */
   format?: Record<string, unknown> | undefined;
+  /** The tool as the client sent it, if its API has items of their own for the tool's calls. */
+  own?: { type: string; [member: string]: unknown } | undefined;
 }
 
 export type ToolChoice =

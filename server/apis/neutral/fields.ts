@@ -31,6 +31,11 @@ export class Fields {
     return runnerOf(this.#value);
   }
 
+  /** The object itself, for what is passed on as a whole. */
+  get whole(): Readonly<Record<string, unknown>> {
+    return this.#value;
+  }
+
   path(name: string): string {
     return this.at === '' ? name : `${this.at}.${name}`;
   }

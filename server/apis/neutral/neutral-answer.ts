@@ -53,6 +53,7 @@ export interface CallEvent {
   name: string;
   namespace?: string | undefined;
   kind: CallPart['kind'];
+  ownType?: string | undefined;
   seal?: Seal | undefined;
 }
 

@@ -107,13 +107,13 @@ export class EventsForClient {
   #begin(event: CallEvent): void {
     const { names, answerTool, origin } = this.#context;
     this.#openIndex = event.index;
-    const { name, namespace, kind } = names.decode(event.name);
+    const { name, namespace, kind, ownType } = names.decode(event.name);
     const seal = event.seal && sealedBy(origin, event.seal);
     const isHidden = event.name === answerTool || name === '';
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isHidden ? '' : this.#ids.assign(event.id);
     const callKind = event.kind === 'custom' ? 'custom' : kind;
-    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, seal };
+    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, ownType, seal };
     this.#open = { call: isHidden ? null : call, name, input, arguments: new GrowingText(), held: '' };
     if (isHidden) return;
     this.#calls++;
@@ -165,7 +165,7 @@ export class EventsForClient {
     if (open.input) this.#closeInput(call, open);
     else if (call.kind === 'function' && isNone(open.arguments.text)) {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
-    } else if (call.kind === 'function' && this.#isBroken(open.arguments.text)) this.#break(call, open);
+    } else if (call.kind === 'function' && this.#isBroken(call, open.arguments.text)) this.#break(call, open);
     if (this.#broken === null) this.#pass({ type: 'call-end', index: call.index });
   }
 
@@ -181,8 +181,9 @@ export class EventsForClient {
     else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(callArguments) });
   }
 
-  #isBroken(callArguments: string): boolean {
-    return this.#context.conversation.client.wantsWholeArguments && !isWholeObject(callArguments);
+  #isBroken({ ownType }: CallEvent, callArguments: string): boolean {
+    const isWanted = this.#context.conversation.client.wantsWholeArguments || ownType !== undefined;
+    return isWanted && !isWholeObject(callArguments);
   }
 
   #stop(stop: Stop): void {

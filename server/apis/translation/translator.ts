@@ -16,6 +16,7 @@ import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/
 import type { Conversation, UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, refuseTooDeep } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
+import { refuseLostChoice } from '../neutral/requests/lost-choice.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
 import { TranslatedRequest } from './translated-request.ts';
 import { upstreamTranslations, wireTranslations } from './translation-registry.ts';
@@ -66,6 +67,7 @@ export class Translator {
       fromUrl && isObject(value) ? { ...value, ...fromUrl } : value,
       losses,
     );
+    refuseLostChoice(conversation, losses);
     return { conversation, losses: losses.list };
   }
 

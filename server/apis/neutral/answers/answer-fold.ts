@@ -80,8 +80,8 @@ export class AnswerFold {
     return thought;
   }
 
-  #begin({ index, id, name, namespace, kind, seal }: Extract<AnswerEvent, { type: 'call' }>): void {
-    const call: CallPart = { type: 'call', id, name, namespace, kind, seal, arguments: '', at: '' };
+  #begin({ index, id, name, namespace, kind, ownType, seal }: Extract<AnswerEvent, { type: 'call' }>): void {
+    const call: CallPart = { type: 'call', id, name, namespace, kind, ownType, seal, arguments: '', at: '' };
     this.#calls.set(index, call);
     this.#parts.push(call);
   }

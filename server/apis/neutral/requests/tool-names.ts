@@ -15,6 +15,7 @@ interface CalledTool {
   name: string;
   namespace?: string | undefined;
   kind: CallPart['kind'];
+  ownType?: string | undefined;
 }
 
 const hashLength = 8;
@@ -24,14 +25,20 @@ export class ToolNames {
   readonly #encoded = new Map<string, string>();
   readonly #decoded = new Map<string, CalledTool>();
 
+  /** Names of tools in no namespace, and full names of those in one. */
+  readonly #offered: ReadonlySet<string>;
+
   constructor(rule: NameRule, { tools }: Pick<Conversation, 'tools'>) {
     this.#rule = rule;
+    this.#offered = new Set(tools.map((tool) => fullName(tool)));
     for (const tool of tools) this.#decoded.set(this.encode(tool), calledTool(tool));
   }
 
   /** A tool has the same name in definitions, choice and history. */
-  encode({ name, namespace }: { name: string; namespace?: string | undefined }): string {
-    const full = namespace === undefined ? name : `${namespace}__${name}`;
+  encode(tool: NamedTool): string {
+    const whole = fullName(tool);
+    // OpenAI's tool search puts a tool that it has found into a namespace in which it was not offered.
+    const full = this.#offered.has(whole) || !this.#offered.has(tool.name) ? whole : tool.name;
     let encodedName = this.#encoded.get(full);
     if (encodedName === undefined) {
       encodedName = nameWithin(this.#rule, full);
@@ -46,8 +53,17 @@ export class ToolNames {
   }
 }
 
-function calledTool({ name, namespace, kind }: Tool): CalledTool {
-  return { name, namespace, kind };
+interface NamedTool {
+  name: string;
+  namespace?: string | undefined;
+}
+
+function fullName({ name, namespace }: NamedTool): string {
+  return namespace === undefined ? name : `${namespace}__${name}`;
+}
+
+function calledTool({ name, namespace, kind, own }: Tool): CalledTool {
+  return { name, namespace, kind, ownType: own?.type };
 }
 
 /** A changed name ends in a hash of the original, so that names stay distinct. */

@@ -2,6 +2,7 @@
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { ownCallItem } from './own-tools.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,8 +12,15 @@ export function responseId(id: string): string {
 }
 
 /** An item's id begins with its kind and ends with its position. */
-export function itemId(kind: 'msg' | 'rs' | 'fc' | 'ctc', id: string, index: number): string {
+export function itemId(kind: 'msg' | 'rs' | CallItemKind, id: string, index: number): string {
   return `${kind}_${responseId(id).slice('resp_'.length)}_${index}`;
+}
+
+type CallItemKind = 'fc' | 'ctc' | 'call';
+
+export function callItemKind({ kind, ownType }: Pick<CallPart, 'kind' | 'ownType'>): CallItemKind {
+  if (ownType !== undefined) return 'call';
+  return kind === 'custom' ? 'ctc' : 'fc';
 }
 
 export function textPart(text: string): Json {
@@ -32,14 +40,15 @@ export function reasoningItem(id: string, text: string, seal: Seal | undefined):
   return { id, type: 'reasoning', summary, ...(seal === undefined ? {} : { encrypted_content: wrapSeal(seal) }) };
 }
 
-type Called = Pick<CallPart, 'id' | 'name' | 'namespace' | 'kind'>;
+type Called = Pick<CallPart, 'id' | 'name' | 'namespace' | 'kind' | 'ownType'>;
 
 export function callItem(
   id: string,
-  { id: callId, name, namespace, kind }: Called,
+  { id: callId, name, namespace, kind, ownType }: Called,
   callArguments: string,
   status = 'completed',
 ): Json {
+  if (ownType !== undefined) return ownCallItem(ownType, { id, callId, arguments: callArguments });
   const namespaceMember = namespace === undefined ? {} : { namespace };
   if (kind === 'custom')
     return { id, type: 'custom_tool_call', status, call_id: callId, name, ...namespaceMember, input: callArguments };
@@ -88,10 +97,12 @@ function echoChoice({ toolChoice: choice, tools }: Conversation): unknown {
   if (choice === undefined) return 'auto';
   if (choice.mode === 'subset') return choice.isRequired ? 'required' : 'auto';
   if (choice.mode !== 'named') return choice.mode;
-  return { type: tools.find(({ name }) => name === choice.name)?.kind ?? 'function', name: choice.name };
+  const tool = tools.find(({ name }) => name === choice.name);
+  return tool?.own ? { type: tool.own.type } : { type: tool?.kind ?? 'function', name: choice.name };
 }
 
-function echoTool({ kind, name, description, schema, strict, format }: Tool): Json {
+function echoTool({ kind, name, description, schema, strict, format, own }: Tool): Json {
+  if (own !== undefined) return own;
   if (kind === 'custom') return { type: 'custom', name, description: description ?? null, format };
   return {
     type: 'function',

@@ -18,6 +18,7 @@ import { invalid, refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { ownCallInput } from './own-tools.ts';
 import { parseProviderItem, parseScreenshot } from './provider-items.ts';
 
 export function parseInput(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
@@ -27,19 +28,32 @@ export function parseInput(request: Fields): Pick<Conversation, 'instructions' |
   }
   const items = request.items('input');
   if (items.length === 0) invalid('input', 'expected at least one item');
-  const instructions: TextPart[] = [];
-  const turns: Turn[] = [];
-  for (const item of items) takeItem(item, instructions, turns);
-  return { instructions, turns };
+  const reading: Reading = { instructions: [], turns: [], callIds: callIdsOf(items) };
+  for (const item of items) takeItem(item, reading);
+  return { instructions: reading.instructions, turns: reading.turns };
 }
 
-function takeItem(item: Fields, instructions: TextPart[], turns: Turn[]): void {
+interface Reading {
+  instructions: TextPart[];
+  turns: Turn[];
+  callIds: ReadonlyMap<unknown, string>;
+}
+
+/** By the id of its item, the id of each call: OpenAI's types have only the former in the result of a local shell. */
+function callIdsOf(items: readonly Fields[]): Map<unknown, string> {
+  const calls = items.map(({ whole }) => whole).filter(({ type }) => type === 'local_shell_call');
+  return new Map(calls.flatMap(({ id, call_id: callId }) => (typeof callId === 'string' ? [[id, callId]] : [])));
+}
+
+function takeItem(item: Fields, reading: Reading): void {
+  const { turns } = reading;
   const type = item.text('type') ?? 'message';
-  if (type === 'message') takeMessage(item, instructions, turns);
+  const callId = callIdOf(item, type, reading);
+  if (type === 'message') takeMessage(item, reading);
   else if (type === 'reasoning') add(turns, 'assistant', parseReasoning(item));
   else if (type === 'item_reference') refuse(item.at, 'provider-item');
-  else if (type.endsWith('_output') && item.text('call_id') !== undefined) add(turns, 'user', parseResult(item));
-  else if (type.endsWith('_call') && item.text('call_id') !== undefined) add(turns, 'assistant', parseCall(item, type));
+  else if (type.endsWith('_output') && callId !== undefined) add(turns, 'user', parseResult(item, callId));
+  else if (type.endsWith('_call') && callId !== undefined) add(turns, 'assistant', parseCall(item, type));
   else {
     add(turns, 'assistant', parseProviderItem(item, type));
     return;
@@ -48,7 +62,13 @@ function takeItem(item: Fields, instructions: TextPart[], turns: Turn[]): void {
   item.dropRest();
 }
 
-function takeMessage(item: Fields, instructions: TextPart[], turns: Turn[]): void {
+function callIdOf(item: Fields, type: string, { callIds }: Reading): string | undefined {
+  const id = item.text('call_id');
+  if (id !== undefined || type !== 'local_shell_call_output') return id;
+  return callIds.get(item.any('id')) ?? item.text('id');
+}
+
+function takeMessage(item: Fields, { instructions, turns }: Reading): void {
   const role = item.requiredText('role');
   const parts = parseContent(item);
   if (role === 'system' || role === 'developer') {
@@ -107,9 +127,6 @@ function parseReasoning(item: Fields): ThinkingPart {
   return { type: 'thinking', text: texts.join('\n\n'), seal, at: item.at };
 }
 
-/** For OpenAI's own tools that the client runs, such as a shell, the input is in a member specific to the tool. */
-const inputNames = ['arguments', 'action', 'operation'];
-
 function parseCall(item: Fields, type: string): CallPart {
   const id = item.requiredText('call_id');
   const at = item.at;
@@ -121,14 +138,16 @@ function parseCall(item: Fields, type: string): CallPart {
     return { type: 'call', id, name: item.requiredText('name'), namespace, arguments: callArguments, kind, at };
   }
   item.losses.emulated(at, 'as-function');
-  const input = inputNames.map((name) => item.any(name)).find((value) => value !== undefined) ?? {};
+  item.ignore('arguments', 'action', 'actions', 'operation', 'environment', 'pending_safety_checks');
+  const input = ownCallInput(item.whole);
   const callArguments = typeof input === 'string' ? input : writeJson(input);
   return { type: 'call', id, name: type.slice(0, -'_call'.length), arguments: callArguments, kind: 'function', at };
 }
 
-function parseResult(item: Fields): ResultPart {
-  const callId = item.requiredText('call_id');
-  return { type: 'result', callId, parts: parseOutput(item), isError: false, at: item.at };
+function parseResult(item: Fields, callId: string): ResultPart {
+  const isError = item.text('type') === 'apply_patch_call_output' && item.text('status') === 'failed';
+  item.ignore('max_output_length', 'acknowledged_safety_checks');
+  return { type: 'result', callId, parts: parseOutput(item), isError, at: item.at };
 }
 
 /** Accepts a string, a list of content parts or, for one of OpenAI's own tools, an object. */

@@ -4,6 +4,7 @@ import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } f
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { responsesClient } from './client.ts';
+import { ownToolName, ownToolOf } from './own-tools.ts';
 import { parseInput } from './parse-input.ts';
 
 /**
@@ -74,11 +75,7 @@ function parseTool(fields: Fields, namespace?: string): Tool[] {
     fields.drop('no-equal', 'description');
     return fields.items('tools').flatMap((tool) => parseTool(tool, name));
   }
-  if (type !== 'function' && type !== 'custom') {
-    // Calls of those that the client runs are items of their own, which no other API has.
-    fields.losses.dropped(at, fields.runner === 'provider' ? 'provider-tool' : 'no-equal');
-    return [];
-  }
+  if (type !== 'function' && type !== 'custom') return parseOwnTool(fields);
   const tool: Tool = {
     kind: type,
     name: fields.requiredText('name'),
@@ -95,6 +92,28 @@ function parseTool(fields: Fields, namespace?: string): Tool[] {
   return [tool];
 }
 
+/** Tools that OpenAI's models know. Those that the client runs are offered as functions. */
+function parseOwnTool(fields: Fields): Tool[] {
+  const { at, losses, whole } = fields;
+  const own = ownToolOf(whole);
+  if (own === undefined) {
+    losses.dropped(at, fields.runner === 'provider' ? 'provider-tool' : 'no-equal');
+    return [];
+  }
+  losses.emulated(at, 'as-function');
+  const { name, schema } = own;
+  return [
+    {
+      kind: 'function',
+      name,
+      description: own.description(whole),
+      schema,
+      at,
+      own: { ...whole, type: String(whole.type) },
+    },
+  ];
+}
+
 function parseChoice(fields: Fields): ToolChoice | undefined {
   const choice = fields.any('tool_choice');
   if (choice === undefined) return undefined;
@@ -102,8 +121,10 @@ function parseChoice(fields: Fields): ToolChoice | undefined {
   const chosen = new Fields(choice, 'tool_choice', fields.losses);
   const type = chosen.requiredText('type');
   if (type === 'function' || type === 'custom') return { mode: 'named', name: chosen.requiredText('name') };
+  const ownName = ownToolName(type);
+  if (ownName !== undefined) return { mode: 'named', name: ownName };
   if (type !== 'allowed_tools') return refuse('tool_choice', 'provider-tool');
-  const names = chosen.items('tools').map((tool) => tool.requiredText('name'));
+  const names = chosen.items('tools').map((tool) => ownToolName(tool.text('type')) ?? tool.requiredText('name'));
   return { mode: 'subset', names, isRequired: chosen.text('mode') === 'required' };
 }
 

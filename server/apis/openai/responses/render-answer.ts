@@ -2,7 +2,16 @@
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { urlOfSource } from '../../neutral/media.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
-import { callItem, itemId, messageItem, reasoningItem, refusalPart, responseObject, textPart } from './items.ts';
+import {
+  callItem,
+  callItemKind,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  responseObject,
+  textPart,
+} from './items.ts';
 import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -26,7 +35,7 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
     content = null;
     if (part.type === 'thinking') output.push(reasoningItem(itemId('rs', id, index), part.text, part.seal));
     else if (part.type === 'call') {
-      output.push(callItem(itemId(part.kind === 'custom' ? 'ctc' : 'fc', id, index), part, part.arguments));
+      output.push(callItem(itemId(callItemKind(part), id, index), part, part.arguments));
     }
   }
   const usage = answer.usage && renderResponseUsage(answer.usage);

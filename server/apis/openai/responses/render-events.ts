@@ -16,6 +16,7 @@ import type {
 import { openaiErrorBody } from '../wire/write-error.ts';
 import {
   callItem,
+  callItemKind,
   itemId,
   messageItem,
   reasoningItem,
@@ -127,8 +128,10 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #beginCall(call: CallEvent): void {
     this.#close();
-    const id = itemId(call.kind === 'custom' ? 'ctc' : 'fc', this.#id, this.#output.length);
-    this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
+    const id = itemId(callItemKind(call), this.#id, this.#output.length);
+    const open: Open = { kind: 'call', id, text: new GrowingText(), call };
+    if (call.ownType === undefined) this.#openItem(open, callItem(id, call, '', 'in_progress'));
+    else this.#open = open;
   }
 
   /** A call that the limit cut off is not told as done: clients would run a part of it. */
@@ -162,6 +165,7 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(open: Open, escaped: string): string {
+    if (isToldAtOnce(open)) return '';
     this.#deltaParts ??= around(open, this.#output.length);
     const [before, between, after] = this.#deltaParts;
     return `${before}${this.#sequenceNumber++}${between}${escaped}${after}`;
@@ -171,12 +175,14 @@ export class ResponsesEventRenderer implements EventRenderer {
     const open = this.#open;
     if (open === null) return;
     const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
+    if (isToldAtOnce(open)) this.#openItem(open, { ...item, status: 'in_progress' });
     this.#write('response.output_item.done', { output_index: this.#output.length, item });
     this.#output.push(item);
     this.#open = null;
   }
 
   #endCall({ id, text: { text }, call }: Extract<Open, { kind: 'call' }>): Json {
+    if (call.ownType !== undefined) return callItem(id, call, text);
     const members = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
     this.#write(`${argumentsType(call)}.done`, { ...this.#itemPosition(), ...members });
     return callItem(id, call, text);
@@ -225,6 +231,11 @@ export class ResponsesEventRenderer implements EventRenderer {
     const data = writeJson({ type, sequence_number: this.#sequenceNumber++, ...members });
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
+}
+
+/** Clients read the input of these calls as an object. */
+function isToldAtOnce(open: Open): boolean {
+  return open.kind === 'call' && open.call.ownType !== undefined;
 }
 
 /** The event type of each item's deltas, and its members on both sides of the text. */

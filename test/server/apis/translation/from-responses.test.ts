@@ -252,3 +252,23 @@ test('one request is translated for several upstreams', () => {
   });
   expect(JSON.parse(other.body.toString())).toEqual(sent({ ...toClaude, model: 'claude-opus-5' }, codex));
 });
+
+test('a call that OpenAI’s tool search has put into a namespace keeps the name of the tool that is offered', () => {
+  const call = (name: string, namespace: string, id: string) => [
+    { type: 'function_call', call_id: id, name, namespace, arguments: '{}' },
+    { type: 'function_call_output', call_id: id, output: '1' },
+  ];
+  const body = {
+    model: 'm',
+    tools: [
+      { type: 'function', name: 'get_rate', parameters: {} },
+      { type: 'namespace', name: 'bank', tools: [{ type: 'function', name: 'get_rate', parameters: {} }] },
+    ],
+    input: [{ role: 'user', content: 'x' }, ...call('get_rate', 'get_rate', 'a'), ...call('get_rate', 'bank', 'b')],
+  };
+  for (const to of ['openai-chat', 'anthropic-messages', 'gemini-generate'] as const) {
+    const text = JSON.stringify(sent({ from: 'openai-responses', to, model: 'm' }, body));
+    expect(text).not.toContain('get_rate__get_rate');
+    expect(text.match(/"bank__get_rate"/g)?.length).toBeGreaterThanOrEqual(2);
+  }
+});
