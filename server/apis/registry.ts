@@ -7,9 +7,10 @@ import { bedrockRoutes } from './bedrock/routes.ts';
 import type { Api, ApiLocation } from './core/api.ts';
 import { decodeSegment, isUnambiguousSegment } from './core/requests/segments.ts';
 import type { Route } from './core/route.ts';
-import type { UsageFormat } from './core/wire.ts';
+import type { UsageFormat, Wire } from './core/wire.ts';
 import { geminiApi } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/vertex-routes.ts';
+import type { WatchedMember } from './json/watched-members.ts';
 import { openaiApi } from './openai/api.ts';
 
 /**
@@ -21,12 +22,17 @@ export const servedApis: readonly [Api, ...Api[]] = [openaiApi, anthropicApi, ge
 /** Routes of APIs that only providers speak. */
 const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
 
+const wires: ReadonlySet<Wire> = new Set(
+  [...servedApis.flatMap(({ routes }) => routes), ...upstreamRoutes].map(({ wire }) => wire),
+);
+
 /** The top-level fields of JSON bodies that the wires read. */
-export const requestFields: readonly string[] = [
-  ...new Set(
-    [...servedApis.flatMap(({ routes }) => routes), ...upstreamRoutes].flatMap(({ wire }) => wire.request.fields),
-  ),
-];
+export const requestFields: readonly string[] = [...new Set([...wires].flatMap(({ request }) => request.fields))];
+
+/** The members further inside that a wire wants to know of. Their bits are the wire's own, so only one wire may have any. */
+export const watchedMembers: readonly WatchedMember[] = [...wires].flatMap(
+  ({ request }) => request.fitting?.watched ?? [],
+);
 
 export interface RequestLocation extends ApiLocation {
   api: Api;

@@ -27,6 +27,7 @@ export const lossCodes = {
   renamed: 'a name or id that the API rejects, replaced',
   'schema-keyword': 'schema keywords that the API rejects, rewritten as it accepts them',
   'unkept-thread': 'the provider stores no threads: the next request has to contain the whole conversation',
+  'provider-refuses': 'the provider refuses it in its own version of the API',
   sealed: 'reasoning in an envelope that the client returns with the conversation',
 };
 

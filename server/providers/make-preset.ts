@@ -1,4 +1,5 @@
 import type { Preset } from '../contract/preset.ts';
+import { refusesStreamOptions } from './chat-flavours.ts';
 
 type Particulars = Pick<Preset, 'id' | 'name' | 'baseUrl'> & Partial<Preset>;
 
@@ -12,7 +13,8 @@ export const presetDefaults = {
 } as const;
 
 export function service(preset: Particulars & Pick<Preset, 'environment' | 'keyPage'>): Preset {
-  return { ...presetDefaults, isLocal: false, needsCredential: true, ports: [], ...preset };
+  const askUsage = !refusesStreamOptions(preset.id);
+  return { ...presetDefaults, askUsage, isLocal: false, needsCredential: true, ports: [], ...preset };
 }
 
 export function localServer(preset: Particulars & { ports: [number] }): Preset {

@@ -65,8 +65,6 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     environment: ['MISTRAL_API_KEY'],
     keyPage: 'https://console.mistral.ai/api-keys',
-    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and sends usage without it.
-    askUsage: false,
     serves: ['chat'],
   }),
   service({

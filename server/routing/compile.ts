@@ -1,6 +1,7 @@
 /** Compiles configuration, secrets and discovered models into a `Snapshot`. Pure. */
 import type { Config, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
+import { chatFlavourOf } from '../providers/chat-flavours.ts';
 import { dialects } from '../providers/dialects.ts';
 import { prefillOf } from '../providers/prefill.ts';
 import { servedWires } from '../providers/served-wires.ts';
@@ -73,6 +74,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     timeouts: { ...defaultTimeouts, ...provider.timeouts },
     ownTimeouts: provider.timeouts,
     prefill: prefillOf(provider),
+    chatFlavourOf: chatFlavourOf(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
     servedWires: servedWires(provider),

@@ -4,6 +4,7 @@
  */
 
 import type { ListedModel } from '../apis/core/api.ts';
+import type { ChatFlavour } from '../apis/core/chat-flavour.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
@@ -19,6 +20,8 @@ export interface CompiledProvider extends Upstream {
   askUsage: boolean;
   /** The provider's own timeouts, without the defaults that `timeouts` contains. */
   ownTimeouts: Partial<Timeouts>;
+  /** What it refuses of a model's chat requests; null: nothing that is known. */
+  chatFlavourOf(model: string): ChatFlavour | null;
   /** How it can be prompted to continue an answer; null if it cannot, or if that is unknown. */
   prefill: Prefill | null;
   /** The models it is known to serve. */

@@ -4,6 +4,7 @@
  * list of those that inspect none (`test/architecture.test.ts` checks that).
  */
 import { tmpdir } from 'node:os';
+import { plainFlavour } from '../../server/apis/core/chat-flavour.ts';
 import { readError } from '../../server/apis/core/errors/error-body.ts';
 import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
 import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
@@ -26,6 +27,7 @@ import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
 import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { openaiTerms } from '../../server/apis/openai/usage/usage-shapes.ts';
+import { chatFitting } from '../../server/apis/openai/wire/fit-request.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
 import { createJobObserver } from '../../server/exchange/jobs/job-observer.ts';
 import { createObjectObserver } from '../../server/exchange/jobs/passthrough-object-observer.ts';
@@ -206,6 +208,14 @@ const spoken = (text: string) =>
 
 const secrets = ['aaaaaaaaaaaaaaaa'];
 
+const refusesMuch = {
+  ...plainFlavour,
+  request: { seed: 'random_seed' },
+  messages: { reasoning_content: null, name: null },
+  roles: { developer: 'system' },
+  joinsTexts: true,
+};
+
 export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
   ...worstTranslations,
@@ -236,6 +246,8 @@ export const worstCases: Record<string, WorstCase> = {
       'beginningOfList',
       'joinBytes',
       'openaiUsage',
+      'WatchedMembers',
+      'chatFitting',
     ],
     inputs: {
       'a long video': ['{"model":"x","video":{', '"a":1,', '"id":"b"}}'],
@@ -255,6 +267,13 @@ export const worstCases: Record<string, WorstCase> = {
         '{"type":"tool_result","content":[]},',
         '{"type":"tool_result"}]}]}',
       ],
+      'members that a service refuses': [
+        '{"model":"x","messages":[',
+        '{"role":"developer","reasoning_content":"","name":1,"content":[{"type":"text","text":"a"}]},',
+        '{}]}',
+      ],
+      'one message of such members': ['{"model":"x","messages":[{', '"reasoning_content":"",', '"a":1}]}'],
+      'a request of such members': ['{"model":"x",', '"seed":1,', '"a":1}'],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
@@ -276,7 +295,14 @@ export const worstCases: Record<string, WorstCase> = {
         isByConversation: true,
       };
       const marks = [1, 2].map(() => book.markFor({ ...asked, format: {} }));
-      return [conversationOf(body), turnStepOf(body), toolResultsOf(body), marks, body.sendable('y', true)];
+      return [
+        conversationOf(body),
+        turnStepOf(body),
+        toolResultsOf(body),
+        marks,
+        body.sendable({ model: 'y', askUsage: true }),
+        chatFitting.fitted(body.outline, refusesMuch),
+      ];
     },
   },
   'a body that is passed on': {

@@ -197,6 +197,7 @@ export const requests: typeof english.requests = {
       'empty-text': '空文本，API 不接受',
       renamed: 'API 不接受的名称或 ID，已替换',
       'schema-keyword': 'API 不接受的 JSON Schema 关键字，已改写为其接受的形式',
+      'provider-refuses': '服务商在其 API 版本中不接受',
       'unkept-thread': '服务商不保存对话串：下一次请求须包含完整对话',
       sealed: '封装的推理内容，由客户端随对话带回',
     },

@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../../contract/capability.ts';
 import type { PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
+import type { Fitting } from './chat-flavour.ts';
 import type { MostUsage } from './plausible-usage.ts';
 import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -86,6 +87,8 @@ export interface RequestFormat<Name extends string> {
   readonly temperatureOf: (request: Record<string, unknown>) => unknown;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly supportsPrefill: boolean;
+  /** How bodies are fitted to services that refuse some of the API; absent: none is known. */
+  readonly fitting?: Fitting;
 }
 
 export interface WholeFormat {

@@ -8,6 +8,7 @@ import type { JsonMarks, MarkedElement } from './json-marks.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
+import type { WatchedMembers } from './watched-members.ts';
 
 /** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */
 export interface JsonField extends ByteRange {
@@ -15,6 +16,13 @@ export interface JsonField extends ByteRange {
   keyStart: number;
   /** Number of direct elements or members of a list or object; 0 for other values. */
   items: number;
+}
+
+/** A top-level member, whatever its name. */
+export interface TopMember {
+  /** With its quotes. */
+  key: ByteRange;
+  value: ByteRange;
 }
 
 export type JsonPeek =
@@ -31,6 +39,10 @@ export type JsonPeek =
       values: number;
       /** Where marked strings are, in order. */
       marked: readonly MarkedElement[];
+      /** All top-level members, in order; none if there are more than `maxMembers`. */
+      members: readonly TopMember[];
+      /** The bits of the watched members that the document has. */
+      watched: number;
     }
   | { ok: false; offset: number; reason: string };
 
@@ -43,16 +55,22 @@ const sliceBytes = 128 * 1024;
  * Looks up top-level keys in a JSON object given as UTF-8, with or without a byte order mark. Anything but one complete
  * JSON object gives `ok: false`, with the offset of the fault.
  */
-export function peekJson(body: Buffer, names: JsonNames, marks?: JsonMarks): JsonPeek {
-  return new PeekScan(body, names, marks).all();
+export function peekJson(body: Buffer, names: JsonNames, marks?: JsonMarks, watched?: WatchedMembers): JsonPeek {
+  return new PeekScan(body, names, marks, watched).all();
 }
 
 /**
  * Like `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
  * between.
  */
-export function peekLongJson(body: Buffer, names: JsonNames, marks?: JsonMarks): JsonPeek | Promise<JsonPeek> {
-  return body.length <= atOnceBytes ? peekJson(body, names, marks) : peekInSlices(new PeekScan(body, names, marks));
+export function peekLongJson(
+  body: Buffer,
+  names: JsonNames,
+  marks?: JsonMarks,
+  watched?: WatchedMembers,
+): JsonPeek | Promise<JsonPeek> {
+  const scan = new PeekScan(body, names, marks, watched);
+  return body.length <= atOnceBytes ? scan.all() : peekInSlices(scan);
 }
 
 async function peekInSlices(scan: PeekScan): Promise<JsonPeek> {
@@ -73,6 +91,10 @@ const noElements: readonly MarkedElement[] = [];
 /** More than any conversation has; elements beyond are not listed, so that a hostile body does not fill the heap. */
 const maxMarked = 16_384;
 
+/** More than any API has. */
+const maxMembers = 256;
+const noMembers: readonly TopMember[] = [];
+
 class PeekScan implements MemberListener {
   readonly #body: Buffer;
   readonly #names: JsonNames;
@@ -80,12 +102,20 @@ class PeekScan implements MemberListener {
   readonly #fields = new Map<string, JsonField>();
   #ambiguous: Set<string> | undefined;
   #marked: MarkedElement[] | undefined;
+  readonly innerKey: MemberListener['innerKey'];
+  readonly #members: TopMember[] = [];
+  #watched = 0;
   #scan: JsonScan | undefined;
 
-  constructor(body: Buffer, names: JsonNames, marks: JsonMarks | undefined) {
+  constructor(body: Buffer, names: JsonNames, marks: JsonMarks | undefined, watched: WatchedMembers | undefined) {
     this.#body = body;
     this.#names = names;
     this.#marks = marks;
+    this.innerKey = watched
+      ? (start, valueStart, depth) => {
+          this.#watched |= watched.bitsOf(body, start, valueStart, depth);
+        }
+      : undefined;
   }
 
   all(): JsonPeek {
@@ -106,6 +136,7 @@ class PeekScan implements MemberListener {
   }
 
   member(key: ByteRange, value: ByteRange, items: number): void {
+    if (this.#members.length <= maxMembers) this.#members.push({ key, value });
     const spelling = this.#names.find(this.#body, key.start + 1, key.end - 1);
     if (!spelling) return;
     const { name, isSame, isPlain } = spelling;
@@ -132,6 +163,8 @@ class PeekScan implements MemberListener {
       empty,
       values,
       marked: this.#marked ?? noElements,
+      members: this.#members.length > maxMembers ? noMembers : this.#members,
+      watched: this.#watched,
     };
   }
 }

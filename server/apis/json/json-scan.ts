@@ -29,7 +29,15 @@ export interface MemberListener {
   member(key: ByteRange, value: ByteRange, items: number): void;
   /** A marked string is in this element of the top-level member. */
   marked?(key: ByteRange, element: Omit<MarkedElement, 'field'>): void;
+  /**
+   * A key further inside, with its quotes, and where its value begins. `depth` is 3 in an object of a top-level list, such as a
+   * message, and at most `innermostDepth`.
+   */
+  readonly innerKey?: ((start: number, valueStart: number, depth: number) => void) | undefined;
 }
+
+/** Deep enough for `tools[].function.strict`. */
+const innermostDepth = 4;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -215,6 +223,8 @@ export class JsonScan {
       this.#key = { start: this.#stringStart, end };
       this.#valueStart = valueStart;
       this.#items = 0;
+    } else if (this.#closers.length <= innermostDepth) {
+      this.#listener.innerKey?.(this.#stringStart, valueStart, this.#closers.length);
     }
     return valueStart;
   }

@@ -4,6 +4,7 @@ import { countOf, paidCountOf } from './usage/answer-count.ts';
 import { isOfResponses } from './usage/output-limit.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { chatStream } from './wire/chat-stream.ts';
+import { chatFitting } from './wire/fit-request.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
 
 const chatFields = [...jsonRequest.fields, 'store'] as const;
@@ -19,6 +20,7 @@ const chatRequest: RequestFormat<ChatField> = {
   asksToStore: (body) => body.field('store') === true,
   isMisplaced: isOfResponses,
   supportsPrefill: true,
+  fitting: chatFitting,
 };
 
 /** `POST /v1/chat/completions`. */

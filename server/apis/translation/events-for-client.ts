@@ -73,7 +73,8 @@ export class EventsForClient {
     if (this.#broken && event.type !== 'usage' && event.type !== 'stop') this.#fail(this.#broken.error);
     else if (event.type === 'stop') this.#stop(event.stop);
     else if (event.type === 'error') this.#fail(event.error);
-    else if (event.type === 'end' || event.type === 'usage' || event.type === 'start') this.#pass(event);
+    else if (event.type === 'start') this.#pass({ ...event, id: event.id || this.#context.answerId });
+    else if (event.type === 'end' || event.type === 'usage') this.#pass(event);
     else if (this.#open !== null && !this.#isOfOpenCall(event)) this.#keep(event);
     else {
       this.#takeContent(event);

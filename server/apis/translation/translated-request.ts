@@ -34,6 +34,8 @@ interface RequestParts {
 export interface AnswerInputs {
   /** Seconds since 1970. */
   createdAt: number;
+  /** An id for an answer that has none: the value of this response header of the upstream's, or a new one. */
+  answerId?(header: string | undefined): string;
   /** Absent unless the client uses Responses. */
   identity?: ResponseIdentity | undefined;
 }
@@ -95,7 +97,7 @@ export class TranslatedRequest {
     return isTooDeep(answer) ? null : eventsOfWhole(this.#upstream, answer, this.#request.conversation.turns.length);
   }
 
-  #context({ createdAt, identity }: AnswerInputs): AnswerContext {
+  #context({ createdAt, answerId, identity }: AnswerInputs): AnswerContext {
     const { conversation, target, rendered } = this.#request;
     const { names, answerTool } = rendered;
     const estimatedInputTokens = estimateInputTokens(conversation);
@@ -106,6 +108,7 @@ export class TranslatedRequest {
       origin: target.origin,
       estimatedInputTokens,
       createdAt,
+      answerId: answerId?.(this.#upstream.answerIdHeader) ?? '',
       identity,
       losses: new Losses(),
     };

@@ -267,6 +267,7 @@ export class Attempt {
 
   #describe(headers: ResponseHeaders): void {
     this.headers = headers;
+    this.#options.translation?.received(headers);
     const type = headers['content-type'];
     this.#options.trace.responseType = typeof type === 'string' ? type : '';
   }

@@ -34,7 +34,7 @@ export async function cassetteRequestOf({ request, match, body, trace, snapshot 
 
 async function bytesOf(body: RequestBody): Promise<Buffer> {
   if (body.captured) return body.captured;
-  const prepared = await body.sendable(null, false);
+  const prepared = await body.sendable({ model: null, askUsage: false });
   const content = prepared.open();
   return Buffer.isBuffer(content) ? content : buffer(content);
 }

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { ChatFlavour, FittedBody } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
 import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
+import { entryOf } from '../../apis/core/table-entry.ts';
+import { joinBytes } from '../../apis/json/join-bytes.ts';
+import { piecesOf } from '../../apis/json/json-splice.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
 import { newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
 import type { Registry } from '../../apis/registry.ts';
@@ -10,6 +14,7 @@ import { type Opened, openSeals, originOfSeals } from '../../apis/translation/re
 import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
@@ -119,20 +124,41 @@ export class RequestPreparation {
     return new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
   }
 
-  /** The client's own bytes, without what Sluice put into the conversation. */
-  #ownWords({ target, credential }: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
-    const call = this.#call;
+  /** The client's own bytes, without what Sluice put into the conversation and what the target refuses. */
+  #ownWords({ target, credential }: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     const model = target.model ?? this.#plan.model ?? '';
     const reader = { provider: target.provider.id, model, account: credential?.id ?? '' };
     const opened = this.#openedFor(reader);
-    const refusal = this.#refusesLosses ? refusalOf(opened.losses) : null;
+    const flavour = target.provider.chatFlavourOf(model);
+    if (opened.edits.length > 0) {
+      const prepared = this.#withChanges(target, opened);
+      return flavour ? this.#fittedAfterwards(prepared, flavour) : prepared;
+    }
+    const fitted = flavour && changesFor(this.#call, flavour);
+    return fitted instanceof Promise
+      ? fitted.then((changes) => this.#withChanges(target, changes ?? opened))
+      : this.#withChanges(target, fitted ?? opened);
+  }
+
+  #withChanges(target: Target, { edits, losses }: Opened): MaybePromise<PreparedRequest | GatewayError> {
+    const refusal = this.#refusesLosses ? refusalOf(losses) : null;
     if (refusal) return refusal;
-    const sendable = this.#sendableFor(target, opened);
+    const call = this.#call;
+    const sendable = this.#sendableFor(target, edits);
     if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
-    const { losses } = opened;
     return sendable instanceof Promise
       ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null, losses }))
       : { call, sendable, translation: null, hosting: null, losses };
+  }
+
+  async #fittedAfterwards(
+    preparing: MaybePromise<PreparedRequest | GatewayError>,
+    flavour: ChatFlavour,
+  ): Promise<PreparedRequest | GatewayError> {
+    const prepared = await preparing;
+    if (prepared instanceof GatewayError) return prepared;
+    const fitted = await fittedAfterwards(prepared, flavour);
+    return (this.#refusesLosses ? refusalOf(fitted.losses) : null) ?? fitted;
   }
 
   /** Reads nothing of a body in which the scan found nothing of Sluice's making. */
@@ -195,11 +221,19 @@ export class RequestPreparation {
     return body ? { ...prepared, sendable: { ...sendable, length: body.length, open: () => body } } : prepared;
   }
 
-  #sendableFor({ provider, model }: Target, { edits }: Opened): PreparedBody | Promise<PreparedBody> {
+  #sendableFor(target: Target, edits: Opened['edits']): PreparedBody | Promise<PreparedBody> {
     const { match, body } = this.#call;
-    const askUsage = provider.askUsage && match.route.stream?.withoutUsage !== undefined;
-    const previousId = match.id === null ? this.#plan.upstreamId : undefined;
-    return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId, edits);
+    return body.sendable({
+      model: match.route.modelIn === 'body' ? target.model : null,
+      askUsage: match.route.stream?.withoutUsage !== undefined && this.#mayAskUsage(target),
+      previousResponseId: match.id === null ? this.#plan.upstreamId : undefined,
+      edits,
+    });
+  }
+
+  #mayAskUsage({ provider, model }: Target): boolean {
+    const flavour = provider.chatFlavourOf(model ?? this.#plan.model ?? '');
+    return provider.askUsage && entryOf(flavour?.request ?? {}, 'stream_options') === undefined;
   }
 
   async #withoutReasoning(
@@ -242,8 +276,9 @@ export class RequestPreparation {
     const { prices } = this.#options.ports;
     const maxOutputTokens = prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
     const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
-    const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
-    return translation.forTarget(addressee);
+    const chatFlavour = target.provider.chatFlavourOf(target.model ?? model) ?? undefined;
+    const credentialId = credential?.id ?? null;
+    return translation.forTarget({ target, credentialId, model, maxOutputTokens, withoutReasoning, chatFlavour });
   }
 }
 
@@ -255,4 +290,23 @@ function refusalIn(thrown: unknown): GatewayError {
 /** The value of the header `x-sluice-lossy`; null if it is absent or unknown, so that the group's policy applies. */
 function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
   return header === 'refuse' || header === 'tell' ? header : null;
+}
+
+/** What has to change in the body as the client sent it; null: nothing. */
+function changesFor({ match, body }: OutgoingCall, flavour: ChatFlavour): MaybePromise<FittedBody | null> {
+  const { fitting } = match.route.wire.request;
+  return fitting && body.outline ? fitting.fitted(body.outline, flavour) : null;
+}
+
+/** For a body in which other things have changed before, so that its members are not where the client had them. */
+async function fittedAfterwards(prepared: PreparedRequest, flavour: ChatFlavour): Promise<PreparedRequest> {
+  const { call, sendable, losses } = prepared;
+  const { fitting } = call.match.route.wire.request;
+  if (!fitting || !sendable.bytes) return prepared;
+  const bytes = await sendable.bytes();
+  const fitted = await fitting.fitted(fitting.outlineOf(bytes), flavour);
+  if (!fitted) return prepared;
+  const body = await joinBytes(piecesOf(bytes, fitted.edits));
+  const changed = { ...sendable, length: body.length, open: () => body, bytes: async () => body };
+  return { ...prepared, sendable: changed, losses: [...losses, ...fitted.losses] };
 }

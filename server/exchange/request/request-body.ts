@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import type { JsonEdit } from '../../apis/json/json-splice.ts';
@@ -18,6 +19,18 @@ export interface Sendable {
 /** The body for one target. `usageAsked`: Sluice asks for usage at the end of the stream, the client did not. */
 export interface PreparedBody extends Sendable {
   usageAsked: boolean;
+}
+
+/** What differs from the client's body. */
+export interface BodyChanges {
+  /** The target's name for the model; null: the client's. */
+  model: string | null;
+  /** Usage is asked for at the end of a stream. */
+  askUsage: boolean;
+  /** The target's id of the previous response, if it differs from the client's. */
+  previousResponseId?: string | undefined;
+  /** Further changes. */
+  edits?: readonly JsonEdit[] | undefined;
 }
 
 /** Body fields that routing depends on. */
@@ -48,16 +61,9 @@ export interface RequestBody extends MeasuredRequest<string> {
   readonly isSingleUse?: true;
   /** Why the rest of a streamed body will not arrive. */
   readonly fault?: GatewayError | null;
-  /**
-   * The body for a target. `model` is the target's name for the model (null: keep the client's), and `previousResponseId`
-   * the target's id of the previous response, if it differs from the client's. `opened` are further changes. Returns a
-   * promise if the body is on disk.
-   */
-  sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-    opened?: readonly JsonEdit[],
-  ): PreparedBody | Promise<PreparedBody>;
+  /** Where its members are; absent for bodies that are not JSON. */
+  readonly outline?: BodyOutline;
+  /** The body for a target. Returns a promise if the body is on disk. */
+  sendable(changes: BodyChanges): PreparedBody | Promise<PreparedBody>;
   dispose(): void;
 }

@@ -1,5 +1,6 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 
+import { randomUUID } from 'node:crypto';
 import type { Api } from '../../apis/core/api.ts';
 import type { EventGate, Framing } from '../../apis/core/framing.ts';
 import type { Route } from '../../apis/core/route.ts';
@@ -50,6 +51,7 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #inputs: AnswerInputs;
+  #headers: ResponseHeaders = {};
   #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
@@ -65,7 +67,21 @@ export class AnswerTranslation {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
     this.#repacking = options.stream?.repack?.() ?? null;
-    this.#inputs = { createdAt: Math.floor(Date.now() / 1000), identity: options.identity };
+    this.#inputs = {
+      createdAt: Math.floor(Date.now() / 1000),
+      answerId: (header) => this.#idIn(header) ?? randomUUID(),
+      identity: options.identity,
+    };
+  }
+
+  /** Takes the upstream's headers, before its bytes. */
+  received(headers: ResponseHeaders): void {
+    this.#headers = headers;
+  }
+
+  #idIn(header: string | undefined): string | null {
+    const id = header === undefined ? undefined : this.#headers[header];
+    return typeof id === 'string' && id !== '' ? id : null;
   }
 
   get upstream(): Route {

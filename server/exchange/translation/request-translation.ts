@@ -3,6 +3,7 @@
  * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
 
+import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import { inputOf } from '../../apis/core/requests/turns.ts';
 import type { Route } from '../../apis/core/route.ts';
@@ -50,6 +51,8 @@ interface Recipient {
   maxOutputTokens: number | undefined;
   /** The target has refused the reasoning in the conversation. */
   withoutReasoning: boolean;
+  /** What it refuses of chat requests. */
+  chatFlavour: ChatFlavour | undefined;
 }
 
 interface Wanted {

@@ -1,7 +1,7 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { requestFields } from '../../apis/registry.ts';
-import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
+import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
@@ -45,7 +45,7 @@ export class FormBody implements RequestBody {
     return null;
   }
 
-  async sendable(model: string | null): Promise<PreparedBody> {
+  async sendable({ model }: BodyChanges): Promise<PreparedBody> {
     const isChanged = model !== null && model !== this.fields.model;
     const body = isChanged ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };

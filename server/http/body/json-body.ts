@@ -1,3 +1,4 @@
+import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
 import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
@@ -5,14 +6,17 @@ import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
+import { WatchedMembers } from '../../apis/json/watched-members.ts';
+import { watchedMembers } from '../../apis/registry.ts';
 import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
+import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { BodyReader } from './body-reader.ts';
 import { collectedFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';
 
 const names = new JsonNames(collectedFields);
+const watched = new WatchedMembers(watchedMembers);
 
 /** Longer values are not parsed, since that would block the event loop. */
 const maxParsedBytes = 64 * 1024;
@@ -33,7 +37,7 @@ export function readJsonBody(
   isStream: boolean | null,
   continuesId?: string,
 ): JsonBody | Promise<JsonBody> {
-  const peek = peekLongJson(bytes, names, marksOfSluice);
+  const peek = peekLongJson(bytes, names, marksOfSluice, watched);
   if (peek instanceof Promise) return peek.then((peeked) => new JsonBody(bytes, peeked, isStream, continuesId));
   return new JsonBody(bytes, peek, isStream, continuesId);
 }
@@ -50,7 +54,7 @@ export class JsonBody implements RequestBody {
 
   constructor(
     bytes: Buffer,
-    peek: JsonPeek = peekJson(bytes, names, marksOfSluice),
+    peek: JsonPeek = peekJson(bytes, names, marksOfSluice, watched),
     isStream: boolean | null = null,
     continuesId?: string,
   ) {
@@ -103,16 +107,15 @@ export class JsonBody implements RequestBody {
     return this.#peek.marked;
   }
 
-  sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-    opened: readonly JsonEdit[] = [],
-  ): PreparedBody {
+  get outline(): BodyOutline {
+    return { bytes: this.#bytes, members: this.#peek.members, watched: this.#peek.watched };
+  }
+
+  sendable({ model, askUsage, previousResponseId, edits: further = [] }: BodyChanges): PreparedBody {
     const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
     const previous = this.#peek.fields.get('previous_response_id');
     const renamed = previous && previousResponseId ? [fieldEdit(previous, previousResponseId)] : [];
-    const edits = [...this.#modelEdits(model), ...usage, ...renamed, ...opened];
+    const edits = [...this.#modelEdits(model), ...usage, ...renamed, ...further];
     const usageAsked = usage.length > 0;
     const pieces = edits.length > 0 ? piecesOf(this.#bytes, edits) : [this.#bytes];
     const bytes = () => joinBytes(pieces);

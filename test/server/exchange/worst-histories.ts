@@ -7,6 +7,7 @@ const keptResponse = {
   id: `resp_sluice_${'0'.repeat(32)}`,
   groupId: 'g',
   createdAt: 0,
+  answerId: 'answer',
   response: JSON.stringify({ output: [{ type: 'message', id: keptItemId, role: 'assistant', content: 'Hi' }] }),
   input: '"Hi"',
 };

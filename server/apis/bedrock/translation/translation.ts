@@ -12,6 +12,7 @@ export const bedrockConverse: UpstreamTranslation = {
     }),
     answerMember: 'output',
   },
+  answerIdHeader: 'x-amzn-requestid',
   renderRequest: renderConverseRequest,
   wholeEvents: converseEvents,
   eventParser: () => new ConverseEventParser(),

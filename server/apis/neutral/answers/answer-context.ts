@@ -17,8 +17,10 @@ export interface AnswerContext {
   answerTool?: string | undefined;
   /** Estimated prompt tokens, for clients that expect them before the upstream reports any. */
   estimatedInputTokens: number;
-  /** Seconds since 1970. The only input of a translation that is not in the bytes. */
+  /** Seconds since 1970. With `answerId`, the only input of a translation that is not in the bytes. */
   createdAt: number;
+  /** For an answer to which the upstream gave no id of its own. */
+  answerId: string;
   /** The answer's identity for a Responses client. Absent if the answer has the upstream's id and is not stored. */
   identity?: ResponseIdentity | undefined;
   losses: Losses;

@@ -64,6 +64,8 @@ export interface ClientTranslation {
 /** A wire by which providers are called. */
 export interface UpstreamTranslation {
   readonly trial: TrialCall;
+  /** The response header that identifies an answer, if its body does not. */
+  readonly answerIdHeader?: string;
   /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
   /** A whole answer as the values of the events by which it would have been streamed; null if the body is not an answer. */

@@ -1,5 +1,6 @@
 /** Input shared by all request renderers: the conversation with its calls in order, and the collector of losses. */
 import type { LossCode } from '../../../contract/loss-codes.ts';
+import type { ChatFlavour } from '../../core/chat-flavour.ts';
 import type { CallIdRule, FieldName } from '../client-api.ts';
 import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../conversation.ts';
 import { type Losses, refuse } from '../losses.ts';
@@ -15,8 +16,10 @@ export interface Target {
   origin: Origin;
   /** The maximum number of tokens of an answer; omitted if unknown. */
   maxOutputTokens?: number | undefined;
-  /** The provider refuses requests for usage at the end of a stream. */
+  /** The provider is configured not to be asked for usage at the end of a stream. */
   refusesStreamUsage?: boolean;
+  /** What the provider refuses of chat requests; omitted: nothing that is known. */
+  chatFlavour?: ChatFlavour | undefined;
   /** Omits all reasoning from the history, after the provider has refused it once. */
   withoutReasoning?: boolean;
 }

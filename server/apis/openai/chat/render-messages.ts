@@ -48,10 +48,11 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   return [message];
 }
 
-/** DeepSeek and Kimi require reasoning to be returned with calls; Groq refuses the field. */
-function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
+/** DeepSeek and Kimi require reasoning to be returned with calls, unless the service refuses the field. */
+function renderThinking({ losses, target }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
   const thinking = parts.filter((part) => part.type === 'thinking');
-  if (isWanted && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
+  const isTaken = entryOf(target.chatFlavour?.messages ?? {}, 'reasoning_content') !== null;
+  if (isWanted && isTaken && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
   for (const { at } of thinking) losses.dropped(at, 'foreign-reasoning');
   return undefined;
 }

@@ -8,6 +8,7 @@ import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.t
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { fitFormat, mayBeStrict } from '../answer-format.ts';
+import { fitBody } from './fit-body.ts';
 import { renderMessages } from './render-messages.ts';
 
 type Json = Record<string, unknown>;
@@ -41,7 +42,8 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     ...(stream ? { stream } : {}),
     ...(stream && target.refusesStreamUsage !== true ? { stream_options: { include_usage: true } } : {}),
   };
-  return { body, names: rendering.names };
+  const { chatFlavour } = target;
+  return { body: chatFlavour ? fitBody(rendering, body, chatFlavour) : body, names: rendering.names };
 }
 
 function renderLimits(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {

@@ -120,6 +120,8 @@ describe('peekJson', () => {
     expect(peek(' { } ')).toEqual({
       ok: true,
       fields: new Map(),
+      members: [],
+      watched: 0,
       ambiguous: new Set(),
       end: 3,
       empty: true,

@@ -159,6 +159,7 @@ describe.each(Object.keys(wires) as WireName[])('%s', (wire) => {
           origin: targetOf(model).origin,
           estimatedInputTokens: 1,
           ...moment,
+          answerId: 'answer',
           losses: new Losses(),
         };
         const whole = JSON.parse(writeJson(translation.renderAnswer(given, { ...context, names: noNames })));

@@ -32,12 +32,16 @@ function requestOf({ client, upstream }: Omit<Conversation, 'said'>) {
 
 function translationOf({ client, upstream }: Omit<Conversation, 'said'>): AnswerTranslation {
   const [api] = servedApis;
-  return new AnswerTranslation({
+  const translation = new AnswerTranslation({
     request: requestOf({ client, upstream }),
     translator: translatorOf(client, upstream),
     ...{ api, upstream: routeOf(upstream), stream: routeOf(client).stream, requestId: 'r', mayParse: () => true },
   });
+  translation.received({ 'x-amzn-requestid': answerId });
+  return translation;
 }
+
+const answerId = 'aws-1';
 
 /** The upstream's bytes for a stream with `count` events. */
 function bytesOf(upstream: UpstreamWire, said: Said, count = events): Buffer {
@@ -51,7 +55,7 @@ function unpacked(upstream: UpstreamWire, bytes: Buffer): Buffer {
 
 /** Translates with the events alone, parsing each of them. */
 function slowly(conversation: Conversation): string {
-  const translated = requestOf(conversation).events(moment);
+  const translated = requestOf(conversation).events({ ...moment, answerId: () => answerId });
   const told: Buffer[] = [];
   const filter = (bytes: Buffer) => {
     const event = sseFraming.readEvent(bytes);

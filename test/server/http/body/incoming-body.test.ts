@@ -4,7 +4,7 @@ import { JsonBody } from '../../../../server/http/body/json-body.ts';
 
 const body = (text: string) => new JsonBody(Buffer.from(text));
 const sent = async (text: string, model: string | null, askUsage = false) => {
-  const sendable = await body(text).sendable(model, askUsage);
+  const sendable = await body(text).sendable({ model, askUsage });
   const bytes = sendable.open() as Buffer;
   expect(sendable.length).toBe(bytes.length);
   return bytes.toString();
@@ -43,7 +43,10 @@ describe('a long body', () => {
   const prompt = 'x'.repeat(3 * 1024 * 1024);
 
   test('is sent piece by piece with its changes, as often as it is asked for', async () => {
-    const { length, open, bytes } = await body(`{"model":"a","prompt":"${prompt}","n":1}`).sendable('b', false);
+    const { length, open, bytes } = await body(`{"model":"a","prompt":"${prompt}","n":1}`).sendable({
+      model: 'b',
+      askUsage: false,
+    });
     const wanted = Buffer.from(`{"model":"b","prompt":"${prompt}","n":1}`);
     expect(length).toBe(wanted.length);
     for (const _ of [1, 2]) {
@@ -57,7 +60,7 @@ describe('a long body', () => {
   test('gives its memory back when its request is over, and ends what is still sent of it', async () => {
     const bytes = Buffer.from(`{"prompt":"${prompt}"}`);
     const long = new JsonBody(bytes);
-    const opened = (await long.sendable(null, false)).open();
+    const opened = (await long.sendable({ model: null, askUsage: false })).open();
     long.dispose();
     expect(bytes.buffer.byteLength).toBe(0);
     expect(opened).toHaveProperty('destroyed', true);
@@ -119,9 +122,10 @@ describe('what is sent', () => {
     expect(await sent('{"stream":true}', 'b', true)).toBe(
       '{"model":"b","stream":true,"stream_options":{"include_usage":true}}',
     );
-    expect((await body('{"stream":true}').sendable(null, true)).usageAsked).toBe(true);
+    expect((await body('{"stream":true}').sendable({ model: null, askUsage: true })).usageAsked).toBe(true);
     expect(
-      (await body('{"stream":true,"stream_options":{"include_usage":true}}').sendable(null, true)).usageAsked,
+      (await body('{"stream":true,"stream_options":{"include_usage":true}}').sendable({ model: null, askUsage: true }))
+        .usageAsked,
     ).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ it, run \`npx vitest run test/server/apis/translation/dialect-table.test.ts -u\`
 
 | | |
 |---|---|
-| as is | Client and provider speak the same API; bytes are forwarded unchanged. Only reasoning that another provider sealed in an earlier turn is left out, and reported ([Translation](translation.md)). |
+| as is | Client and provider speak the same API; bytes are forwarded unchanged. Only reasoning that another provider sealed in an earlier turn, and what a [chat service refuses](#chat-services-that-refuse-some-of-it), is left out, and reported ([Translation](translation.md)). |
 | carried | Translated completely into the notation of the other API. |
 | emulated | The provider achieves about the same by other means; reported in \`x-sluice-emulated\`. |
 | dropped | Left out, which does not change the meaning of the answer; reported in \`x-sluice-dropped\`. |

@@ -3,6 +3,7 @@
 import type { UpstreamWireName, WireName } from '../../../../../server/apis/neutral/conversation.ts';
 import { type LossCode, lossCodes } from '../../../../../server/contract/loss-codes.ts';
 import { type Cell, cellOf, countingCell, type Upstream } from './cells.ts';
+import { flavourSection } from './flavours.ts';
 import { rows } from './rows.ts';
 
 export const clients: Record<WireName, string> = {
@@ -49,7 +50,7 @@ export function pageOf(preface: string): string {
     return [`## Clients of ${clients[client]}`, '', `| | ${head.join(' | ')} |`, rule, ...body, ''].join('\n');
   });
   const notes = [...used].sort().map((code) => `[^${code}]: \`${code}\`: ${lossCodes[code]}.`);
-  return `${[preface, ...sections].join('\n')}\n${notes.join('\n')}\n`;
+  return `${[preface, ...sections, flavourSection()].join('\n')}\n${notes.join('\n')}\n`;
 }
 
 function textOf({ word, codes }: Cell): string {

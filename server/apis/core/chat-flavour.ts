@@ -1,0 +1,57 @@
+/**
+ * What a service takes of chat requests otherwise than OpenAI does, and how requests are fitted to it. Which service has which
+ * flavour is in `providers/chat-flavours.ts`; what OpenAI's wire does with it, in `openai/wire/fit-request.ts`.
+ */
+import type { LossCode } from '../../contract/loss-codes.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { TopMember } from '../json/json-peek.ts';
+import type { JsonEdit } from '../json/json-splice.ts';
+import type { WatchedMember } from '../json/watched-members.ts';
+
+/** Members that a service refuses, and the name under which it takes the same value; null: it has none. */
+export type RefusedMembers = Readonly<Record<string, string | null>>;
+
+export interface ChatFlavour {
+  /** Of the request itself. */
+  readonly request: RefusedMembers;
+  /** Of each message. */
+  readonly messages: RefusedMembers;
+  /** Of the function of each tool. */
+  readonly functions: RefusedMembers;
+  /** Roles that it refuses, and those that mean the same there. */
+  readonly roles: Readonly<Record<string, string>>;
+  /** Its chat templates take text as a string only: lists of texts are joined. Lists with other parts stay. */
+  readonly joinsTexts: boolean;
+}
+
+/** Takes what OpenAI takes. */
+export const plainFlavour: ChatFlavour = { request: {}, messages: {}, functions: {}, roles: {}, joinsTexts: false };
+
+/** A JSON body, and where its members are. */
+export interface BodyOutline {
+  bytes: Buffer;
+  members: readonly TopMember[];
+  /** The bits of the watched members that it has. */
+  watched: number;
+}
+
+/** A member that was left out, or written in another way. */
+export interface FittedMember {
+  fate: 'dropped' | 'emulated';
+  field: string;
+  code: LossCode;
+}
+
+export interface FittedBody {
+  edits: readonly JsonEdit[];
+  losses: readonly FittedMember[];
+}
+
+export interface Fitting {
+  /** What the reader of bodies notes, beside the top-level members. */
+  readonly watched: readonly WatchedMember[];
+  /** Null if the service takes the body as it is. A promise for a long body that has to be gone through once more. */
+  fitted(body: BodyOutline, flavour: ChatFlavour): MaybePromise<FittedBody | null>;
+  /** Of a body that has been changed since it was read. */
+  outlineOf(bytes: BodyOutline['bytes']): BodyOutline;
+}

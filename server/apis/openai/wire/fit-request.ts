@@ -1,0 +1,179 @@
+/**
+ * Fits a client's own chat request to a service that refuses some of it: only the members concerned are changed, every other
+ * byte stays as the client sent it. For requests that Sluice writes itself see `chat/fit-body.ts`.
+ */
+import { isObject } from '../../../contract/is-object.ts';
+import type { MaybePromise } from '../../../ground/maybe-promise.ts';
+import { yieldToEventLoop } from '../../../ground/yield-to-event-loop.ts';
+import type {
+  BodyOutline,
+  ChatFlavour,
+  FittedBody,
+  FittedMember,
+  Fitting,
+  RefusedMembers,
+} from '../../core/chat-flavour.ts';
+import { entryOf } from '../../core/table-entry.ts';
+import { JsonNames } from '../../json/json-names.ts';
+import {
+  elementsOf,
+  endOfValue,
+  isListAt,
+  type JsonMember,
+  membersOf,
+  removals,
+  textIn,
+} from '../../json/json-nodes.ts';
+import { fieldValue, peekJson } from '../../json/json-peek.ts';
+import type { ByteRange } from '../../json/json-scan.ts';
+import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
+import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
+
+/** Members of messages and functions that some service refuses, each with the bit of its index. */
+const watched = [
+  { name: 'reasoning_content', depth: 3 },
+  { name: 'reasoning', depth: 3 },
+  { name: 'reasoning_details', depth: 3 },
+  { name: 'refusal', depth: 3 },
+  { name: 'annotations', depth: 3 },
+  { name: 'audio', depth: 3 },
+  { name: 'name', depth: 3 },
+  { name: 'role', depth: 3, value: '"developer"' },
+  { name: 'content', depth: 3, value: '[' },
+  { name: 'strict', depth: 4 },
+] as const satisfies readonly WatchedMember[];
+
+const noNames = new JsonNames([]);
+const watchedMembers = new WatchedMembers(watched);
+
+export const chatFitting: Fitting = {
+  watched,
+  fitted: fittedRequest,
+  outlineOf(bytes) {
+    const peek = peekJson(bytes, noNames, undefined, watchedMembers);
+    return { bytes, members: peek.ok ? peek.members : [], watched: peek.ok ? peek.watched : 0 };
+  },
+};
+
+/** Longer bodies are gone through in pieces of this length, between which other requests can run. */
+const sliceBytes = 256 * 1024;
+
+function fittedRequest(
+  { bytes, members, watched: bits }: BodyOutline,
+  flavour: ChatFlavour,
+): MaybePromise<FittedBody | null> {
+  const top = members.map(({ key, value }) => memberAt(bytes, key, value));
+  const fit = new Fit(bytes, flavour);
+  fit.rename(top, flavour.request, '');
+  if ((bits & bitsFor(flavour)) === 0) return fit.result;
+  const pauses = fit.inside(top);
+  if (bytes.length > sliceBytes) return inSlices(pauses).then(() => fit.result);
+  for (const _ of pauses);
+  return fit.result;
+}
+
+async function inSlices(pauses: Iterable<void>): Promise<void> {
+  for (const _ of pauses) await yieldToEventLoop();
+}
+
+function memberAt(bytes: Buffer, key: ByteRange, value: ByteRange): JsonMember {
+  return { name: textIn(bytes, key) ?? '', start: key.start, end: value.end, value };
+}
+
+function bitsFor({ messages, functions, roles, joinsTexts }: ChatFlavour): number {
+  const wanted: readonly string[] = [
+    ...Object.keys({ ...messages, ...functions }),
+    ...('developer' in roles ? ['role'] : []),
+    ...(joinsTexts ? ['content'] : []),
+  ];
+  return watched.reduce((bits, { name }, index) => (wanted.includes(name) ? bits | (1 << index) : bits), 0);
+}
+
+/** Collects the changes of one body. */
+class Fit {
+  readonly #bytes: Buffer;
+  readonly #flavour: ChatFlavour;
+  readonly #removed: ByteRange[] = [];
+  readonly #replaced: JsonEdit[] = [];
+  readonly #losses: FittedMember[] = [];
+
+  constructor(bytes: Buffer, flavour: ChatFlavour) {
+    this.#bytes = bytes;
+    this.#flavour = flavour;
+  }
+
+  /** Leaves the members of one object out, or gives them the service's name if it is free. `path` is that of the object. */
+  rename(members: readonly JsonMember[], refused: RefusedMembers, path: string): void {
+    const taken = new Set(members.map(({ name }) => name));
+    for (const member of members) {
+      const { name, start } = member;
+      const instead = entryOf(refused, name);
+      if (instead === undefined) continue;
+      const isFree = instead !== null && !taken.has(instead);
+      if (isFree) {
+        taken.add(instead);
+        this.#replaced.push(fieldEdit({ start, end: endOfValue(this.#bytes, start) }, instead));
+      } else this.#removed.push(member);
+      this.#losses.push({ fate: isFree ? 'emulated' : 'dropped', field: `${path}${name}`, code: 'provider-refuses' });
+    }
+  }
+
+  /** Goes through messages and tools. Pauses again and again in a long body. */
+  *inside(top: readonly JsonMember[]): Generator<void, void, undefined> {
+    let pausedAt = 0;
+    for (const { name, value } of top) {
+      if (name !== 'messages' && name !== 'tools') continue;
+      let index = 0;
+      for (const element of elementsOf(this.#bytes, value)) {
+        if (name === 'messages') this.#message(element, `messages[${index++}].`);
+        else this.#tool(element, `tools[${index++}].function.`);
+        if (element.end < pausedAt + sliceBytes) continue;
+        pausedAt = element.end;
+        yield;
+      }
+    }
+  }
+
+  #message(message: ByteRange, path: string): void {
+    const { messages, roles, joinsTexts } = this.#flavour;
+    const members = [...membersOf(this.#bytes, message)];
+    this.rename(members, messages, path);
+    for (const { name, value } of members) {
+      const isTexts = name === 'content' && joinsTexts && isListAt(this.#bytes, value);
+      if (name === 'role') this.#replace(value, entryOf(roles, textIn(this.#bytes, value)), `${path}role`);
+      else if (isTexts) this.#replace(value, joinedTexts(this.#read(value)), `${path}content`);
+    }
+  }
+
+  #tool(tool: ByteRange, path: string): void {
+    for (const { name, value } of membersOf(this.#bytes, tool))
+      if (name === 'function') this.rename([...membersOf(this.#bytes, value)], this.#flavour.functions, path);
+  }
+
+  #replace(value: ByteRange, instead: string | undefined, field: string): void {
+    if (instead === undefined) return;
+    this.#replaced.push(fieldEdit(value, instead));
+    this.#losses.push({ fate: 'emulated', field, code: 'provider-refuses' });
+  }
+
+  #read(value: ByteRange): unknown {
+    try {
+      return fieldValue(this.#bytes, value);
+    } catch {
+      return undefined; // A malformed string, which the upstream will refuse.
+    }
+  }
+
+  get result(): FittedBody | null {
+    if (this.#losses.length === 0) return null;
+    const removed = this.#removed.toSorted((one, other) => one.start - other.start);
+    return { edits: [...removals(this.#bytes, removed), ...this.#replaced], losses: this.#losses };
+  }
+}
+
+/** The text of a list of texts, as vLLM and llama.cpp join it for such templates; undefined for any other content. */
+export function joinedTexts(content: unknown): string | undefined {
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const texts = content.map((part: unknown) => (isObject(part) && part.type === 'text' ? part.text : undefined));
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : undefined;
+}

@@ -1,0 +1,159 @@
+/**
+ * What services refuse of OpenAI's chat requests: the only place that knows. A service that is not listed, or a member that is
+ * not, is taken to be as OpenAI's. What a service ignores is not listed, for it harms nobody.
+ *
+ * Without an entry because their sources name nothing that they refuse (November 2026): vLLM and SGLang (unknown members are
+ * allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215), Ollama and LM Studio
+ * (OpenAI compatibility), OpenRouter and Together (API references), Snowflake ("Cortex REST API").
+ */
+
+import { type ChatFlavour, plainFlavour } from '../apis/core/chat-flavour.ts';
+import { entryOf } from '../apis/core/table-entry.ts';
+import type { ProviderConfig } from '../contract/config.ts';
+import { openaiFacts } from '../models/model-facts.ts';
+
+interface Service {
+  /** The hosts of providers that were added without the preset; a leading dot stands for any subdomain. */
+  hosts: readonly string[];
+  flavour: ChatFlavour;
+  /** What holds for OpenAI's reasoning models besides. */
+  ofReasoningModels?: ChatFlavour;
+}
+
+const developerIsSystem = { developer: 'system' };
+
+/**
+ * OpenAI's reference, "Create chat completion": `max_tokens` is "not compatible with o-series models"; GPT-5 and later refuse it
+ * as well ("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.").
+ */
+const openaiReasoning: ChatFlavour = { ...plainFlavour, request: { max_tokens: 'max_completion_tokens' } };
+
+/** By preset. */
+const services: Readonly<Record<string, Service>> = {
+  openai: { hosts: ['api.openai.com'], flavour: plainFlavour, ofReasoningModels: openaiReasoning },
+  azure: { hosts: ['.openai.azure.com'], flavour: plainFlavour, ofReasoningModels: openaiReasoning },
+  // console.groq.com/docs/openai, "Currently Unsupported OpenAI Features"; "property 'reasoning_content' is unsupported"
+  // (janhq/jan#8136, AstrBotDevs/AstrBot#5946), and so for `reasoning_details` (agentjido/req_llm#772).
+  groq: {
+    hosts: ['api.groq.com'],
+    flavour: {
+      ...plainFlavour,
+      request: { logprobs: null, top_logprobs: null, logit_bias: null },
+      messages: { reasoning_content: null, reasoning_details: null, name: null },
+    },
+  },
+  // It refuses every member that its API reference lacks (mistralai/platform-docs-public#7), such as `store` and
+  // `max_completion_tokens` (Gitlawb/openclaude#739), `stream_options.include_usage` (openai/openai-agents-python#442; it sends
+  // usage without being asked), `reasoning_content` (charmbracelet/crush#1590) and a user's `name` (mistral-go#2). Its `seed` is
+  // `random_seed`. Roles: docs.mistral.ai/api, "Chat".
+  mistral: {
+    hosts: ['api.mistral.ai', 'codestral.mistral.ai'],
+    flavour: {
+      ...plainFlavour,
+      request: {
+        max_completion_tokens: 'max_tokens',
+        seed: 'random_seed',
+        stream_options: null,
+        store: null,
+        user: null,
+        safety_identifier: null,
+        service_tier: null,
+        verbosity: null,
+        logprobs: null,
+        top_logprobs: null,
+        logit_bias: null,
+        modalities: null,
+        web_search_options: null,
+      },
+      messages: {
+        reasoning_content: null,
+        reasoning: null,
+        reasoning_details: null,
+        refusal: null,
+        annotations: null,
+        audio: null,
+        name: null,
+      },
+      roles: developerIsSystem,
+    },
+  },
+  // "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" (eclipse-theia/theia#15144,
+  // earendil-works/pi#1048).
+  deepseek: { hosts: ['api.deepseek.com'], flavour: { ...plainFlavour, roles: developerIsSystem } },
+  // It refuses unknown members, `reasoning_content` among them, and takes a turn's reasoning back as `reasoning`
+  // (QwenLM/qwen-code#11045, proxysoul/Empryo#209; inference-docs.cerebras.ai, "Reasoning").
+  cerebras: {
+    hosts: ['api.cerebras.ai'],
+    flavour: { ...plainFlavour, messages: { reasoning_content: 'reasoning', reasoning_details: null } },
+  },
+  // docs.x.ai, "Reasoning", says so of reasoning models, and since Grok 4.20 it is true of all (miaoxworld/NativeTavern#83).
+  // `stop` is left in although it is refused as well: the answer would not end where the client wants it to.
+  xai: {
+    hosts: ['api.x.ai'],
+    flavour: { ...plainFlavour, request: { presence_penalty: null, frequency_penalty: null } },
+  },
+  // "Extra inputs are not permitted, field: …" (web-infra-dev/midscene#1322): members that docs.fireworks.ai lacks, as
+  // docs.getbifrost.ai lists them under "Fireworks", Filtered Parameters.
+  fireworks: {
+    hosts: ['api.fireworks.ai'],
+    flavour: {
+      ...plainFlavour,
+      request: { store: null, verbosity: null, web_search_options: null, prompt_cache_retention: null },
+    },
+  },
+  // "Message content as a list is only supported for user messages." (microsoft/agent-framework#1407); of text-only templates
+  // also for users (router-for-me/CLIProxyAPI#3120).
+  nvidia: { hosts: ['integrate.api.nvidia.com'], flavour: { ...plainFlavour, joinsTexts: true } },
+  // "unsupported role ROLE_UNSPECIFIED" (openclaw/openclaw#8579); "role 'developer' is not allowed" (earendil-works/pi#8109).
+  moonshot: {
+    hosts: ['api.moonshot.cn', 'api.moonshot.ai', 'api.kimi.com'],
+    flavour: { ...plainFlavour, roles: developerIsSystem },
+  },
+  // Error 1214, "Incorrect role information" (openclaw/openclaw#23115).
+  zhipu: { hosts: ['open.bigmodel.cn'], flavour: { ...plainFlavour, roles: developerIsSystem } },
+  zai: { hosts: ['api.z.ai'], flavour: { ...plainFlavour, roles: developerIsSystem } },
+  // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (haru/redmine_ai_helper#242).
+  dashscope: {
+    hosts: ['dashscope.aliyuncs.com', '.dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com'],
+    flavour: { ...plainFlavour, roles: developerIsSystem },
+  },
+  // "invalid params, invalid role: developer (2013)" (openclaw/openclaw#16048).
+  minimax: {
+    hosts: ['api.minimax.io', 'api.minimaxi.com'],
+    flavour: { ...plainFlavour, roles: developerIsSystem },
+  },
+};
+
+/** By what its preset, or else its address, says of a provider; null if it takes a model's requests as OpenAI does. */
+export function chatFlavourOf({
+  preset,
+  dialect,
+  baseUrl,
+}: Pick<ProviderConfig, 'preset' | 'dialect' | 'baseUrl'>): (model: string) => ChatFlavour | null {
+  const service = dialect === 'openai' || dialect === 'azure' ? serviceAt(preset, baseUrl) : undefined;
+  if (!service) return noFlavour;
+  const { flavour, ofReasoningModels = flavour } = service;
+  const usual = flavour === plainFlavour ? null : flavour;
+  return ofReasoningModels === flavour ? () => usual : (model) => (isReasoning(model) ? ofReasoningModels : usual);
+}
+
+/** Whether it has to be asked for streams without `stream_options`. */
+export function refusesStreamOptions(preset: string): boolean {
+  return entryOf(entryOf(services, preset)?.flavour.request ?? {}, 'stream_options') === null;
+}
+
+const noFlavour = () => null;
+
+function serviceAt(preset: string | undefined, baseUrl: string): Service | undefined {
+  const ofPreset = entryOf(services, preset);
+  if (ofPreset) return ofPreset;
+  const { hostname } = new URL(baseUrl);
+  return Object.values(services).find(({ hosts }) =>
+    hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host)),
+  );
+}
+
+function isReasoning(model: string): boolean {
+  const { isOpenai, takesSampling } = openaiFacts(model);
+  return isOpenai && !takesSampling;
+}
