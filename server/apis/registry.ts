@@ -5,7 +5,12 @@ import { boundedPattern } from '../ground/bounded-pattern.ts';
 import { anthropicApi } from './anthropic/api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import type { Api, ApiLocation } from './core/api.ts';
-import { decodeSegment, isUnambiguousSegment } from './core/requests/segments.ts';
+import {
+  decodeSegment,
+  isUnambiguousSegment,
+  withoutDoubledSlashes,
+  withoutDoubledSlashesBefore,
+} from './core/requests/segments.ts';
 import type { Route } from './core/route.ts';
 import type { UsageFormat, Wire } from './core/wire.ts';
 import { geminiApi } from './gemini/api.ts';
@@ -48,6 +53,7 @@ export interface PassthroughMatch {
   onlyId: string | null;
   /** The error if the group has no passthrough provider. */
   unserved: { code: ErrorCode; message: string };
+  objectMember: 'id' | 'name' | null;
 }
 
 export interface RouteMatch {
@@ -63,6 +69,12 @@ export interface RouteMatch {
   openSegment: number;
   /** Null unless it is a passthrough path. */
   passthrough: PassthroughMatch | null;
+}
+
+interface AskedUrl {
+  path: string;
+  query: string;
+  headers: IncomingHttpHeaders;
 }
 
 interface ListedRoute {
@@ -135,12 +147,41 @@ export class Registry {
   #ask(url: string, headers: IncomingHttpHeaders): RequestLocation {
     const queryStart = url.indexOf('?');
     const path = queryStart === -1 ? url : url.slice(0, queryStart);
-    const query = queryStart === -1 ? '' : url.slice(queryStart);
+    const asked = { path, query: queryStart === -1 ? '' : url.slice(queryStart), headers };
+    if (!path.includes('//')) return this.#place(asked);
+    const forgiven = this.#place({ ...asked, path: withoutDoubledSlashes(path) });
+    return this.#isServed(forgiven) ? forgiven : this.#place({ ...asked, path: withoutDoubledSlashesBefore(path) });
+  }
+
+  /**
+   * The API that alone has such a path; or that whose client asks, unless the path is a route of the first one, to which all
+   * others of its version belong.
+   */
+  #place({ path, query, headers }: AskedUrl): RequestLocation {
+    const [first] = this.#apis;
+    const located = this.#located(path, query);
+    if (located && located.api !== first) return located;
+    const speaker = this.#apisInOrder.find((api) => api.isSpokenIn?.(headers, query));
+    if (located && (!speaker || this.hasPath(located))) return located;
+    const shared = speaker?.locateShared?.(path, query);
+    if (speaker && shared) return { ...shared, api: speaker, isKnown: true };
+    if (located) return located;
+    const api = speaker ?? this.#apis.find((each) => each.betterPath(path) !== null) ?? first;
+    return { api, path, query, model: null, isKnown: false };
+  }
+
+  #located(path: string, query: string): RequestLocation | null {
     for (const api of this.#apisInOrder) {
-      const location = api.locate(path, query, headers);
+      const location = api.locate(path, query);
       if (location) return { ...location, api, isKnown: true };
     }
-    return { api: this.#apis[0], path, query, model: null, isKnown: false };
+    return null;
+  }
+
+  /** Whether Sluice answers the path itself or has a route for it that names no id, which may have been left out. */
+  #isServed({ api, path, isKnown }: RequestLocation): boolean {
+    const isOwn = path === api.usagePath || api.models?.askedIn(path) === '';
+    return isKnown && (isOwn || this.#tables.get(api)?.plain.has(path) === true);
   }
 
   /** Throws GatewayError `unknown_url`, `method_not_allowed`, or `invalid_value` for a path that servers read differently. */
@@ -148,14 +189,17 @@ export class Registry {
     const { api, path, isKnown } = located;
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
-    if (isKnown && !namesModel.test(path)) checkSegments(path);
+    const mayNameModel = namesModel.test(path);
+    if (isKnown && !mayNameModel) checkSegments(path);
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
     const passthrough = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
     if (!passthrough) throw new GatewayError(unserved.code, unserved.message);
     if ('refusal' in passthrough) throw new GatewayError(unserved.code, `${unserved.message} ${passthrough.refusal}`);
-    const { route, label, names, onlyId } = passthrough;
+    // Then it goes on in the client's spelling.
+    if (mayNameModel) checkSegments(path);
+    const { route, label, names, onlyId, objectMember } = passthrough;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
-    return { ...found, passthrough: { names, onlyId, unserved } };
+    return { ...found, passthrough: { names, onlyId, unserved, objectMember } };
   }
 
   /** Whether there is a route with this path, for any method. */
@@ -231,9 +275,18 @@ function whyUnserved(
     const message = `Not allowed to ${method} on ${shownPath}. Allowed: ${allowed.join(', ')}.`;
     return { code: 'method_not_allowed', message };
   }
-  const better = isKnown ? null : api.betterPath(path);
-  const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
+  const hint = isKnown ? '' : hintFor(path, api);
   return { code: 'unknown_url', message: `Invalid URL (${method} ${shownPath}).${hint}` };
+}
+
+/** How to set the base URL of a client that has called an unknown path. */
+function hintFor(path: string, { base, betterPath }: Api): string {
+  const better = betterPath(path);
+  if (better === null) return '';
+  const how = path.endsWith(better)
+    ? `it has "${path.slice(0, -better.length).slice(0, maxShownLength)}" too much`
+    : `it lacks "${base}" at its end`;
+  return ` Set the base URL of your client so that it calls ${better.slice(0, maxShownLength)}: ${how}.`;
 }
 
 interface Named {

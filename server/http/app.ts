@@ -11,7 +11,6 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { servedApis } from '../apis/registry.ts';
 import { pageHeaders } from '../contract/page-headers.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -97,7 +96,7 @@ function createApp(ports: AppPorts): express.Express {
     if (isOfClient) handleApiRequest(ports.api, request, response, location);
     else registry.find(request.method, location);
   });
-  app.use(errorHandler(ports.api.reportError));
+  app.use(errorHandler(ports.api));
   return app;
 }
 
@@ -140,10 +139,11 @@ const windowHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function errorHandler(reportError: (error: unknown) => void): ErrorRequestHandler {
+function errorHandler({ registry, reportError }: Pick<ApiPorts, 'registry' | 'reportError'>): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
     if (error.code === 'internal') reportError(thrown);
-    sendError(request, response, { error, api: servedApis[0], requestId: String(response.get('x-request-id')) });
+    const { api } = registry.locate(request.originalUrl, request.headers);
+    sendError(request, response, { error, api, requestId: String(response.get('x-request-id')) });
   };
 }

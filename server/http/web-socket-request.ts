@@ -13,9 +13,10 @@ export function opensSession({ method, url = '/', headers }: IncomingMessage, re
   return method === 'GET' && asksForWebSocket(headers) && registry.opensSession(registry.locate(url, headers));
 }
 
-/** The error for a WebSocket request on any other path. After a 426, Codex falls back to HTTP. */
+/** The error for a WebSocket request on any other path, such as that of Gemini's Live API. After a 426, Codex falls back to HTTP. */
 export function onlyOverHttp(registry: Registry, location: RequestLocation): GatewayError {
-  const shownUrl = `${location.api.base}${location.path.slice(0, maxShownLength)}`;
+  const base = location.isKnown ? location.api.base : '';
+  const shownUrl = `${base}${location.path.slice(0, maxShownLength)}`;
   const message = `${shownUrl} is not served over a WebSocket.`;
   if (!registry.hasPath(location)) return new GatewayError('unknown_url', message);
   return new GatewayError('upgrade_required', `${message} Send a plain HTTP request.`, {

@@ -331,6 +331,7 @@ export const worstCases: Record<string, WorstCase> = {
         method: 'POST',
         requestIds: [],
         onlyId: null,
+        objectMember: 'id',
         owner,
         size: () => null,
       });

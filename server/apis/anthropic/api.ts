@@ -17,7 +17,9 @@ export const anthropicApi: Api = {
   passthroughPath,
   helloPath: '/api/hello',
   locate,
-  betterPath: () => null,
+  isSpokenIn,
+  locateShared,
+  betterPath,
   readKeys: presentedKeys,
   writeError: (error) => writeAnthropicError(wordsOf(error)),
   statusOf,
@@ -26,15 +28,28 @@ export const anthropicApi: Api = {
   requestIdHeader: 'request-id',
 };
 
-/** A path that both APIs have belongs to Anthropic's if the request has the version header that its SDKs always send. */
-function locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
-  if (!path.startsWith('/v1/')) return null;
-  const subpath = withoutVersion(path);
-  const isShared = ['/models', '/files'].some((root) => subpath === root || subpath.startsWith(`${root}/`));
-  const isOurs = subpath === '/messages' || subpath.startsWith('/messages/');
-  return isOurs || (isShared && headers['anthropic-version'] !== undefined)
-    ? { path: subpath, query, model: null }
-    : null;
+function locate(path: string, query: string): ApiLocation | null {
+  const location = locateShared(path, query);
+  const isOurs = location?.path === '/messages' || location?.path.startsWith('/messages/');
+  return isOurs ? location : null;
+}
+
+/** Anthropic's API requires the version, and its SDKs always send it. */
+function isSpokenIn(headers: IncomingHttpHeaders): boolean {
+  return headers['anthropic-version'] !== undefined;
+}
+
+function locateShared(path: string, query: string): ApiLocation | null {
+  return path.startsWith('/v1/') ? { path: withoutVersion(path), query, model: null } : null;
+}
+
+const paths = new Set(anthropicRoutes.map((route) => route.path));
+
+/** For a base URL that lacks `/v1` or has a prefix before it. */
+function betterPath(path: string): string | null {
+  const version = path.lastIndexOf('/v1/');
+  const subpath = version === -1 ? path : withoutVersion(path.slice(version));
+  return paths.has(subpath) || subpath === '/messages/batches' ? `/v1${subpath}` : null;
 }
 
 /** If the base URL ends in `/v1`, the path has it twice, since these SDKs add it. */

@@ -1,10 +1,11 @@
 /**
- * The parts of Anthropic's API that Sluice only passes through: message batches and files. Source: Anthropic's API
- * reference, "Message Batches" and "Files".
+ * The parts of Anthropic's API that Sluice does not serve itself: message batches, files, skills, agents, sessions,
+ * environments, vaults, memory stores, user profiles, the old `/complete`, and future additions. Knows only how its paths are
+ * built. Source: Anthropic's API reference, and the resources of its SDKs.
  */
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
-import { decodeSegment } from '../core/requests/segments.ts';
-import { type Method, plainRoute } from '../core/route.ts';
+import { passedMethod, passedRoute, readResourcePath } from '../core/requests/passthrough-route.ts';
 import { unreportedUsage } from '../core/usage/unreported-usage.ts';
 import type { Wire } from '../core/wire.ts';
 import { messages } from './messages.ts';
@@ -17,35 +18,20 @@ const passthrough: Wire = {
   stream: null,
 };
 
-/** Only batches run a model. */
-const batches = '/messages/batches';
-const labels = [batches, `${batches}/{id}`, `${batches}/{id}/cancel`, `${batches}/{id}/results`];
-const paths = [...labels, '/files', '/files/{id}', '/files/{id}/content'].map((label) => label.split('/'));
-const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE'];
+/** Paths, by label, on which nothing runs a model: they store, change or stop something. */
+const storing = boundedPattern(
+  /^\/(?:files|skills|agents|environments|vaults|memory_stores|user_profiles)(?:\/.{1,500})?$|\/(?:cancel|archive)$/,
+);
 
-/** @param path below `/v1`, percent-encoded; the result is null if it is not one of these */
+/** @param path below `/v1`, percent-encoded; the result is null if it cannot be a path of Anthropic's API */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
-  const knownMethod = methods.find((each) => each === method);
-  const segments = path.split('/');
-  const pattern = paths.find((each) => isAlike(each, segments));
-  if (!knownMethod || !pattern) return null;
-  const label = pattern.join('/');
-  const id = segments[pattern.indexOf('{id}')];
-  const isReading = knownMethod === 'GET' || knownMethod === 'HEAD';
-  const isFree = label !== batches || isReading;
-  const isMaking = knownMethod === 'POST' && (label === batches || label === '/files');
-  const route = { ...plainRoute, method: knownMethod, path: label, wire: passthrough, body: 'passed', isFree } as const;
-  const purchases = isMaking ? 'all' : 'none';
-  const names = segments.slice(2).map(decodeSegment);
-  return {
-    route: { ...route, purchases, content: isReading },
-    label,
-    names,
-    onlyId: id === undefined ? null : decodeSegment(id),
-  };
+  const knownMethod = passedMethod(method);
+  const found = readResourcePath(path);
+  if (!knownMethod || !found) return null;
+  if (found.root === 'organizations') return { refusal: adminRefusal };
+  const isStoring = storing.test(found.label);
+  return passedRoute(knownMethod, { ...found, wire: passthrough, isStoring, objectMember: 'id' });
 }
 
-function isAlike(label: readonly string[], segments: readonly string[]): boolean {
-  if (label.length !== segments.length) return false;
-  return label.every((part, index) => part === segments[index] || (part === '{id}' && segments[index] !== ''));
-}
+const adminRefusal =
+  "Sluice does not pass on the API that administers an organisation (/v1/organizations): call the provider itself, with that organisation's admin key.";

@@ -42,6 +42,11 @@ export type PassthroughPath =
       names: readonly string[];
       /** The only id in the path; null if there are several or none. */
       onlyId: string | null;
+      /**
+       * The member of an answer that identifies an object which the request has made: its `id`, or, if there is one, its `name`,
+       * a path that ends with the id. Null if nothing is to be remembered.
+       */
+      objectMember: 'id' | 'name' | null;
     }
   /** Why the path cannot be reached through Sluice. */
   | { refusal: string };
@@ -59,11 +64,14 @@ export interface Api {
   readonly passthroughPath?: (method: string, path: string) => PassthroughPath | null;
   /** Path at which clients check whether the server is up, with or without a key; null if there is none. */
   readonly helloPath: string | null;
+  /** Null if the path, whoever asks for it, is none of this API. `query` includes the `?`, or is empty. */
+  locate(path: string, query: string): ApiLocation | null;
   /**
-   * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path that is a
-   * route of neither; then the headers decide.
+   * Whether a request bears what only clients of this API send. Then paths that several APIs may have are this one's, if
+   * `locateShared` finds them in it. Absent for the API to which they belong otherwise.
    */
-  locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null;
+  readonly isSpokenIn?: (headers: IncomingHttpHeaders, query: string) => boolean;
+  readonly locateShared?: (path: string, query: string) => ApiLocation | null;
   /** The path that a client which called `path`, no path of this API, probably meant; null if unclear. */
   betterPath(path: string): string | null;
   /** All keys that the request presents; the first one counts. `query` includes the `?`, or is empty. */

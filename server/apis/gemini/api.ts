@@ -2,8 +2,8 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { Api, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
-import { locateGemini } from './locate.ts';
-import { passthroughPath } from './passthrough.ts';
+import { betterPath, isSpokenIn, locateGemini, locateShared } from './locate.ts';
+import { isPassedOfModel, passthroughPath } from './passthrough.ts';
 import { geminiRoutes } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
@@ -17,7 +17,9 @@ export const geminiApi: Api = {
   passthroughPath,
   helloPath: null,
   locate: locateGemini,
-  betterPath: () => null,
+  isSpokenIn,
+  locateShared,
+  betterPath,
   readKeys: presentedKeys,
   writeError: (error) => writeGeminiError(wordsOf(error)),
   statusOf: (error) => geminiErrorStatus(wordsOf(error)),
@@ -28,7 +30,7 @@ export const geminiApi: Api = {
 
 function askedIn(path: string): string | null {
   if (path === '/models') return '';
-  if (path.startsWith('/models/{model}:')) return null;
+  if (path.startsWith('/models/{model}:') || isPassedOfModel(path)) return null;
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
 }
 

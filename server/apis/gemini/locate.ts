@@ -17,29 +17,52 @@ const verbs = new Set([
 /** A model's name may contain slashes and colons; the verb begins after the last colon. */
 const modelPath = boundedPattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40})$/);
 
+/** One version or several, since a base URL that has a version gets another one from the client. */
+const versions = boundedPattern(/^(?:\/v1(?:beta|alpha)?){1,4}(?=\/)/);
+const uploadVersions = boundedPattern(/^(?:\/v1(?:beta|alpha)?){0,4}\/upload(?:\/v1(?:beta|alpha)?){1,4}(?=\/)/);
+
 /**
- * Accepts `/v1beta`, `/v1alpha`, and `/v1` if the path cannot be OpenAI's. The query parameter `alt` becomes part of the
- * path, because it selects the format of the answer, as the verb does.
+ * Accepts `/v1beta`, `/v1alpha`, `/upload/…`, and `/v1` if the path cannot be another API's. The query parameter `alt` becomes
+ * part of the path, because it selects the format of the answer, as the verb does.
  */
-export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
-  const subpath = belowVersion(path);
-  if (subpath === null) return null;
-  const location = locationOfModel(subpath, query);
-  if (location || !path.startsWith('/v1/')) return location ?? { path: withoutSlash(subpath), query, model: null };
-  const isList = subpath === '/models' || subpath.startsWith('/models/');
-  return isList && headers['x-goog-api-client'] !== undefined
-    ? { path: withoutSlash(subpath), query, model: null }
-    : null;
+export function locateGemini(path: string, query: string): ApiLocation | null {
+  const [version] = versions.exec(path) ?? [];
+  if (version === undefined) return path.startsWith('/upload/') ? locateShared(path, query) : null;
+  const subpath = path.slice(version.length);
+  if (subpath.startsWith('/upload/')) return locateShared(path, query);
+  const isOwn = version.includes('a');
+  // Google's API for OpenAI's clients.
+  if (isOwn && subpath.startsWith('/openai/')) return null;
+  return isOwn ? locateBelow(subpath, query) : locationOfModel(subpath, query);
 }
 
-const uploads = '/upload/v1beta/';
+/** The place of any path of Gemini's API, also of one that others have as well, such as `/v1/files`. */
+export function locateShared(path: string, query: string): ApiLocation | null {
+  const [upload] = uploadVersions.exec(path) ?? [];
+  if (upload !== undefined) return { path: withoutSlash(`/upload${path.slice(upload.length)}`), query, model: null };
+  const [version] = versions.exec(path) ?? [];
+  return version === undefined ? null : locateBelow(path.slice(version.length), query);
+}
 
-/** Null if the path has none of the API's versions, or belongs to Google's OpenAI-compatible API. */
-function belowVersion(path: string): string | null {
-  if (path.startsWith(uploads)) return `/upload${path.slice(uploads.length - 1)}`;
-  if (path.startsWith('/v1/models')) return path.slice('/v1'.length);
-  if (path.startsWith('/v1beta/')) return path.startsWith('/v1beta/openai/') ? null : path.slice('/v1beta'.length);
-  return path.startsWith('/v1alpha/') ? path.slice('/v1alpha'.length) : null;
+/** Google, "API key" and "Upload files": what its SDKs and its examples for curl send. */
+const ownHeaders = ['x-goog-api-key', 'x-goog-api-client', 'x-goog-upload-protocol', 'x-goog-upload-command'] as const;
+const otherKeys = ['authorization', 'api-key', 'x-api-key'] as const;
+
+export function isSpokenIn(headers: IncomingHttpHeaders, query: string): boolean {
+  if (ownHeaders.some((name) => headers[name] !== undefined)) return true;
+  const isKeyAlone = query.includes('key=') && otherKeys.every((name) => headers[name] === undefined);
+  return isKeyAlone && new URLSearchParams(query).has('key');
+}
+
+function locateBelow(subpath: string, query: string): ApiLocation {
+  return locationOfModel(subpath, query) ?? { path: withoutSlash(subpath), query, model: null };
+}
+
+/** For a base URL that lacks the version or has something else before it. */
+export function betterPath(path: string): string | null {
+  const model = path.lastIndexOf('/models/');
+  const subpath = path.slice(model);
+  return model !== -1 && locationOfModel(subpath, '') ? `/v1beta${subpath}` : null;
 }
 
 function locationOfModel(path: string, query: string): ApiLocation | null {

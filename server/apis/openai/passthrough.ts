@@ -4,8 +4,7 @@
  */
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
-import { decodeSegment } from '../core/requests/segments.ts';
-import { type Method, plainRoute, type Route } from '../core/route.ts';
+import { passedMethod, passedRoute, readResourcePath } from '../core/requests/passthrough-route.ts';
 import { unreportedUsage } from '../core/usage/unreported-usage.ts';
 import type { Wire } from '../core/wire.ts';
 import { type CommonField, jsonRequest, mediaAnswer } from './wire/formats.ts';
@@ -21,12 +20,6 @@ const passthrough: Wire<CommonField> = {
   rescue: null,
 };
 
-const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/** OpenAI's name for a resource or action; an id contains digits, capitals or hyphens instead. */
-const plainName = boundedPattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
-const maxSegments = 16;
-
 /** Resources of an organisation rather than a project, which require an admin key. */
 const adminRoots = new Set(['organization', 'projects']);
 
@@ -35,23 +28,16 @@ const storing = boundedPattern(
   /^\/(?:(?:files|assistants|videos\/characters)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
-/** Routes, by label, on which a POST makes nothing: it changes the object that it names, stops it, or searches. */
-const making = boundedPattern(/^(?!.{1,500}\/(?:\{id\}|cancel|search)$)/);
-
 /** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
-  const knownMethod = methods.find((each) => each === method);
-  const [, ...segments] = path.split('/');
-  if (!knownMethod || segments.length > maxSegments || segments.includes('')) return null;
-  const [root = '', ...rest] = segments;
+  const knownMethod = passedMethod(method);
+  const found = readResourcePath(path);
   // A path below a deployment names a model, which passthrough would not check.
-  if (!plainName.test(root) || root === 'deployments') return null;
-  if (adminRoots.has(root)) return { refusal: adminRefusal };
+  if (!knownMethod || !found || found.root === 'deployments') return null;
+  if (adminRoots.has(found.root)) return { refusal: adminRefusal };
   if (path === '/videos') return { refusal: videosRefusal };
-  const ids = rest.filter((segment) => !plainName.test(segment));
-  const label = `/${[root, ...rest.map((segment) => (ids.includes(segment) ? '{id}' : segment))].join('/')}`;
-  const onlyId = ids.length === 1 && ids[0] !== undefined ? decodeSegment(ids[0]) : null;
-  return { route: routeFor(knownMethod, label), label, names: rest.map(decodeSegment), onlyId };
+  const isStoring = storing.test(found.label);
+  return passedRoute(knownMethod, { ...found, wire: passthrough, isStoring, objectMember: 'id' });
 }
 
 const adminRefusal =
@@ -59,17 +45,3 @@ const adminRefusal =
 
 const videosRefusal =
   'Sluice does not pass on the list of videos, which would show those of other groups: keep the id of each video that you make.';
-
-function routeFor(method: Method, label: string): Route {
-  const isReading = method === 'GET' || method === 'HEAD';
-  return {
-    ...plainRoute,
-    method,
-    path: label,
-    wire: passthrough,
-    body: 'passed',
-    isFree: isReading || method === 'DELETE' || storing.test(label),
-    content: isReading,
-    purchases: method === 'POST' && making.test(label) ? 'all' : 'none',
-  };
-}

@@ -55,9 +55,16 @@ export function createOwnershipObserver(
   const { jobs, trace } = context;
   const owner = ownerOf(context, group);
   if (match.passthrough) {
-    const { names, onlyId } = match.passthrough;
+    const { names, onlyId, objectMember } = match.passthrough;
     const requestIds = [...names, ...(body.referencedIds ?? [])];
-    return createObjectObserver(jobs, { method, requestIds, onlyId, owner, size: () => uploadedSize(method, call) });
+    return createObjectObserver(jobs, {
+      method,
+      requestIds,
+      onlyId,
+      objectMember,
+      owner,
+      size: () => uploadedSize(method, call),
+    });
   }
   return createJobObserver(jobs, {
     match,

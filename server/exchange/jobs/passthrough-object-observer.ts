@@ -14,6 +14,8 @@ interface ObjectContext {
   requestIds: readonly string[];
   /** The only id in the path; null if there are several or none. */
   onlyId: string | null;
+  /** The member of the answer that names a new object; null if none is remembered. */
+  objectMember: 'id' | 'name' | null;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
   /** The size of the file that the request uploads; null if it uploads none, or its size is unknown. */
   size(): number | null;
@@ -24,12 +26,13 @@ const maxBytes = 256 * 1024;
 /** The response is searched after each of its first pieces, then each time its length has doubled, and at its end. */
 const eagerSearches = 16;
 /** `file` holds the file that a completed upload became. */
-const names = new JsonNames(['id', 'file']);
+const names = new JsonNames(['id', 'name', 'file']);
 
 /** For passthrough requests: records the owner of each new object before the client learns its id. */
 export function createObjectObserver(jobs: JobStore, context: ObjectContext): UpstreamResponseObserver | null {
   const { method, onlyId, owner } = context;
-  if (method === 'POST' || method === 'PUT') return new ObjectObserver(jobs, context);
+  if (context.objectMember === null) return null;
+  if (method === 'POST' || method === 'PUT') return new ObjectObserver(jobs, context, context.objectMember);
   if (method !== 'DELETE' || onlyId === null) return null;
   return {
     begin(status) {
@@ -46,6 +49,7 @@ function isSuccess(status: number): boolean {
 class ObjectObserver implements UpstreamResponseObserver {
   readonly #jobs: JobStore;
   readonly #context: ObjectContext;
+  readonly #objectMember: 'id' | 'name';
   /** Null if nothing is searched for. */
   #chunks: Buffer[] | null = null;
   #bytes = 0;
@@ -54,8 +58,9 @@ class ObjectObserver implements UpstreamResponseObserver {
   /** NaN if there is no `content-length`. */
   #length = Number.NaN;
 
-  constructor(jobs: JobStore, context: ObjectContext) {
+  constructor(jobs: JobStore, context: ObjectContext, objectMember: 'id' | 'name') {
     this.#jobs = jobs;
+    this.#objectMember = objectMember;
     this.#context = context;
   }
 
@@ -82,10 +87,16 @@ class ObjectObserver implements UpstreamResponseObserver {
     const peek = peekJson(json, names);
     if (!peek.ok) return;
     this.#chunks = null;
-    const [id, file] = [peek.fields.get('id'), peek.fields.get('file')];
-    const storing = id && this.#remember(readField(json, id));
+    const named = this.#objectMember === 'name' ? peek.fields.get('name') : undefined;
+    const [id, file] = [named ?? peek.fields.get('id'), peek.fields.get('file')];
+    const storing = id && this.#remember(this.#idIn(readField(json, id)));
     // Both are stored in one write, so it is enough to wait for the later one.
     return (file && this.#remember(idOf(readField(json, file)))) ?? storing;
+  }
+
+  /** A name is a path of collections and ids, of which the last one is the object's. */
+  #idIn(value: unknown): unknown {
+    return this.#objectMember === 'name' && typeof value === 'string' ? value.slice(value.lastIndexOf('/') + 1) : value;
   }
 
   /** Ids that the request contained, or that already have an owner, are not new. */

@@ -12,16 +12,18 @@ import type { OutgoingCall } from '../request/outgoing-call.ts';
 import { hardBudgetOf } from './enforce-limits.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
+type NamedObjects = Pick<PassthroughMatch, 'names' | 'unserved'>;
+
 interface CheckedRequest {
   route: Route;
-  passthroughMatch: PassthroughMatch;
+  passthroughMatch: NamedObjects;
   group: CompiledGroup;
   key: CompiledKey;
 }
 
 interface PassthroughInput {
   route: Route;
-  passthroughMatch: PassthroughMatch;
+  passthroughMatch: NamedObjects;
   /** Ids named in the body. */
   referencedIds: readonly string[];
   group: CompiledGroup;

@@ -3,7 +3,7 @@ import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
 import { isObject } from '../../contract/is-object.ts';
 
 /**
- * Top-level fields in which OpenAI's API refers to existing objects: https://platform.openai.com/docs/api-reference.
+ * Top-level fields in which OpenAI's, Anthropic's and Google's APIs refer to existing objects. Source: their API references.
  */
 const names = new JsonNames([
   'file_id',
@@ -15,6 +15,22 @@ const names = new JsonNames([
   'vector_store_ids',
   'eval_id',
   'video',
+  // Anthropic
+  'agent',
+  'agent_id',
+  'environment_id',
+  'vault_ids',
+  'memory_store_id',
+  'session_id',
+  'deployment_id',
+  'user_profile_id',
+  // Google, by its resource names
+  'fileName',
+  'file_name',
+  'cachedContent',
+  'cached_content',
+  'previousInteractionId',
+  'previous_interaction_id',
 ]);
 /** Each is looked up. */
 const maxIds = 32;
@@ -24,9 +40,9 @@ export function referencedIds(json: Buffer): readonly string[] {
   const peek = peekJson(json, names);
   if (!peek.ok) return [];
   const values = [...peek.fields.values()].flatMap((field) => readField(json, field));
-  // A video is named by an object.
+  // A video or an agent may be named by an object.
   const ids = values.map((value) => (isObject(value) ? value.id : value));
-  return ids.filter((id) => typeof id === 'string').slice(0, maxIds);
+  return ids.flatMap((id) => (typeof id === 'string' ? id.slice(id.lastIndexOf('/') + 1) : [])).slice(0, maxIds);
 }
 
 function readField(json: Buffer, field: { start: number; end: number }): unknown {

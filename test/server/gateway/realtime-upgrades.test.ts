@@ -1,11 +1,13 @@
 /** Requests to upgrade to another protocol, and plain requests during a realtime session. */
 import http from 'node:http';
 import net from 'node:net';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { connectRealtime, refusedHandshake } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -41,6 +43,43 @@ describe('a WebSocket', () => {
     const { status, body } = await refusedHandshake(gateway, { path });
     expect([status, body.error.code]).toEqual([404, 'unknown_url']);
     expect(upstream.seen).toEqual([]);
+  });
+
+  test('of the Responses API, as OpenAI’s SDK opens it, is told to send a plain request', async () => {
+    const socket = new ResponsesWS(gateway.client, {
+      createConnection: () => net.connect(Number(new URL(gateway.origin).port), '127.0.0.1'),
+    });
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    socket.on('error', resolve);
+    expect((await promise).message).toContain('426');
+    expect(upstream.seen).toEqual([]);
+  });
+
+  test('on a route of another API is refused with 426 in its form', async () => {
+    const anthropic = await refusedHandshake(gateway, { path: '/v1/messages' });
+    expect([anthropic.status, anthropic.body]).toEqual([
+      426,
+      {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.stringContaining('plain HTTP request') },
+      },
+    ]);
+    const gemini = await refusedHandshake(gateway, { path: '/v1beta/models/m:generateContent' });
+    expect([gemini.status, gemini.body.error]).toMatchObject([426, { code: 426, status: 'INVALID_ARGUMENT' }]);
+  });
+
+  test('of Gemini’s Live API, as Google’s SDK opens it, is refused with 404 in its form', async () => {
+    const path = '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent';
+    const key = encodeURIComponent(testKey);
+    const { status, body } = await refusedHandshake(gateway, { path: `${path}?key=${key}`, headers: {} });
+    expect([status, body.error]).toMatchObject([
+      404,
+      { code: 404, status: 'NOT_FOUND', message: `${path} is not served over a WebSocket.` },
+    ]);
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const callbacks = { onmessage() {}, onerror: resolve, onclose: resolve };
+    void geminiAt(gateway).live.connect({ model: 'm', callbacks });
+    expect(await promise).toBeDefined();
   });
 
   test.each([

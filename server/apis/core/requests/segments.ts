@@ -44,3 +44,24 @@ export function isUnambiguousSegment(segment: string): boolean {
 export function withSegment(path: string, index: number, value: string): string {
   return path.split('/').with(index, encodeURIComponent(value)).join('/');
 }
+
+const aroundVersion = boundedPattern(/^\/{1,9}(?:(?:v1|v1beta|v1alpha|openai|upload)\/{1,9}){0,6}/);
+/** A model's name may contain anything, also doubled slashes. */
+const beforeModel = boundedPattern(/^.{0,500}?\/(?:models|tunedModels|deployments)\/{1,9}/);
+
+/** The path with single slashes, as far as it names no model. */
+export function withoutDoubledSlashes(path: string): string {
+  const [beginning = path] = beforeModel.exec(path) ?? [];
+  return withSingleSlashes(beginning) + path.slice(beginning.length);
+}
+
+/** The same for its beginning alone, where a base URL and the path of a client are joined. */
+export function withoutDoubledSlashesBefore(path: string): string {
+  const [beginning = ''] = aroundVersion.exec(path) ?? [];
+  return withSingleSlashes(beginning) + path.slice(beginning.length);
+}
+
+function withSingleSlashes(path: string): string {
+  const segments = path.split('/').filter((segment, index, all) => segment !== '' || index === all.length - 1);
+  return `/${segments.join('/')}`;
+}

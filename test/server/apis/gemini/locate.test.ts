@@ -18,11 +18,11 @@ test.each([
   ['/v1beta/models/x', '', '/models/x', null],
   ['/v1beta/cachedContents', '', '/cachedContents', null],
 ])('%s%s is %s of %s', (path, query, found, model) => {
-  expect(locateGemini(path, query, {})).toMatchObject({ path: found, model });
+  expect(locateGemini(path, query)).toMatchObject({ path: found, model });
 });
 
 test('the form of the answer is taken out of the query, and nothing else', () => {
-  expect(locateGemini('/v1beta/models/x:generateContent', '?a=b&alt=json&c', {})?.query).toBe('?a=b&c');
+  expect(locateGemini('/v1beta/models/x:generateContent', '?a=b&alt=json&c')?.query).toBe('?a=b&c');
 });
 
 test.each([
@@ -32,12 +32,13 @@ test.each([
   '/v1beta/openai/models',
   '/v1/chat',
   '/models/x:generateContent',
-])('%s is not Gemini’s', (path) => expect(locateGemini(path, '', {})).toBeNull());
+])('%s is not Gemini’s', (path) => expect(locateGemini(path, '')).toBeNull());
 
 test('the list of models is Gemini’s where its SDK asks for it', () => {
   const headers = { 'x-goog-api-client': 'google-genai-sdk/2.32.0 gl-node/v24' };
-  expect(locateGemini('/v1/models', '', headers)).toMatchObject({ path: '/models' });
-  expect(locateGemini('/v1/chat/completions', '', headers)).toBeNull();
+  const registry = new Registry(servedApis);
+  expect(registry.locate('/v1/models', headers)).toMatchObject({ path: '/models', api: { name: 'gemini' } });
+  expect(registry.locate('/v1/chat/completions', headers)).toMatchObject({ api: openaiApi });
 });
 
 test('other APIs keep their paths', () => {

@@ -89,7 +89,7 @@ export const worstGemini: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       const [path = '', query = ''] = bytes.toString().split('?', 2);
-      return locateGemini(path, query === '' ? '' : `?${query}`, {});
+      return locateGemini(path, query === '' ? '' : `?${query}`);
     },
   },
 };

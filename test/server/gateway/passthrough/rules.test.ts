@@ -218,46 +218,54 @@ describe('a passthrough request that may cost money', () => {
   });
 });
 
-test('no secret goes up, or into row, log or capture, and ids are left out of the path', async () => {
-  const key = `sk-sluice-${'0aZ9'.repeat(8)}`;
-  const logged: string[] = [];
-  const sink = new PassThrough().on('data', (line: Buffer) => logged.push(line.toString()));
-  const log = pino({ level: 'trace' }, sink);
-  gateway = await stopLater(
-    startGateway({
-      config: {
-        providers: [mainProvider(upstream.baseUrl)],
-        groups: [{ id: 'default', capture: true }],
-        keys: [{ id: 'k1', group: 'default', hash: hashOf(key) }],
-      },
-      ports: { log, logRequest: (record) => log.info(record) },
-    }),
-  );
-  upstream.answer(({ headers }, response) => json(response, { said: headers.authorization, key }));
-  const url = `${gateway.baseUrl}/files/file-abc123/${key}/new_thing?key=${key}&limit=1`;
-  const headers = { 'api-key': key, 'x-api-key': key, 'x-goog-api-key': key, cookie: 'a=b', 'x-note': `my ${key}` };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers,
-    body: new Blob([`{"note":"${key}"}`], { type: 'application/json' }),
-  });
-  expect(response.status).toBe(200);
-  const seen = upstream.seen.at(-1);
-  expect(seen?.url).toBe(`/v1/files/file-abc123/${key}/new_thing?limit=1`);
-  expect(JSON.stringify(seen?.headers)).not.toMatch(new RegExp(`${key}|a=b`));
-  const id = response.headers.get('x-sluice-request-id') ?? '';
-  const row = await gateway.record(id);
-  expect(row).toMatchObject({
-    route: '/v1/files/{id}/{id}/new_thing',
-    keyId: 'k1',
-    groupId: 'default',
-    provider: 'main',
-    status: 200,
-    capability: 'passthrough',
-    modelAsked: null,
-  });
-  expect(row.totalMs).toBeGreaterThan(0);
-  const { capture } = await gateway.gateway.query({ type: 'request', id });
-  expect(capture?.response.body?.data).toContain('[redacted]');
-  expect(JSON.stringify([row, capture, logged])).not.toMatch(new RegExp(`${key}|upstream-secret`));
-});
+test.each([
+  ['openai', 'authorization', '/v1/files', '/new_thing'],
+  // A key in Google's own place is what tells its clients.
+  ['gemini', 'x-goog-api-key', '/v1beta/fileSearchStores', '/documents'],
+] as const)(
+  'no secret goes up to %s, or into row, log or capture, and ids are left out of the path',
+  async (dialect, place, parent, action) => {
+    const key = `sk-sluice-${'0aZ9'.repeat(8)}`;
+    const logged: string[] = [];
+    const sink = new PassThrough().on('data', (line: Buffer) => logged.push(line.toString()));
+    const log = pino({ level: 'trace' }, sink);
+    gateway = await stopLater(
+      startGateway({
+        config: {
+          providers: [mainProvider(`${upstream.origin}${parent.slice(0, parent.lastIndexOf('/'))}`, { dialect })],
+          groups: [{ id: 'default', capture: true }],
+          keys: [{ id: 'k1', group: 'default', hash: hashOf(key) }],
+        },
+        ports: { log, logRequest: (record) => log.info(record) },
+      }),
+    );
+    upstream.answer(({ headers }, response) => json(response, { said: headers[place], key }));
+    const url = `${gateway.origin}${parent}/file-abc123${action}/${key}?key=${key}&limit=1`;
+    const places = dialect === 'gemini' ? { 'x-goog-api-key': key } : {};
+    const headers = { 'api-key': key, 'x-api-key': key, ...places, cookie: 'a=b', 'x-note': `my ${key}` };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: new Blob([`{"note":"${key}"}`], { type: 'application/json' }),
+    });
+    expect(response.status).toBe(200);
+    const seen = upstream.seen.at(-1);
+    expect(seen?.url).toBe(`${parent}/file-abc123${action}/${key}?limit=1`);
+    expect(JSON.stringify(seen?.headers)).not.toMatch(new RegExp(`${key}|a=b`));
+    const id = response.headers.get('x-sluice-request-id') ?? '';
+    const row = await gateway.record(id);
+    expect(row).toMatchObject({
+      route: `${parent}/{id}${action}/{id}`,
+      keyId: 'k1',
+      groupId: 'default',
+      provider: 'main',
+      status: 200,
+      capability: 'passthrough',
+      modelAsked: null,
+    });
+    expect(row.totalMs).toBeGreaterThan(0);
+    const { capture } = await gateway.gateway.query({ type: 'request', id });
+    expect(capture?.response.body?.data).toContain('[redacted]');
+    expect(JSON.stringify([row, capture, logged])).not.toMatch(new RegExp(`${key}|upstream-secret`));
+  },
+);
