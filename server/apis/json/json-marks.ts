@@ -11,18 +11,23 @@ export interface MarkedElement {
 }
 
 export class JsonMarks {
-  /** 1 at each byte by which a marked string begins; looked up for each string value. */
-  readonly firstBytes = new Uint8Array(256);
+  /** 1 at each pair of bytes by which a marked string begins; looked up for each string value. */
+  readonly #pairs = new Uint8Array(256 * 256);
   readonly #beginnings: readonly Buffer[];
 
-  /** `beginnings`: ASCII without characters that JSON escapes. */
+  /** `beginnings`: two characters or more, ASCII without those that JSON escapes. */
   constructor(beginnings: readonly string[]) {
     this.#beginnings = beginnings.map((beginning) => Buffer.from(beginning));
-    for (const [first = 0] of this.#beginnings) this.firstBytes[first] = 1;
+    for (const [first = 0, second = 0] of this.#beginnings) this.#pairs[first * 256 + second] = 1;
   }
 
   /** Whether the string whose opening quote is at `start` is marked. */
   matches(body: Buffer, start: number): boolean {
+    const pair = (body[start + 1] ?? 0) * 256 + (body[start + 2] ?? 0);
+    return this.#pairs[pair] === 1 && this.#isMarked(body, start);
+  }
+
+  #isMarked(body: Buffer, start: number): boolean {
     return this.#beginnings.some((beginning) => startsWith(body, start + 1, beginning));
   }
 }

@@ -16,6 +16,7 @@ const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 const openArray = 0x5b;
+const backslash = 0x5c;
 const closeArray = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
@@ -36,7 +37,7 @@ export function* membersOf(body: Buffer, object: ByteRange): Generator<JsonMembe
     const afterKey = endOfText(body, at);
     const valueStart = skipSpace(body, skipSpace(body, afterKey) + 1);
     const value = { start: valueStart, end: endOfValue(body, valueStart) };
-    yield { name: String(textIn(body, { start: at, end: afterKey })), start: at, end: value.end, value };
+    yield { name: nameIn(body, at, afterKey), start: at, end: value.end, value };
     at = skipSpace(body, value.end);
     if (body[at] !== comma) return;
     at = skipSpace(body, at + 1);
@@ -54,6 +55,11 @@ export function* elementsOf(body: Buffer, list: ByteRange): Generator<ByteRange,
     if (body[at] !== comma) return;
     start = skipSpace(body, at + 1);
   }
+}
+
+function nameIn(body: Buffer, start: number, end: number): string {
+  for (let at = start + 1; at < end; at++) if (body[at] === backslash) return textIn(body, { start, end }) ?? '';
+  return body.toString('utf8', start + 1, end - 1);
 }
 
 /** Null if the value is no string, or not a valid one. */

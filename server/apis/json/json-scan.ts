@@ -66,8 +66,6 @@ const expectsDelimiter = 2;
 const restOfValue = 3;
 const restOfKey = 4;
 
-const noBytes = new Uint8Array(256);
-
 export class JsonScan {
   /** Offset of the document's closing brace, or -1 before it is reached. */
   end = -1;
@@ -89,14 +87,12 @@ export class JsonScan {
   /** Start of the current element of a top-level list. */
   #elementStart = 0;
   readonly #marks: JsonMarks | undefined;
-  readonly #firstBytes: Uint8Array;
 
   /** `body`: UTF-8, with or without a byte order mark. Throws a JsonFault if it does not begin with an object. */
   constructor(body: Buffer, listener: MemberListener, marks?: JsonMarks) {
     this.#body = body;
     this.#listener = listener;
     this.#marks = marks;
-    this.#firstBytes = marks?.firstBytes ?? noBytes;
     const open = skipSpace(body, hasByteOrderMark(body) ? 3 : 0);
     if (body[open] !== openObject) throw new JsonFault(open, 'expected an object');
     this.#at = skipSpace(body, open + 1);
@@ -125,15 +121,16 @@ export class JsonScan {
     this.values++;
     if (byte === quote) {
       this.#stringStart = at;
-      if (this.#firstBytes[this.#body[at + 1] ?? 0] === 1) this.#tell(at);
+      if (this.#marks?.matches(this.#body, at)) this.#tellOf();
       return this.#passString(at + 1, until, restOfValue);
     }
     if (byte === openObject || byte === openArray) return this.#open(at, byte);
     return this.#endValue(skipScalar(this.#body, at));
   }
 
-  #tell(start: number): void {
-    if (this.#closers.length === 1 || !this.#marks?.matches(this.#body, start)) return;
+  /** Of a marked string. Nothing at the top level is part of a conversation. */
+  #tellOf(): void {
+    if (this.#closers.length === 1) return;
     const isInList = this.#closers[1] === openArray + openToClose;
     const element = isInList
       ? { index: this.#items - 1, start: this.#elementStart }

@@ -223,11 +223,11 @@ let calls = 0;
 /** Refuses what the provider cannot read before its script is asked. */
 function strictly(id: string, { script, refusalOf }: Provider): Script {
   const answer = script(() => `call_${++calls}`);
-  return async (request, response) => {
+  return async (request, response, raw) => {
     if (down.has(id)) return json(response, { error: { message: 'down', type: 'server_error' } }, 503);
     response.on('finish', () => response.statusCode >= 400 && refusals.push(`${id}: ${response.statusCode}`));
     const refusal = refusalOf?.(chat.bodyOf(request)) ?? null;
-    if (refusal === null) return answer(request, response);
+    if (refusal === null) return answer(request, response, raw);
     refusals.push(`${id}: ${refusal}`);
     json(response, { type: 'error', error: { message: refusal, type: 'invalid_request_error', code: 400 } }, 400);
   };

@@ -26,7 +26,7 @@ export function withoutBudget(
   losses: Losses,
 ): JsonEdit[] {
   const last = reduced.at(-1);
-  if (!last || !body.includes(budget) || !body.subarray(last.start, last.end).includes(call)) return [];
+  if (!last || !body.subarray(last.start, last.end).includes(call) || !body.includes(budget)) return [];
   const peek = peekJson(body, names);
   const thinking = peek.ok ? peek.fields.get('thinking') : undefined;
   if (!peek.ok || !thinking || (peek.fields.get('messages')?.items ?? 0) - last.index > 2) return [];
