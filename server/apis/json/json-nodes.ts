@@ -46,14 +46,23 @@ export function* membersOf(body: Buffer, object: ByteRange): Generator<JsonMembe
 
 /** None if the value is no list. */
 export function* elementsOf(body: Buffer, list: ByteRange): Generator<ByteRange, void, undefined> {
-  if (!isListAt(body, list)) return;
-  let start = skipSpace(body, list.start + 1);
+  if (isListAt(body, list)) yield* elementsFrom(body, list.start + 1);
+}
+
+/** The elements of a list that come after the one that ends at `end`. */
+export function* elementsAfter(body: Buffer, end: number): Generator<ByteRange, void, undefined> {
+  const at = skipSpace(body, end);
+  if (body[at] === comma) yield* elementsFrom(body, at + 1);
+}
+
+function* elementsFrom(body: Buffer, at: number): Generator<ByteRange, void, undefined> {
+  let start = skipSpace(body, at);
   while (start < body.length && body[start] !== closeArray) {
     const end = endOfValue(body, start);
     yield { start, end };
-    const at = skipSpace(body, end);
-    if (body[at] !== comma) return;
-    start = skipSpace(body, at + 1);
+    const next = skipSpace(body, end);
+    if (body[next] !== comma) return;
+    start = skipSpace(body, next + 1);
   }
 }
 

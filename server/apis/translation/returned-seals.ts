@@ -6,6 +6,7 @@
 
 import type { MarkedElement } from '../json/json-marks.ts';
 import {
+  elementsAfter,
   elementsOf,
   endOfValue,
   isListAt,
@@ -58,11 +59,17 @@ export function openSeals(wire: WireName, body: MarkedBody, reader: Origin): Ope
   return { edits, losses: losses.list };
 }
 
-/** Where the newest reasoning in an envelope was produced; null if there is none, or if any provider can read it. */
+/**
+ * Where the newest reasoning was produced, if it is in an envelope that no other provider can read; otherwise null. What a
+ * provider of the client's API sealed after it is the newest, for the conversation has gone on there.
+ */
 export function originOfSeals(wire: WireName, body: MarkedBody): Origin | null {
-  for (const { element, place } of elementsIn(body, sealFields[wire], (marked) => marked.toReversed())) {
-    const origin = new OriginReader(body.bytes).read(element, place);
-    if (origin) return origin;
+  const reader = new OriginReader(body.bytes);
+  for (const { element, place, index } of elementsIn(body, sealFields[wire], (marked) => marked.toReversed())) {
+    const origin = reader.read(element, place);
+    if (origin === null) continue;
+    const isNewest = index === null || !reader.hasSealAfter(element, place);
+    return origin !== 'anyone' && isNewest ? origin : null;
   }
   return null;
 }
@@ -99,18 +106,30 @@ class OriginReader {
     this.#body = body;
   }
 
-  /** The origin of the last seal in the value. */
-  read(value: ByteRange, { members, each, holder }: Place): Origin | null {
-    let origin: Origin | null = null;
+  /** The origin of the last seal in the value; `anyone` if it binds the conversation to none that is known. */
+  read(value: ByteRange, { members, each, holder }: Place): Origin | 'anyone' | null {
+    let origin: Origin | 'anyone' | null = null;
     if (each) for (const element of eachOf(this.#body, value)) origin = this.read(element, each) ?? origin;
     if (!members && !holder) return origin;
     for (const member of membersOf(this.#body, value)) {
       const isSeal = holder?.seals.some((seal) => seal.member === member.name) === true;
       const inside = members?.[member.name];
-      const [seal] = isSeal ? (sealsAt(this.#body, member.value) ?? []) : [];
-      origin = (inside ? this.read(member.value, inside) : bindingOrigin(seal)) ?? origin;
+      if (inside) origin = this.read(member.value, inside) ?? origin;
+      else if (isSeal) origin = this.#originOf(member.value) ?? origin;
     }
     return origin;
+  }
+
+  /** In the elements that come after this one. */
+  hasSealAfter({ end }: ByteRange, place: Place): boolean {
+    for (const element of elementsAfter(this.#body, end)) if (this.read(element, place) !== null) return true;
+    return false;
+  }
+
+  #originOf(value: ByteRange): Origin | 'anyone' | null {
+    const seals = sealsAt(this.#body, value);
+    if (seals) return bindingOrigin(seals[0]) ?? 'anyone';
+    return textIn(this.#body, value) ? 'anyone' : null;
   }
 }
 

@@ -7,7 +7,7 @@ import { entryOf } from '../../apis/core/table-entry.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
 import { piecesOf } from '../../apis/json/json-splice.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
-import { newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
+import { newestCallResultIds, newestResultIds } from '../../apis/neutral/requests/reasoning-origin.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { type Opened, openSeals, originOfSeals } from '../../apis/translation/returned-seals.ts';
@@ -104,7 +104,7 @@ export class RequestPreparation {
     const { captured: bytes, marked = [] } = body;
     const carried = marked.length === 0 ? null : originOfSeals(wire, { bytes, marked });
     if (carried || wire !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated)) return carried;
-    return this.#clientReasoning.originOf(newestResultIds(bytes));
+    return this.#clientReasoning.originOf(newestCallResultIds(bytes));
   }
 
   /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */

@@ -11,6 +11,13 @@ export function bindingOrigin(seal: Seal | undefined): Origin | null {
   return seal?.origin && !isUnbound(seal) ? seal.origin : null;
 }
 
+const callsMember = Buffer.from('"tool_calls"');
+
+/** Of the newest calls alone: where earlier ones were made says nothing of where the conversation is now. */
+export function newestCallResultIds(body: Buffer): string[] {
+  return newestResultIds(body.subarray(Math.max(0, body.lastIndexOf(callsMember))));
+}
+
 const quote = 0x22;
 const resultId = Buffer.from('"tool_call_id"');
 /** More parallel calls than models make. */

@@ -181,6 +181,12 @@ describe.each(Object.entries(cases))('%s', (_name, { wire, list, kind, message, 
     expect(originOfSeals(wire, markedIn(whole(wrapSeal(own('plain', '')))))).toBeNull();
   });
 
+  test('says nothing of where the conversation is, once a provider of the API, or one without seals, has gone on', () => {
+    const sealed = message(wrapSeal(foreign(kind)));
+    for (const later of [message('gAAAA'), message(wrapSeal(own('plain', '')))])
+      expect(originOfSeals(wire, markedIn(bodyOf(list, before, sealed, after, later, after)))).toBeNull();
+  });
+
   test('is left out wherever it stands in the list', () => {
     const sealed = message(wrapSeal(foreign(kind)));
     for (const [messages, expected] of [
