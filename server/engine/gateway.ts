@@ -1,4 +1,5 @@
 /** The engine's entry point: `createGateway(ports)` assembles its parts, for the terminal, the desktop and tests. */
+
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { Registry, servedApis } from '../apis/registry.ts';
@@ -26,6 +27,7 @@ import { runningWithin } from '../http/connection-limit.ts';
 import { type ListeningServer, listen } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
 import type { Observability } from '../observability/observability.ts';
+import { LearntRefusals } from '../providers/learnt-refusals.ts';
 import { hostAndPort } from '../routing/compile.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { storableRow } from '../store/rules/storable-row.ts';
@@ -221,6 +223,7 @@ function apiPorts(
     jobs,
     keptResponses,
     reasoning,
+    learntRefusals: new LearntRefusals(),
     cache,
     picker,
     uploadFolder,

@@ -18,6 +18,8 @@ export interface AskedTarget {
   retryable: boolean;
   /** It refused the reasoning in the conversation, and was asked again without it. */
   isReasonless: boolean;
+  /** How often it refused a member that Sluice had written, and was asked again without it. */
+  membersRefused: number;
   /** It was already in a cooldown and is asked only because no other target is left. */
   isLastResort: boolean;
   /** The earliest time for another attempt. */

@@ -47,6 +47,8 @@ export interface Refusal {
   waitMs: number;
 }
 
+/** Each of them is another one. */
+const maxMembersRefused = 3;
 /** The longest `Retry-After` to wait for while another target is left. */
 const shortWaitMs = 2_000;
 /** The longest `Retry-After` to wait for when no other target is left. */
@@ -89,8 +91,8 @@ export class AttemptPlan {
   }
 
   /**
-   * The attempt after `failedAttempt`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
-   * signature, is asked again at once, which does not count as a retry.
+   * The attempt after `failedAttempt`; null if there is none. A target that refuses the reasoning in the conversation, the time of a
+   * signature, or a member that Sluice has added, is asked again at once, which does not count as a retry.
    */
   after(failedAttempt: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failedAttempt, failure);
@@ -98,6 +100,10 @@ export class AttemptPlan {
     const askedTarget = this.#askedOf(failedAttempt.target);
     if (failure.refusesReasoning && askedTarget && !askedTarget.isReasonless) {
       askedTarget.isReasonless = true;
+      return { ...failedAttempt, cause: 'retry', waitMs: 0 };
+    }
+    if (failure.refusesMember && askedTarget && askedTarget.membersRefused < maxMembersRefused) {
+      askedTarget.membersRefused++;
       return { ...failedAttempt, cause: 'retry', waitMs: 0 };
     }
     const isFinal = failure.class === 'rejected' && failure.isOnlyHere !== true;
@@ -284,6 +290,7 @@ export class AttemptPlan {
       uses: 1,
       retryable: false,
       isReasonless: false,
+      membersRefused: 0,
       isLastResort: !this.#options.picker.isAvailable(target),
       readyAtMs: 0,
     });

@@ -75,6 +75,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     ownTimeouts: provider.timeouts,
     prefill: prefillOf(provider),
     chatFlavourOf: chatFlavourOf(provider),
+    configuredAs: JSON.stringify(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
     servedWires: servedWires(provider),

@@ -22,6 +22,8 @@ export interface CompiledProvider extends Upstream {
   ownTimeouts: Partial<Timeouts>;
   /** What it refuses of a model's chat requests; null: nothing that is known. */
   chatFlavourOf(model: string): ChatFlavour | null;
+  /** Differs after each edit of the provider. */
+  configuredAs: string;
   /** How it can be prompted to continue an answer; null if it cannot, or if that is unknown. */
   prefill: Prefill | null;
   /** The models it is known to serve. */

@@ -18,6 +18,8 @@ export interface Failure {
   contextTokens?: number;
   /** The request may succeed without the conversation's reasoning, which another account produced or the client changed. */
   refusesReasoning?: boolean;
+  /** A member of the request that the upstream refuses, although the answer would have the same meaning without it. */
+  refusesMember?: string;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
   /** For `credential`: it lacks the right for this kind of request, and may be used for others. */

@@ -284,7 +284,10 @@ export class UpstreamAttempts {
   /** The first attempt with content is the answer. */
   #claim(attempt: Attempt, trace: AttemptTrace, next: NextAttempt, prepared: PreparedRequest): boolean {
     if (this.#answer) return false;
-    if (attempt.status < 400) this.#picker.answers(next.target, next.credential?.id ?? null);
+    if (attempt.status < 400) {
+      this.#picker.answers(next.target, next.credential?.id ?? null);
+      this.#preparation.answered(next.target);
+    }
     this.#answer = attempt;
     this.#translation = prepared.translation;
     this.#options.trace.answering = trace;

@@ -16,6 +16,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { PriceTable } from '../../models/price-table.ts';
+import type { LearntRefusals } from '../../providers/learnt-refusals.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { PickRequest } from '../../routing/picker.ts';
@@ -32,11 +33,13 @@ import { ClientReasoning } from '../translation/client-reasoning.ts';
 import { inEnvelope } from '../translation/hosted-request.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
 import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
+import { RefusedMembers } from './refused-members.ts';
 
 export interface PreparationPorts {
   registry: Registry;
   keptResponses: ResponseStore;
   reasoning: ReasoningStore;
+  learntRefusals: LearntRefusals;
   prices: Pick<PriceTable, 'maxOutput'>;
 }
 
@@ -56,6 +59,7 @@ export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
+  readonly #refusedMembers: RefusedMembers;
   /** Created at the first failure, because most requests never need it. */
   #refusedReasoning: RefusedReasoning | undefined;
   /** The translation for the latest target that does not serve the client's API. */
@@ -65,6 +69,7 @@ export class RequestPreparation {
     this.#options = options;
     this.#plan = plan;
     this.#call = call;
+    this.#refusedMembers = new RefusedMembers(options.ports.learntRefusals, plan.model ?? '');
   }
 
   /**
@@ -187,11 +192,26 @@ export class RequestPreparation {
   }
 
   /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
-  noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
+  noted(target: Target, result: FailedAttempt, prepared: PreparedRequest): Promise<AttemptResult> {
+    const { sendable, translation } = prepared;
+    const { refusesMember: member, ...failure } = result.failure;
+    if (member !== undefined && this.#refusedMembers.noted(target, member, prepared))
+      return Promise.resolve({ ...result, failure: { ...failure, class: 'rejected', refusesMember: member } });
     const isAllowed = translation !== null || !this.#refusesLosses;
     const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
     this.#refusedReasoning ??= new RefusedReasoning(this.#call.match.route.wire.name);
-    return this.#refusedReasoning.noted({ target, result, clientBody: translation ? null : sendable, mayBeAskedAgain });
+    const noted = { ...result, failure };
+    return this.#refusedReasoning.noted({
+      target,
+      result: noted,
+      clientBody: translation ? null : sendable,
+      mayBeAskedAgain,
+    });
+  }
+
+  /** The target answers the request. */
+  answered(target: Target): void {
+    this.#refusedMembers.answered(target);
   }
 
   /** Counts the heap that the body takes while it is parsed. Returns a GatewayError if there is not enough. */
@@ -231,9 +251,9 @@ export class RequestPreparation {
     });
   }
 
-  #mayAskUsage({ provider, model }: Target): boolean {
-    const flavour = provider.chatFlavourOf(model ?? this.#plan.model ?? '');
-    return provider.askUsage && entryOf(flavour?.request ?? {}, 'stream_options') === undefined;
+  #mayAskUsage(target: Target): boolean {
+    const { request = {} } = this.#refusedMembers.flavourOf(target) ?? {};
+    return target.provider.askUsage && entryOf(request, 'stream_options') === undefined;
   }
 
   async #withoutReasoning(
@@ -276,7 +296,7 @@ export class RequestPreparation {
     const { prices } = this.#options.ports;
     const maxOutputTokens = prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
     const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
-    const chatFlavour = target.provider.chatFlavourOf(target.model ?? model) ?? undefined;
+    const chatFlavour = this.#refusedMembers.flavourOf(target);
     const credentialId = credential?.id ?? null;
     return translation.forTarget({ target, credentialId, model, maxOutputTokens, withoutReasoning, chatFlavour });
   }

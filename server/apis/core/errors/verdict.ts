@@ -10,6 +10,7 @@ import type { FailureClass } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Failure } from '../failure.ts';
 import type { HeaderFields } from '../headers.ts';
+import { refusedMemberIn } from '../optional-members.ts';
 import type { Overflow, UpstreamError } from '../upstream-error.ts';
 import { overflowIn } from './context-overflow.ts';
 import { isPolicyName, isRequestCode, type Meaning, named, rateName, statusOfError } from './error-names.ts';
@@ -66,6 +67,7 @@ export function failureBy(failed: FailedAnswer): Failure {
   const failureClass = classOf[meaning];
   const message = error?.message ?? '';
   const isPassing = (failureClass === 'transient' && meaning !== 'proxy-size') || failureClass === 'rate-limit';
+  const refusedMember = error && (status === 400 || status === 422) ? refusedMemberIn(error) : null;
   const isDenied = meaning === 'denied' || (meaning === 'no-model' && accessWords.test(message));
   return {
     class: failureClass,
@@ -75,6 +77,7 @@ export function failureBy(failed: FailedAnswer): Failure {
     ...(meaning === 'right' || meaning === 'credential' ? scopeOf(message) : {}),
     ...(isDenied && { isDenied: true }),
     ...(status === 400 && meaning === 'invalid' && reasoningWords.test(message) && { refusesReasoning: true }),
+    ...(refusedMember !== null && { refusesMember: refusedMember }),
   };
 }
 
