@@ -18,6 +18,7 @@ import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../serv
 import { countValues } from '../../server/apis/json/count-values.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
 import { peekJson } from '../../server/apis/json/json-peek.ts';
+import { sourceOfUrl } from '../../server/apis/neutral/media.ts';
 import { realtimeSession } from '../../server/apis/openai/realtime-events.ts';
 import { ChatSplice } from '../../server/apis/openai/rescue/chat-splice.ts';
 import { ChatText } from '../../server/apis/openai/rescue/chat-text.ts';
@@ -304,6 +305,18 @@ export const worstCases: Record<string, WorstCase> = {
         chatFitting.fitted(body.outline, refusesMuch),
       ];
     },
+  },
+  'the URL of a picture': {
+    atOnceBytes: 256 * kilobyte,
+    readers: ['sourceOfUrl'],
+    inputs: {
+      'a text in escapes': ['data:image/svg+xml;utf8,', '%3C', ''],
+      'a text with bad escapes': ['data:image/svg+xml,', '%', ''],
+      parameters: ['data:image/png', ';a=b', ';base64,AAAA'],
+      commas: ['data:', ',', ''],
+      'no comma': ['data:', 'a', ''],
+    },
+    run: (bytes) => sourceOfUrl(bytes.toString('latin1')),
   },
   'a body that is passed on': {
     atOnceBytes: 64 * kilobyte,

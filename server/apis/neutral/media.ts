@@ -1,14 +1,52 @@
 /** Media of a conversation: data URLs, and the kind of each media type. */
+import { decodeSegment } from '../core/requests/segments.ts';
+import { entryOf } from '../core/table-entry.ts';
 import type { MediaPart, MediaSource } from './conversation.ts';
 
-/** Splits a base64 data URL into its parts; any other URL is kept. */
+type DataSource = Extract<MediaSource, { type: 'base64' }>;
+
+/** Splits a data URL into its parts; any other URL is kept. */
 export function sourceOfUrl(url: string): MediaSource {
   if (url.slice(0, 'data:'.length).toLowerCase() !== 'data:') return { type: 'url', url };
   const comma = url.indexOf(',');
+  if (comma === -1) return { type: 'url', url };
   // RFC 2397 and RFC 2045: neither the scheme nor a media type depends on the case of its letters.
-  const head = comma === -1 ? '' : url.slice('data:'.length, comma).toLowerCase();
-  if (!head.endsWith(';base64')) return { type: 'url', url };
-  return { type: 'base64', mediaType: head.slice(0, head.indexOf(';')), data: url.slice(comma + 1) };
+  const head = url.slice('data:'.length, comma).toLowerCase();
+  const data = url.slice(comma + 1);
+  if (head.endsWith(';base64')) return sourceOfData(head, data);
+  // Text, in escapes: `data:image/svg+xml;utf8,%3Csvg…`.
+  return sourceOfData(head === '' ? 'text/plain' : head, Buffer.from(decodeSegment(data)).toString('base64'));
+}
+
+/** Media with the label that a client or provider gave them: it may be in capitals, old, missing or wrong. */
+export function sourceOfData(label: string, data: string): DataSource {
+  return { type: 'base64', mediaType: typeOfBytes(data) ?? mediaTypeOf(label), data };
+}
+
+/** Names that browsers and libraries give to registered types. Source: WHATWG, "MIME Sniffing"; IANA, "Media Types". */
+const registeredNames: Record<string, string> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
+  'image/x-webp': 'image/webp',
+  'application/x-pdf': 'application/pdf',
+};
+
+/** The registered name of a media type, without parameters. */
+export function mediaTypeOf(label: string): string {
+  const [name = ''] = label.split(';', 1);
+  const plain = name.trim().toLowerCase();
+  return entryOf(registeredNames, plain) ?? plain;
+}
+
+/** By the first bytes, of those that every API takes. Source: WHATWG, "MIME Sniffing", 6.1. */
+function typeOfBytes(base64: string): string | null {
+  const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1');
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
+  if (start.startsWith('RIFF') && start.slice(8, 14) === 'WEBPVP') return 'image/webp';
+  return start.startsWith('%PDF-') ? 'application/pdf' : null;
 }
 
 /** Null for a source that is neither a URL nor data. */

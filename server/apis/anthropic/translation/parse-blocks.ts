@@ -4,6 +4,7 @@ import type { MediaSource, Part, ResultPart } from '../../neutral/conversation.t
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
+import { sourceOfData } from '../../neutral/media.ts';
 import { envelopeOfNothing, unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 
 /** A string becomes one text part. Empty if the field is absent. */
@@ -168,7 +169,7 @@ function parseSource(block: Fields): MediaSource {
   const source = block.fields('source') ?? invalid(block.path('source'), 'it is missing');
   const type = source.requiredText('type');
   if (type === 'base64') {
-    return { type, mediaType: source.requiredText('media_type'), data: source.requiredText('data') };
+    return sourceOfData(source.requiredText('media_type'), source.requiredText('data'));
   }
   if (type === 'url') return { type, url: source.requiredText('url') };
   if (type === 'file') return { type, id: source.requiredText('file_id') };

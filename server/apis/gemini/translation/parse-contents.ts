@@ -4,7 +4,7 @@ import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
-import { kindOfMediaType } from '../../neutral/media.ts';
+import { kindOfMediaType, mediaTypeOf, sourceOfData } from '../../neutral/media.ts';
 import { envelopeOfNothing, unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 import { placeholderSignature } from './placeholder-signature.ts';
 
@@ -168,20 +168,20 @@ function parseResponse(response: Fields, at: string): ResultPart {
 function parseMedia(part: Fields): MediaPart | undefined {
   const inline = part.fields('inlineData');
   const file = part.fields('fileData');
-  const mediaType = inline?.text('mimeType') ?? file?.text('mimeType');
-  const kind = mediaType === undefined ? 'image' : kindOfMediaType(mediaType);
+  const label = inline?.text('mimeType') ?? file?.text('mimeType');
   const name = inline?.text('displayName') ?? file?.text('displayName');
   const at = part.at;
   if (inline) {
-    const source = { type: 'base64' as const, mediaType: mediaType ?? 'image/png', data: inline.requiredText('data') };
-    return { type: 'media', kind, source, name, at };
+    const source = sourceOfData(label ?? 'image/png', inline.requiredText('data'));
+    return { type: 'media', kind: kindOfMediaType(source.mediaType), source, name, at };
   }
   if (!file) return undefined;
+  const mediaType = label === undefined ? undefined : mediaTypeOf(label);
   const url = file.requiredText('fileUri');
   const isGoogleUrl = url.startsWith('gs://') || url.startsWith(filesApi);
   return {
     type: 'media',
-    kind,
+    kind: mediaType === undefined ? 'image' : kindOfMediaType(mediaType),
     source: isGoogleUrl ? { type: 'file', id: url, mediaType } : { type: 'url', url, mediaType },
     name,
     at,

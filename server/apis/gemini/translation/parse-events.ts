@@ -6,7 +6,7 @@ import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
-import { kindOfMediaType } from '../../neutral/media.ts';
+import { kindOfMediaType, sourceOfData } from '../../neutral/media.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { geminiReports } from '../usage.ts';
@@ -126,9 +126,8 @@ function partEvents(part: Json, { answer, index }: PartPosition): AnswerEvent[] 
 function dataEvents({ text, thought, inlineData, ...rest }: Json): AnswerEvent[] {
   if (typeof text === 'string') return text === '' ? [] : [{ type: thought === true ? 'thinking' : 'text', text }];
   if (isObject(inlineData)) {
-    const mediaType = String(inlineData.mimeType);
-    const source = { type: 'base64' as const, mediaType, data: String(inlineData.data) };
-    return [{ type: 'media', part: { type: 'media', kind: kindOfMediaType(mediaType), source, at: '' } }];
+    const source = sourceOfData(String(inlineData.mimeType), String(inlineData.data));
+    return [{ type: 'media', part: { type: 'media', kind: kindOfMediaType(source.mediaType), source, at: '' } }];
   }
   const [name] = Object.keys(rest).filter((key) => key !== 'thoughtSignature');
   return name === undefined ? [] : [{ type: 'foreign', name }];

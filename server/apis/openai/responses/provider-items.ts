@@ -8,7 +8,7 @@ import type { MediaPart, Part } from '../../neutral/conversation.ts';
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
-import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
+import { kindOfMediaType, sourceOfData, sourceOfUrl } from '../../neutral/media.ts';
 
 /** The field of each item type that contains its results. Other items contain nothing that a model could read. */
 const outputNames: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function parseProviderItem(item: Fields, type: string): Part {
   if (type.startsWith('compaction')) refuse(at, 'provider-item');
   const image = type === 'image_generation_call' ? item.text('result') : undefined;
   if (image !== undefined) {
-    const source = { type: 'base64', mediaType: `image/${item.text('output_format') ?? 'png'}`, data: image } as const;
+    const source = sourceOfData(`image/${item.text('output_format') ?? 'png'}`, image);
     return { type: 'media', kind: 'image', source, at };
   }
   const name = Object.hasOwn(outputNames, type) ? outputNames[type] : undefined;
