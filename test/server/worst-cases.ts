@@ -18,6 +18,7 @@ import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../serv
 import { countValues } from '../../server/apis/json/count-values.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
 import { peekJson } from '../../server/apis/json/json-peek.ts';
+import { withoutTrailingCommas } from '../../server/apis/json/trailing-commas.ts';
 import { sourceOfUrl } from '../../server/apis/neutral/media.ts';
 import { realtimeSession } from '../../server/apis/openai/realtime-events.ts';
 import { ChatSplice } from '../../server/apis/openai/rescue/chat-splice.ts';
@@ -231,6 +232,16 @@ export const worstCases: Record<string, WorstCase> = {
     readers: ['peekJson', 'JsonScan', 'hasLongRun', 'JsonNames'],
     inputs: documents,
     run: (bytes) => peekJson(bytes, names),
+  },
+  'a body with commas that JSON does not have': {
+    atOnceBytes: 256 * kilobyte,
+    readers: ['withoutTrailingCommas'],
+    inputs: {
+      ...documents,
+      'commas alone': ['{"a":[', ',', ']}'],
+      'commas after each value': ['{"a":[', '[1,],', ']}'],
+    },
+    run: (bytes) => withoutTrailingCommas(bytes),
   },
   "a request's body": {
     atOnceBytes: 256 * kilobyte,

@@ -87,6 +87,8 @@ export interface RequestFormat<Name extends string> {
   readonly temperatureOf: (request: Record<string, unknown>) => unknown;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly supportsPrefill: boolean;
+  /** The API's own parser takes commas before closing brackets. */
+  readonly takesTrailingCommas?: true;
   /** How bodies are fitted to services that refuse some of the API; absent: none is known. */
   readonly fitting?: Fitting;
 }

@@ -22,6 +22,8 @@ export const geminiRequest: RequestFormat<GeminiField> = {
   temperatureOf: ({ generationConfig, generation_config }) =>
     configIn(generationConfig ?? generation_config).temperature,
   supportsPrefill: false,
+  // Google's own examples have them: `chat.sh`, `controlled_generation.sh`.
+  takesTrailingCommas: true,
 };
 
 type Config = Readonly<Record<string, unknown>>;

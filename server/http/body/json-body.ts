@@ -6,6 +6,7 @@ import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
+import { withoutTrailingCommas } from '../../apis/json/trailing-commas.ts';
 import { WatchedMembers } from '../../apis/json/watched-members.ts';
 import { watchedMembers } from '../../apis/registry.ts';
 import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
@@ -28,6 +29,21 @@ const pieceByPieceBytes = 1024 * 1024;
 
 const quote = 0x22;
 
+/** A body of an API whose own parser takes trailing commas: it is sent as it came, unless it is changed or translated. */
+export function readLooseJsonBody(bytes: Buffer, isStream: boolean | null): JsonBody | Promise<JsonBody> {
+  const peek = peekLongJson(bytes, names, marksOfSluice, watched);
+  if (peek instanceof Promise) return peek.then((peeked) => looseBody(bytes, peeked, isStream));
+  return peek.ok ? new JsonBody(bytes, peek, isStream) : looseBody(bytes, peek, isStream);
+}
+
+async function looseBody(bytes: Buffer, peek: JsonPeek, isStream: boolean | null): Promise<JsonBody> {
+  const plain = peek.ok ? null : await withoutTrailingCommas(bytes);
+  if (plain === null) return new JsonBody(bytes, peek, isStream);
+  const body = await readJsonBody(plain, isStream);
+  body.sendAs(bytes);
+  return body;
+}
+
 /**
  * Returns a promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous.
  * `isStream`: whether the path requests a stream; null if the body decides.
@@ -47,6 +63,8 @@ export class JsonBody implements RequestBody {
   readonly contentType = 'application/json';
   readonly continuesId: string | undefined;
   readonly #bytes: Buffer;
+  /** What is sent if nothing is changed. */
+  #asSent: Buffer;
   readonly #size: number;
   /** Made for long bodies only. */
   #readers: Set<BodyReader> | undefined;
@@ -67,6 +85,7 @@ export class JsonBody implements RequestBody {
     refuseAmbiguous(peek.ambiguous);
     this.continuesId = continuesId;
     this.#bytes = bytes;
+    this.#asSent = bytes;
     this.#size = bytes.length;
     this.#peek = peek;
     this.fields = {
@@ -117,14 +136,14 @@ export class JsonBody implements RequestBody {
     const renamed = previous && previousResponseId ? [fieldEdit(previous, previousResponseId)] : [];
     const edits = [...this.#modelEdits(model), ...usage, ...renamed, ...further];
     const usageAsked = usage.length > 0;
-    const pieces = edits.length > 0 ? piecesOf(this.#bytes, edits) : [this.#bytes];
+    const pieces = edits.length > 0 ? piecesOf(this.#bytes, edits) : [this.#asSent];
     const bytes = () => joinBytes(pieces);
     if (this.#isLong) {
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
       const beginning = (maxBytes: number) => beginningOf(pieces, maxBytes);
       return { length, open: () => this.#send(pieces), bytes, beginning, usageAsked };
     }
-    const whole = pieces.length === 1 ? this.#bytes : Buffer.concat(pieces);
+    const whole = edits.length === 0 ? this.#asSent : Buffer.concat(pieces);
     return { length: whole.length, open: () => whole, bytes: async () => whole, usageAsked };
   }
 
@@ -133,6 +152,12 @@ export class JsonBody implements RequestBody {
     if (!this.#isLong) return;
     for (const reader of this.#readers ?? []) reader.destroy();
     releaseBody(this.#bytes);
+    if (this.#asSent !== this.#bytes) releaseBody(this.#asSent);
+  }
+
+  /** `bytes`: the same document of the same length, in a spelling that its own API takes. */
+  sendAs(bytes: Buffer): void {
+    this.#asSent = bytes;
   }
 
   get #isLong(): boolean {

@@ -9,7 +9,7 @@ import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor
 import { checkContentType } from './check-content-type.ts';
 import { codingsOf } from './content-coding.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
-import { readJsonBody } from './json-body.ts';
+import { readJsonBody, readLooseJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { type BodyUser, receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
@@ -81,8 +81,9 @@ async function receiveJson(
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   eventLoopMonitor.begin(trace);
   try {
-    const { streamIn, stream } = match.route;
-    const body = readJsonBody(bytes, streamIn === 'path' ? stream !== null : null);
+    const { streamIn, stream, wire } = match.route;
+    const isStream = streamIn === 'path' ? stream !== null : null;
+    const body = wire.request.takesTrailingCommas ? readLooseJsonBody(bytes, isStream) : readJsonBody(bytes, isStream);
     return body instanceof Promise ? await body : body;
   } catch (error) {
     capture?.unusable(bytes, false);
