@@ -40,6 +40,12 @@ export interface ClientApi {
   readonly callIds: CallIdRule;
   /** Whether its calls have a field for a seal. If not, the seal is put into a thought before the call. */
   readonly hasSealedCalls: boolean;
+  /** Whether a seal may come after what it belongs to, other than as a thought of its own. */
+  readonly takesLateSeals: boolean;
+  /** A string that every call has, and no result. */
+  readonly callMark: string;
+  /** The member by which a result names its call. */
+  readonly resultId: string;
   /** Whether its clients receive arguments as an object, or parse them without checking that they are complete. */
   readonly wantsWholeArguments: boolean;
   /**

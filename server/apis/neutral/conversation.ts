@@ -136,10 +136,24 @@ export interface Seal {
   itemId?: string | undefined;
   /** The thought itself, for a client that returns seals without it. */
   text?: string | undefined;
+  /** Where it stood in its answer, for a client that returns seals apart from texts and calls. */
+  place?: Place | undefined;
+  /** It is that of the next call, for a client whose calls have no field for it. */
+  isOfCall?: true;
 }
 
-/** `plain`: only the text itself has to be returned. */
-export type SealKind = 'signature' | 'redacted' | 'encrypted' | 'thought-signature' | 'plain';
+export interface Place {
+  /** The calls before it. That of a call itself: its position among the calls. */
+  calls: number;
+  /** The length of the text before it. */
+  text: number;
+}
+
+/**
+ * `members`: members of a chat's message or call that only its provider understands, as JSON. `plain`: only the text itself
+ * has to be returned, by a chat in the members of `data`, if there are any.
+ */
+export type SealKind = 'signature' | 'redacted' | 'encrypted' | 'thought-signature' | 'members' | 'plain';
 
 /** Where a seal was created; it is valid only there. */
 export interface Origin {

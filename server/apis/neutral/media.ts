@@ -55,6 +55,11 @@ export function urlOfSource(source: MediaSource): string | null {
   return source.type === 'base64' ? `data:${source.mediaType};base64,${source.data}` : null;
 }
 
+/** Answers of most APIs contain no images. As Markdown, the client can at least show the link. */
+export function pictureAsText({ source }: MediaPart): string {
+  return `![](${urlOfSource(source) ?? ''})`;
+}
+
 export function kindOfMediaType(mediaType: string): MediaPart['kind'] {
   const kind = mediaType.slice(0, mediaType.indexOf('/'));
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';

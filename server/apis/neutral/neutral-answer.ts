@@ -66,7 +66,8 @@ export type AnswerEvent =
   | DeltaEvent
   | { type: 'start'; id: string }
   | { type: 'refusal'; text: string }
-  | { type: 'seal'; seal: Seal }
+  /** `call`: the index of the call to which it belongs, of which it is told after the call has begun. */
+  | { type: 'seal'; seal: Seal; call?: number }
   | CallEvent
   /** `isCut`: the answer's limit cut the call off, so that its arguments are no whole object. */
   | { type: 'call-end'; index: number; isCut?: true }

@@ -8,10 +8,11 @@ import {
   brokenArguments,
   isWholeObject,
   malformedCall,
-  sealedBy,
   settledStop,
 } from '../neutral/answers/answer-context.ts';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
+import type { Seal } from '../neutral/conversation.ts';
+import { pictureAsText } from '../neutral/media.ts';
 import type { AnswerError, AnswerEvent, CallEvent, Stop } from '../neutral/neutral-answer.ts';
 import type { CallIds } from '../neutral/requests/call-ids.ts';
 import { CustomInputReader, customInput, isCutInput } from '../neutral/requests/custom-input.ts';
@@ -41,6 +42,7 @@ export class EventsForClient {
   #hasCalls = false;
   /** Arguments have come for a call that has no name. The mere presence of a call's members is none. */
   #isUnnamed = false;
+  #textLength = 0;
   #isOver = false;
   /** A call has ended whose arguments are no whole object. Only what follows shows whether the answer's limit cut it off. */
   #broken: { index: number; error: AnswerError } | null = null;
@@ -68,6 +70,11 @@ export class EventsForClient {
     this.#open?.arguments.addEscaped(escaped);
   }
 
+  /** Counts more text, given as the inside of a JSON string. */
+  takeMoreText(escaped: string): void {
+    this.#textLength += escaped.includes('\\') ? escaped.replaceAll(escapes, ' ').length : escaped.length;
+  }
+
   #take(event: AnswerEvent): void {
     if (this.#isOver) return;
     if (this.#broken && event.type !== 'usage' && event.type !== 'stop') this.#fail(this.#broken.error);
@@ -83,8 +90,9 @@ export class EventsForClient {
   }
 
   #keep(event: AnswerEvent): void {
-    if (event.type === 'arguments' || event.type === 'call-end') {
-      this.#waitingCalls.get(event.index)?.push(event);
+    const callIndex = indexOfCall(event);
+    if (callIndex !== undefined) {
+      this.#waitingCalls.get(callIndex)?.push(event);
       return;
     }
     const block = [event];
@@ -93,34 +101,49 @@ export class EventsForClient {
   }
 
   #isOfOpenCall(event: AnswerEvent): boolean {
-    return (event.type === 'arguments' || event.type === 'call-end') && event.index === this.#openIndex;
+    return indexOfCall(event) === this.#openIndex;
   }
 
   #takeContent(event: AnswerEvent): void {
     if (event.type === 'call') this.#begin(event);
     else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
-    else if (event.type === 'seal') this.#pass({ type: 'seal', seal: sealedBy(this.#context.origin, event.seal) });
+    else if (event.type === 'seal') this.#seal(event.seal, event.call !== undefined);
     else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
     else this.#pass(event);
   }
 
   #begin(event: CallEvent): void {
-    const { names, answerTool, origin } = this.#context;
+    const { names, answerTool, conversation } = this.#context;
     this.#openIndex = event.index;
     const { name, namespace, kind, ownType } = names.decode(event.name);
-    const seal = event.seal && sealedBy(origin, event.seal);
     const isHidden = event.name === answerTool || name === '';
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isHidden ? '' : this.#ids.assign(event.id);
     const callKind = event.kind === 'custom' ? 'custom' : kind;
+    const { hasSealedCalls } = conversation.client;
+    const own = event.seal && this.#sealed({ ...event.seal, isOfCall: true }, this.#calls);
+    if (own && !hasSealedCalls && !isHidden) this.#pass({ type: 'seal', seal: own });
+    const seal = hasSealedCalls ? own : undefined;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, ownType, seal };
     this.#open = { call: isHidden ? null : call, name, input, arguments: new GrowingText(), held: '' };
     if (isHidden) return;
     this.#calls++;
     this.#hasCalls = true;
-    if (seal && !this.#context.conversation.client.hasSealedCalls) this.#pass({ type: 'seal', seal });
     this.#pass(call);
+  }
+
+  /** @param isOfOpenCall it belongs to the call that has begun, which the client has without it */
+  #seal(seal: Seal, isOfOpenCall: boolean): void {
+    if (!isOfOpenCall) this.#pass({ type: 'seal', seal: this.#sealed(seal, this.#calls) });
+    else if (this.#open?.call) {
+      const { index } = this.#open.call;
+      this.#pass({ type: 'seal', seal: { ...this.#sealed(seal, index), isOfCall: true }, call: index });
+    }
+  }
+
+  #sealed(seal: Seal, calls: number): Seal {
+    return { ...seal, origin: this.#context.origin, place: { calls, text: this.#textLength } };
   }
 
   #addArguments(text: string): void {
@@ -213,12 +236,22 @@ export class EventsForClient {
   #pass(event: AnswerEvent): void {
     if (this.#isOver) return;
     this.#out.push(event);
-    if (event.type === 'end') this.#isOver = true;
+    if (event.type === 'text') this.#textLength += event.text.length;
+    else if (event.type === 'media') this.#textLength += pictureAsText(event.part).length;
+    else if (event.type === 'end') this.#isOver = true;
   }
 }
 
 function isLimit({ reason }: Stop): boolean {
   return reason === 'length' || reason === 'window';
+}
+
+const escapes = /\\(?:u[\da-fA-F]{4}|.)/g;
+
+/** The call to which the event adds; undefined if it adds to none. */
+function indexOfCall(event: AnswerEvent): number | undefined {
+  if (event.type === 'arguments' || event.type === 'call-end') return event.index;
+  return event.type === 'seal' ? event.call : undefined;
 }
 
 /** Some services send blanks or `null` for a call without arguments. */

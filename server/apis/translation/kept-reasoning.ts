@@ -1,23 +1,20 @@
 /**
- * Extracts and restores reasoning that must be returned with its tool calls, for clients whose API cannot carry it.
- * Chat clients drop reasoning sealed by Anthropic and Google, unless they preserve unknown members. Call ids are always
- * returned.
+ * Extracts and restores reasoning that must be returned with its tool calls, for clients that do not bring all of it back.
+ * Those of chats drop the reasoning of Anthropic and Google, unless they preserve unknown members; others drop what they
+ * cannot show. Call ids are always returned.
  */
 
 import { hash } from 'node:crypto';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
-import type { CallPart, Conversation, Part, Seal, Turn } from '../neutral/conversation.ts';
+import type { CallPart, Conversation, Part, Place, Seal, ThinkingPart, Turn } from '../neutral/conversation.ts';
 import type { AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
+import { withThoughts } from '../neutral/requests/placed-thoughts.ts';
 
-/** One seal of an answer, with its position among the calls. */
+/** One seal of an answer, with its place. */
 export interface KeptSeal {
-  seal: Seal;
+  seal: Seal & { place: Place };
   /** The sealed thought; null for the seal of a call. */
   text: string | null;
-  /** Number of calls before the seal, or before the call that it belongs to. */
-  calls: number;
-  /** Whether text precedes it. */
-  isAfterText: boolean;
 }
 
 /** All seals of an answer that contains calls. */
@@ -35,17 +32,13 @@ export class ReasoningCollector {
   readonly #callsByIndex = new Map<number, { id: string; name: string; arguments: GrowingText }>();
   readonly #seals: KeptSeal[] = [];
   #thought = new GrowingText();
-  #calls = 0;
-  #isAfterText = false;
 
   take(event: AnswerEvent): void {
     if (event.type === 'thinking') this.#thought.add(event.text);
-    else if (event.type === 'seal') this.#keep(event.seal, this.#thought.text);
-    else if (event.type === 'text') this.#isAfterText = true;
+    else if (event.type === 'seal') this.#keep(event.seal, event.seal.isOfCall ? null : this.#thought.text);
     else if (event.type === 'call') {
       this.#callsByIndex.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
       if (event.seal) this.#keep(event.seal, null);
-      this.#calls++;
     } else if (event.type === 'arguments') {
       this.#callsByIndex.get(event.index)?.arguments.add(event.text);
     }
@@ -66,29 +59,39 @@ export class ReasoningCollector {
     return { callId: first.id, digest: digestOf(calls), seals: this.#seals };
   }
 
-  #keep(seal: Seal, text: string | null): void {
-    this.#seals.push({ seal, text, calls: this.#calls, isAfterText: this.#isAfterText });
+  #keep({ place = { calls: this.#callsByIndex.size, text: 0 }, ...seal }: Seal, text: string | null): void {
+    this.#seals.push({ seal: { ...seal, place }, text });
   }
 }
 
 /** Maximum number of turns to look up. Agents have fewer, and older reasoning matters little. */
 const maxTurns = 1_000;
 
-/** The first call id of each turn that lacks its model's reasoning; only of the latest turns if there are many. */
+/**
+ * The first call id of each turn that may lack some of its model's reasoning; only of the latest turns if there are many. If
+ * the client brought any of it back, the turn is looked up only as long as its results are being answered: providers
+ * refuse what is missing there.
+ */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
-  return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-maxTurns);
+  const asked = turns.findLastIndex(
+    ({ role, parts }) => role === 'user' && parts.every(({ type }) => type !== 'result'),
+  );
+  return turns
+    .flatMap((turn, index) => (index > asked || sealsOf(turn).size === 0 ? (callsOf(turn)[0]?.id ?? []) : []))
+    .slice(-maxTurns);
 }
 
-/** Restores the stored reasoning, given by the id of each turn's first call. */
+/** Restores the stored reasoning, given by the id of each turn's first call, where the client has not brought all back. */
 export function withKeptReasoning(
   conversation: Conversation,
   reasoningByCall: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
 ): Conversation {
   if (reasoningByCall.size === 0) return conversation;
   const turns = conversation.turns.map((turn) => {
-    const calls = unsealedCallsOf(turn);
+    const calls = callsOf(turn);
     const found = reasoningByCall.get(calls[0]?.id ?? '');
-    return found && found.digest === digestOf(calls) ? { ...turn, parts: withSeals(turn.parts, found.seals) } : turn;
+    if (!found || hasAll(turn, found.seals) || found.digest !== digestOf(calls)) return turn;
+    return { ...turn, parts: withSeals(turn.parts, found.seals) };
   });
   return { ...conversation, turns };
 }
@@ -99,43 +102,35 @@ function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): strin
   return hash('sha256', lines.join('\n'));
 }
 
-/** The turn's calls; none if the client returned the turn's reasoning itself. */
-function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
-  if (role !== 'assistant' || parts.some((part) => (part.type === 'thinking' || part.type === 'call') && part.seal)) {
-    return [];
-  }
-  return parts.filter((part) => part.type === 'call');
+function callsOf({ role, parts }: Turn): CallPart[] {
+  return role === 'assistant' ? parts.filter((part) => part.type === 'call') : [];
 }
 
-/**
- * In chats, a turn's text precedes all calls. Thoughts returned as plain text are dropped, because the stored ones
- * include them.
- */
+/** The seals that the client has brought back. */
+function sealsOf({ parts }: Turn): ReadonlySet<string> {
+  const seals = parts.flatMap((part) => (part.type === 'thinking' || part.type === 'call' ? (part.seal ?? []) : []));
+  return new Set(seals.map(({ data }) => data));
+}
+
+/** Whether nothing is missing. What is only text, without a seal, came back if the turn has any seal. */
+function hasAll(turn: Turn, kept: readonly KeptSeal[]): boolean {
+  const seals = sealsOf(turn);
+  return seals.size > 0 && kept.every(({ seal }) => seals.has(seal.data));
+}
+
+/** Thoughts that the client returned are dropped, because the stored ones include them. */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
-  const thoughts = Map.groupBy(seals, positionOf);
-  const restored: Part[] = [];
-  const restore = (position: string) => {
-    for (const { seal, text } of thoughts.get(position) ?? [])
-      restored.push({ type: 'thinking', text: text ?? '', seal, at });
-  };
-  restore(beforeText);
+  const ofCalls = new Map(
+    seals.flatMap(({ seal, text }) => (text === null ? [[seal.place.calls, seal] as const] : [])),
+  );
+  const thoughts = seals.flatMap(({ seal, text }): ThinkingPart[] =>
+    text === null ? [] : [{ type: 'thinking', text, seal, at }],
+  );
   let calls = 0;
-  for (const part of parts) {
-    if (part.type === 'thinking') continue;
-    if (part.type === 'call') {
-      restore(`before ${calls}`);
-      const [own] = thoughts.get(`of ${calls}`) ?? [];
-      restored.push(own ? { ...part, seal: own.seal } : part);
-      calls++;
-    } else restored.push(part);
-  }
-  return restored;
-}
-
-const beforeText = 'before text';
-
-function positionOf({ text, calls, isAfterText }: KeptSeal): string {
-  if (text === null) return `of ${calls}`;
-  return calls === 0 && !isAfterText ? beforeText : `before ${calls}`;
+  const others = parts.flatMap((part): Part[] => {
+    if (part.type === 'thinking') return [];
+    return [part.type === 'call' ? { ...part, seal: ofCalls.get(calls++) ?? part.seal } : part];
+  });
+  return withThoughts(others, thoughts);
 }

@@ -9,6 +9,7 @@ import type { AnswerError, AnswerEvent, DeltaEvent } from '../neutral/neutral-an
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import { AnswerRemainder, PartialAnswer } from './partial-answer.ts';
+import { SealOrder } from './seal-order.ts';
 
 export class TranslatedEvents {
   readonly #parser: EventParser;
@@ -16,6 +17,7 @@ export class TranslatedEvents {
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
   readonly #reasoning = new ReasoningCollector();
+  readonly #order: SealOrder;
   readonly #soFar = new PartialAnswer();
   /** Set if the client has received the beginning of the answer from another attempt. */
   #rest: AnswerRemainder | null = null;
@@ -30,6 +32,7 @@ export class TranslatedEvents {
     this.#renderer = renderer;
     this.#view = new EventsForClient(context);
     this.#context = context;
+    this.#order = new SealOrder(context.conversation.client);
   }
 
   /** The text from which another attempt can continue the client's stream; null if it cannot be continued. */
@@ -70,7 +73,8 @@ export class TranslatedEvents {
    * more than that.
    */
   get onlyDelta(): DeltaEvent | null {
-    return this.#renderedCount === 1 && !this.#view.isRewriting ? this.#delta : null;
+    const isAll = this.#renderedCount === 1 && !this.#view.isRewriting && this.#parser.hasHeldBack !== true;
+    return isAll ? this.#delta : null;
   }
 
   /** Renders more of `onlyDelta`, given as the inside of a JSON string. Null if `write` must be used instead. */
@@ -79,8 +83,10 @@ export class TranslatedEvents {
     const rendered = delta && this.#renderer.renderDelta(delta, escaped);
     if (delta === null || rendered === null) return null;
     this.#parser.takeMore?.(delta.type, escaped);
-    if (delta.type === 'text') this.#soFar.append(escaped);
-    else this.#reasoning.takeMore(delta, escaped);
+    if (delta.type === 'text') {
+      this.#soFar.append(escaped);
+      this.#view.takeMoreText(escaped);
+    } else this.#reasoning.takeMore(delta, escaped);
     if (delta.type === 'arguments') this.#view.takeMoreArguments(escaped);
     return rendered;
   }
@@ -147,11 +153,17 @@ export class TranslatedEvents {
     for (const each of events) {
       for (const event of this.#view.push(each)) {
         this.#reasoning.take(event);
-        const remainder = this.#rest === null ? event : this.#rest.take(event);
-        if (remainder !== null) text += this.#render(remainder);
+        for (const placed of this.#order.take(event)) text += this.#renderRemainder(placed);
+        if (event.type === 'end' && this.#order.hasLost)
+          this.#context.losses.dropped('thought_signature', 'provider-item');
       }
     }
     return text;
+  }
+
+  #renderRemainder(event: AnswerEvent): string {
+    const remainder = this.#rest === null ? event : this.#rest.take(event);
+    return remainder === null ? '' : this.#render(remainder);
   }
 
   #render(event: AnswerEvent): string {

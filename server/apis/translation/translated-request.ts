@@ -10,6 +10,7 @@ import type { RenderedRequest, Target } from '../neutral/requests/rendering.ts';
 import { estimateInputTokens } from './estimate-input.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
+import { SealOrder } from './seal-order.ts';
 import { TranslatedEvents } from './translated-events.ts';
 
 export type WholeAnswer =
@@ -70,10 +71,12 @@ export class TranslatedRequest {
     const view = new EventsForClient(context);
     const fold = new AnswerFold();
     const collector = new ReasoningCollector();
+    const order = new SealOrder(context.conversation.client, (seal) => fold.sealText(seal));
     for (const event of events.flatMap((each) => view.push(each))) {
       collector.take(event);
-      fold.take(event);
+      for (const placed of order.take(event)) fold.take(placed);
     }
+    if (order.hasLost) context.losses.dropped('thought_signature', 'provider-item');
     if (fold.error) return { ok: false, error: fold.error };
     const rendered = this.#client.renderAnswer(fold.answer, context);
     const translated = Buffer.from(writeJson(rendered));

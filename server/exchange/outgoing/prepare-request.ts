@@ -11,7 +11,7 @@ import { newestCallResultIds, newestResultIds } from '../../apis/neutral/request
 import type { Registry } from '../../apis/registry.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { type Opened, openSeals, originOfSeals } from '../../apis/translation/returned-seals.ts';
-import { isWireName } from '../../apis/translation/translation-registry.ts';
+import { isWireName, wireTranslations } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -108,18 +108,24 @@ export class RequestPreparation {
     if (body.captured === null || !isWireName(wire)) return null;
     const { captured: bytes, marked = [] } = body;
     const carried = marked.length === 0 ? null : originOfSeals(wire, { bytes, marked });
-    if (carried || wire !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated)) return carried;
-    return this.#clientReasoning.originOf(newestCallResultIds(bytes));
+    if (carried || !this.#plan.targets.some(this.#isTranslated)) return carried;
+    return this.#clientReasoning.originOf(newestCallResultIds(bytes, wireTranslations[wire].client));
   }
 
   /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
   prefetchReasoning(): Promise<void> | null {
     const { reasoning } = this.#options.ports;
     if (!reasoning.prefetch) return null;
-    const { body, match } = this.#call;
-    const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
-    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, maxToolResults) : [];
+    const ids = this.#resultIds();
     return ids.length === 0 ? null : reasoning.prefetch(this.#options.trace.key?.id ?? '', ids);
+  }
+
+  /** The tool results, whose calls' reasoning may be stored; none if no target's answers are translated. */
+  #resultIds(): string[] {
+    const { body, match } = this.#call;
+    const { name } = match.route.wire;
+    if (body.captured === null || !isWireName(name) || !this.#plan.targets.some(this.#isTranslated)) return [];
+    return newestResultIds(body.captured, wireTranslations[name].client.resultId, maxToolResults);
   }
 
   readonly #isTranslated = (target: Target): boolean => this.#translationRouteTo(target) !== null;

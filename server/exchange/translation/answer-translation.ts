@@ -43,8 +43,8 @@ export interface AnswerOptions {
   identity?: ResponseIdentity;
   /** Stores the response, as JSON; absent if it must not be stored. Does not reject. */
   keep?(response: string): MaybePromise<void>;
-  /** Stores reasoning that must be returned with the answer's calls; absent if clients carry it themselves. */
-  keepReasoning?(reasoning: KeptReasoning): void;
+  /** Stores reasoning that must be returned with the answer's calls, as far as the client does not bring it back. */
+  keepReasoning(reasoning: KeptReasoning): void;
 }
 
 export class AnswerTranslation {
@@ -172,7 +172,7 @@ export class AnswerTranslation {
     if (!whole.ok) return whole.error.message;
     this.#wholeLosses = whole.losses;
     this.#noteStoring(this.#options.keep?.(whole.body.toString()));
-    if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
+    if (whole.reasoning) this.#options.keepReasoning(whole.reasoning);
     return whole.body;
   }
 
@@ -182,7 +182,7 @@ export class AnswerTranslation {
     this.#isKept = true;
     const { keep, keepReasoning } = this.#first.#options;
     if (whole) this.#noteStoring(keep?.(writeJson(whole)));
-    if (reasoning) keepReasoning?.(reasoning);
+    if (reasoning) keepReasoning(reasoning);
   }
 
   #noteStoring(storing: MaybePromise<void>): void {

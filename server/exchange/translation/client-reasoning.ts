@@ -1,4 +1,4 @@
-/** Restores stored reasoning that the client's API cannot carry, and stores the reasoning of new answers. */
+/** Restores stored reasoning that the client does not bring back, and stores the reasoning of new answers. */
 
 import type { Conversation, Origin } from '../../apis/neutral/conversation.ts';
 import { bindingOrigin } from '../../apis/neutral/requests/reasoning-origin.ts';
@@ -22,7 +22,7 @@ export class ClientReasoning {
   }
 
   restored(conversation: Conversation): Conversation {
-    const calls = conversation.client.wire === 'openai-chat' ? callsWithoutReasoning(conversation) : [];
+    const calls = callsWithoutReasoning(conversation);
     if (calls.length === 0) return conversation;
     const entries = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
       const reasoning = read(text);
@@ -59,5 +59,7 @@ function isKept(value: unknown): value is Omit<KeptReasoning, 'callId'> {
 }
 
 function isKeptSeal(value: unknown): value is KeptSeal {
-  return isObject(value) && isObject(value.seal) && typeof value.calls === 'number';
+  if (!isObject(value) || !isObject(value.seal) || !isObject(value.seal.place)) return false;
+  const { calls, text } = value.seal.place;
+  return typeof calls === 'number' && typeof text === 'number';
 }

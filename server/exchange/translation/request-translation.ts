@@ -143,9 +143,7 @@ export class RequestTranslation {
       requestId: this.#options.requestId,
       mayParse: (size) => this.#call.memory.mayParse(size),
       ...(this.#isResponse && this.#response()),
-      ...(match.route.wire.name === 'openai-chat' && {
-        keepReasoning: (reasoning) => this.#options.reasoning.keep(reasoning),
-      }),
+      keepReasoning: (reasoning) => this.#options.reasoning.keep(reasoning),
     });
   }
 

@@ -1,5 +1,5 @@
 /**
- * Stores reasoning that clients cannot carry, by client key and tool call id, for one day. Number and size are limited;
+ * Stores reasoning that clients do not bring back, by client key and tool call id, for one day. Number and size are limited;
  * the oldest entries are evicted.
  */
 import type { MaybePromise } from '../../ground/maybe-promise.ts';

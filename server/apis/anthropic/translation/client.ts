@@ -24,6 +24,9 @@ export const messagesClient: ClientApi = {
   },
   callIds: 'anthropic',
   hasSealedCalls: false,
+  takesLateSeals: false,
+  callMark: 'tool_use',
+  resultId: 'tool_use_id',
   wantsWholeArguments: true,
   specimen: {
     model: 'model',

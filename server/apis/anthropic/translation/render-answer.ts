@@ -1,7 +1,7 @@
 /** Renders a whole answer of Anthropic's API. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { RawJson } from '../../neutral/json-text.ts';
-import { urlOfSource } from '../../neutral/media.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { envelopeOfNothing, wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { renderStop, renderUsage } from './stops-and-usage.ts';
@@ -38,8 +38,7 @@ function renderPart(part: AnswerPart): Json[] {
     case 'call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
     case 'media':
-      // Answers of this API contain no images. As Markdown, the client can at least show the link.
-      return [{ type: 'text', text: `![](${urlOfSource(part.source) ?? ''})` }];
+      return [{ type: 'text', text: pictureAsText(part) }];
     case 'foreign':
       return [];
   }

@@ -7,7 +7,7 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
-import { urlOfSource } from '../../neutral/media.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type {
   AnswerError,
   AnswerEvent,
@@ -93,7 +93,7 @@ export class MessagesEventRenderer implements EventRenderer {
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'media') {
       this.#enter('text', emptyText);
-      this.#delta(deltas.text.member, `![](${urlOfSource(event.part.source) ?? ''})`);
+      this.#delta(deltas.text.member, pictureAsText(event.part));
     }
   }
 

@@ -24,6 +24,9 @@ export const generateClient: ClientApi = {
   },
   callIds: 'any',
   hasSealedCalls: true,
+  takesLateSeals: true,
+  callMark: 'functionCall',
+  resultId: 'id',
   wantsWholeArguments: true,
   specimen: {
     contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],

@@ -1,6 +1,6 @@
 /** Parses the contents of a Gemini request into turns. */
 
-import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
+import type { CallPart, MediaPart, Part, ResultPart, Seal, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
@@ -86,15 +86,19 @@ export function parsePart(part: Fields): Part[] {
 
 /** Gemini's own signature belongs to the call; signatures that Sluice put there are thoughts before the call. */
 function withSignature(parts: Part[], signature: string, at: string): Part[] {
-  const seals = unwrapSeals(signature, 'thought-signature');
-  const [only] = seals;
-  const call = parts.find((part) => part.type === 'call');
-  if (call && seals.length === 1 && only?.kind === 'thought-signature')
-    return parts.map((part) => (part === call ? { ...call, seal: only } : part));
+  const all = unwrapSeals(signature, 'thought-signature');
+  const [call] = parts.filter((part) => part.type === 'call');
+  const own = call && all.findLast(isOfCall);
+  const seals = all.filter((seal) => seal !== own);
   const thoughts = seals.map(
     (seal): ThinkingPart => ({ type: 'thinking', text: seal.text ?? '', seal, at: `${at}.thoughtSignature` }),
   );
-  return [...thoughts, ...parts];
+  return [...thoughts, ...parts.map((part) => (part === call && own ? { ...call, seal: own } : part))];
+}
+
+/** A signature that came without an envelope is Gemini's own, which it puts on the call. */
+function isOfCall({ kind, origin, isOfCall: isTold }: Seal): boolean {
+  return isTold === true || (kind === 'thought-signature' && origin === undefined);
 }
 
 function parseData(part: Fields): Part[] {

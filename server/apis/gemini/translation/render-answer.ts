@@ -18,6 +18,7 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
       continue;
     }
     if (part.type === 'foreign') continue;
+    if (part.type === 'call' && part.seal) seals.push(part.seal);
     const rendered =
       part.type === 'call'
         ? callPart(part, part.arguments)
@@ -40,13 +41,13 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
 /** Gemini 3 refuses a turn whose first call has no signature, and by this mark such a turn is recognised later. */
 export const unsigned: Json = { thoughtSignature: envelopeOfNothing };
 
-/** Clients return the signature of a call or a text, but no thoughts. */
+/** Clients return the signature of a call or a text, but no thoughts. That of the call itself comes last. */
 export function signatureOf(seals: readonly Seal[]): Json {
   return seals.length === 0 ? {} : { thoughtSignature: wrapSeals(seals) };
 }
 
-export function callPart({ id, name, seal }: Pick<CallPart, 'id' | 'name' | 'seal'>, callArguments: string): Json {
-  return { functionCall: { id, name, args: new RawJson(callArguments) }, ...(seal ? signatureOf([seal]) : {}) };
+export function callPart({ id, name }: Pick<CallPart, 'id' | 'name'>, callArguments: string): Json {
+  return { functionCall: { id, name, args: new RawJson(callArguments) } };
 }
 
 export function mediaPart({ source }: MediaPart): Json {

@@ -65,8 +65,15 @@ class ContentWriter {
     let isFirstCall = true;
     const isOwnTurn = parts.some((part) => isSealable(part) && this.#rendering.opens(part.seal));
     for (const part of parts) {
-      if (part.type === 'thinking') signature = this.#signatureOf(part, isOwnTurn) ?? signature;
-      else if (part.type === 'call') {
+      if (part.type === 'thinking') {
+        const own = this.#signatureOf(part, isOwnTurn);
+        const said = written.at(-1);
+        // It came after the text that it signs, and was told without a thought.
+        const isOfText = own !== undefined && part.text === '' && said?.text !== undefined && role === 'assistant';
+        if (isOfText && said.thoughtSignature === undefined) said.thoughtSignature = own;
+        else signature = own ?? signature;
+      }
+      if (part.type === 'call') {
         written.push(this.#call(part, { signature, isFirstCall }));
         isFirstCall = false;
         signature = undefined;

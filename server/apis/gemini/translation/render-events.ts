@@ -51,8 +51,7 @@ export class GenerateEventRenderer implements EventRenderer {
         this.#thought.add(event.text);
         return this.#think(event.text);
       case 'seal':
-        this.#seals.push({ ...event.seal, text: this.#thought.text });
-        this.#thought = new GrowingText();
+        this.#seal(event);
         return '';
       case 'call':
         this.#call = event;
@@ -98,6 +97,15 @@ export class GenerateEventRenderer implements EventRenderer {
     return before + escaped + after;
   }
 
+  #seal({ seal, call }: Extract<AnswerEvent, { type: 'seal' }>): void {
+    if (call !== undefined) {
+      if (this.#call?.index === call) this.#call = { ...this.#call, seal };
+      return;
+    }
+    this.#seals.push({ ...seal, text: this.#thought.text });
+    this.#thought = new GrowingText();
+  }
+
   #think(text: string): string {
     return this.#chunk({ content: { role: 'model', parts: [{ text, thought: true }] } });
   }
@@ -109,6 +117,7 @@ export class GenerateEventRenderer implements EventRenderer {
   }
 
   #sayCall(call: CallEvent): string {
+    if (call.seal) this.#seals.push(call.seal);
     const mark = this.#hasCalled ? {} : unsigned;
     this.#hasCalled = true;
     return this.#say({ ...mark, ...callPart(call, this.#arguments.text) });

@@ -1,6 +1,6 @@
 /** Context for translating an answer, derived from its request. */
 import { isObject } from '../../../contract/is-object.ts';
-import type { Conversation, Origin, Seal } from '../conversation.ts';
+import type { Conversation, Origin } from '../conversation.ts';
 import { parseLosslessJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import type { AnswerError, Stop } from '../neutral-answer.ts';
@@ -38,10 +38,6 @@ export interface ResponseIdentity {
 export function answerCallIds({ turns, client }: Conversation): CallIds {
   const usedIds = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
   return new CallIds(client.callIds, usedIds);
-}
-
-export function sealedBy(origin: Origin, seal: Seal): Seal {
-  return { ...seal, origin };
 }
 
 export function isWholeObject(callArguments: string): boolean {

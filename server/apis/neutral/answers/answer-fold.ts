@@ -1,5 +1,5 @@
 /** Collects the events of an answer into the whole. There is no other reader of whole answers, so that both say the same. */
-import type { CallPart, ThinkingPart } from '../conversation.ts';
+import type { CallPart, Seal, ThinkingPart } from '../conversation.ts';
 import type { Answer, AnswerError, AnswerEvent, AnswerPart, Stop, TokenUsage } from '../neutral-answer.ts';
 import type { UpstreamTranslation } from './wire-translation.ts';
 
@@ -22,7 +22,7 @@ export class AnswerFold {
         this.#say(event);
         return;
       case 'seal':
-        this.#openThought().seal = event.seal;
+        this.#seal(event);
         return;
       case 'call':
         this.#begin(event);
@@ -78,6 +78,27 @@ export class AnswerFold {
     const thought: ThinkingPart = { type: 'thinking', text: '', at: '' };
     this.#parts.push(thought);
     return thought;
+  }
+
+  #seal({ seal, call }: Extract<AnswerEvent, { type: 'seal' }>): void {
+    if (call === undefined) this.#openThought().seal = seal;
+    else {
+      const sealed = this.#calls.get(call);
+      if (sealed) sealed.seal = seal;
+    }
+  }
+
+  /**
+   * Puts the seal of the text that came last before it, where a client's API has a place for it: into the thought that led
+   * to the text, or into one without words. False if something else came last.
+   */
+  sealText(seal: Seal): boolean {
+    const last = this.#parts.at(-1);
+    if (last?.type !== 'text') return false;
+    const before = this.#parts.at(-2);
+    if (before?.type === 'thinking' && before.seal === undefined) before.seal = seal;
+    else this.#parts.splice(-1, 0, { type: 'thinking', text: '', seal, at: '' });
+    return true;
   }
 
   #begin({ index, id, name, namespace, kind, ownType, seal }: Extract<AnswerEvent, { type: 'call' }>): void {

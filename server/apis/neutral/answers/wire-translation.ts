@@ -15,6 +15,8 @@ export interface EventParser {
   takeMore?(kind: DeltaEvent['type'], escaped: string): void;
   /** Called when the connection has ended regularly. Decides by the events received whether the answer is complete. */
   end(): AnswerEvent[];
+  /** The latest event brought more than its answer's events say, which a later one will contain. */
+  readonly hasHeldBack?: boolean;
 }
 
 /** Renders one stream for a client. */

@@ -16,12 +16,14 @@ const severalMark = 'slN';
 const severalBeginning = Buffer.from(severalMark).toString('base64');
 /** How the base64 of each envelope begins. */
 export const envelopeBeginnings: readonly string[] = [beginning, severalBeginning];
-const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'plain'] as const;
+const ofCall = 'call';
+const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'members', 'plain'] as const;
 
 /** The envelope that a client receives. */
-export function wrapSeal({ kind, data, itemId, text, origin }: Seal): string {
+export function wrapSeal({ kind, place, isOfCall, data, itemId, text, origin }: Seal): string {
   const { provider = '', model = '', account = '' } = origin ?? {};
-  const members = [provider, model, account, kind, itemId ?? '', text ?? '', data].join('\0');
+  const placedKind = [kind, ...(place ? [place.calls, place.text, ...(isOfCall ? [ofCall] : [])] : [])].join(' ');
+  const members = [provider, model, account, placedKind, itemId ?? '', text ?? '', data].join('\0');
   return Buffer.from([mark, checkOf(members), members].join('\0')).toString('base64');
 }
 
@@ -50,12 +52,15 @@ export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   const bare = { kind: bareKind, data: text };
   if (!text.startsWith(beginning)) return bare;
   const [first, check, ...members] = Buffer.from(text, 'base64').toString().split('\0');
-  const [provider = '', model = '', account = '', kindName, itemId = '', thought = '', ...data] = members;
+  const [provider = '', model = '', account = '', placedKind = '', itemId = '', thought = '', ...data] = members;
+  const [kindName, calls, textLength, owner] = placedKind.split(' ');
   const kind = kinds.find((each) => each === kindName);
   if (first !== mark || kind === undefined || check !== checkOf(members.join('\0'))) return bare;
   const seal: Seal = { kind, data: data.join('\0'), origin: { provider, model, account } };
   if (itemId !== '') seal.itemId = itemId;
   if (thought !== '') seal.text = thought;
+  if (textLength !== undefined) seal.place = { calls: Number(calls), text: Number(textLength) };
+  if (owner === ofCall) seal.isOfCall = true;
   return seal;
 }
 

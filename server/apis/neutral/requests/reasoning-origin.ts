@@ -3,6 +3,7 @@
  * origin can read it, so the conversation should be sent there again.
  */
 
+import type { ClientApi } from '../client-api.ts';
 import type { Origin, Seal } from '../conversation.ts';
 import { isUnbound } from './carried-reasoning.ts';
 
@@ -11,22 +12,25 @@ export function bindingOrigin(seal: Seal | undefined): Origin | null {
   return seal?.origin && !isUnbound(seal) ? seal.origin : null;
 }
 
-const callsMember = Buffer.from('"tool_calls"');
+type CallNotation = Pick<ClientApi, 'callMark' | 'resultId'>;
 
 /** Of the newest calls alone: where earlier ones were made says nothing of where the conversation is now. */
-export function newestCallResultIds(body: Buffer): string[] {
-  return newestResultIds(body.subarray(Math.max(0, body.lastIndexOf(callsMember))));
+export function newestCallResultIds(body: Buffer, { callMark, resultId }: CallNotation): string[] {
+  return newestResultIds(body.subarray(Math.max(0, body.lastIndexOf(`"${callMark}"`))), resultId);
 }
 
 const quote = 0x22;
-const resultId = Buffer.from('"tool_call_id"');
 /** More parallel calls than models make. */
 const maxResults = 64;
 const longestId = 256;
 const backslash = 0x5c;
 
-/** The ids of a chat's newest tool results, newest first, if they are written without escapes. */
-export function newestResultIds(body: Buffer, maxIds = maxResults): string[] {
+/**
+ * The ids of a conversation's newest tool results, newest first, if they are written without escapes.
+ * @param name the member in which the client's API has them
+ */
+export function newestResultIds(body: Buffer, name: string, maxIds = maxResults): string[] {
+  const resultId = Buffer.from(`"${name}"`);
   const ids: string[] = [];
   let at = body.lastIndexOf(resultId);
   while (at > 0 && ids.length < maxIds) {

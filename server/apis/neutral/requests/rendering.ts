@@ -2,7 +2,7 @@
 import type { LossCode } from '../../../contract/loss-codes.ts';
 import type { ChatFlavour } from '../../core/chat-flavour.ts';
 import type { CallIdRule, FieldName } from '../client-api.ts';
-import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from '../conversation.ts';
+import type { Conversation, MediaPart, Origin, Part, Seal, ThinkingPart, Tool, Turn } from '../conversation.ts';
 import { type Losses, refuse } from '../losses.ts';
 import { isUsableBy } from './carried-reasoning.ts';
 import { settleCalls } from './settle-calls.ts';
@@ -44,7 +44,7 @@ export class Rendering {
     this.conversation = conversation;
     this.target = target;
     this.losses = rules.losses;
-    this.turns = settleCalls(conversation.turns, rules.ids, rules.losses);
+    this.turns = settleCalls(conversation.turns, rules.ids, rules.losses).map((turn) => this.#withSealedCalls(turn));
     this.names = new ToolNames(rules.names, conversation);
     for (const tool of conversation.tools) {
       if (this.names.encode(tool) !== tool.name) this.losses.carried(`${tool.at}.name`, 'renamed');
@@ -81,6 +81,26 @@ export class Rendering {
   /** Whether the target can use the seal. */
   opens(seal: Seal | undefined): seal is Seal {
     return this.target.withoutReasoning !== true && isUsableBy(seal, this.target.origin);
+  }
+
+  /** Gives the calls their seals back that a client returned as thoughts. What the target cannot use stays, to be reported. */
+  #withSealedCalls(turn: Turn): Turn {
+    if (!turn.parts.some((part) => this.#isSealOfCall(part))) return turn;
+    const parts: Part[] = [];
+    let seal: Seal | undefined;
+    for (const part of turn.parts) {
+      if (this.#isSealOfCall(part)) ({ seal } = part);
+      else if (part.type !== 'call') parts.push(part);
+      else {
+        parts.push({ ...part, seal: part.seal ?? seal });
+        seal = undefined;
+      }
+    }
+    return { ...turn, parts };
+  }
+
+  #isSealOfCall(part: Part): part is ThinkingPart & { seal: Seal } {
+    return part.type === 'thinking' && part.seal?.isOfCall === true && this.opens(part.seal);
   }
 
   /** Converts a custom tool to a function with one text argument, for an API without custom tools. */

@@ -4,9 +4,11 @@
  * index for several calls (Google's endpoint), or no index at all.
  */
 import { GrowingText } from '../../neutral/answers/growing-text.ts';
+import type { Seal } from '../../neutral/conversation.ts';
 import type { AnswerEvent, CallEvent } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
-import { argumentsOf, calledIn, thoughtSignatureOf } from './parse-message.ts';
+import { argumentsOf, calledIn } from './parse-message.ts';
+import { sealOfCall } from './provider-members.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,6 +26,7 @@ interface Call {
   namesakes: string[];
   arguments: GrowingText;
   object: WholeObjectWatch;
+  seal?: Seal | undefined;
 }
 
 /** The calls at one index, or all, and that of the latest fragment. */
@@ -38,6 +41,7 @@ interface Fragment {
   name: string;
   isCustom: boolean;
   text: string;
+  seal: Seal | undefined;
 }
 
 export class CallFragments {
@@ -58,11 +62,13 @@ export class CallFragments {
       name: typeof called.name === 'string' ? called.name : '',
       isCustom,
       text: argumentsOf(isCustom ? called.input : called.arguments),
+      seal: sealOfCall(given),
     };
     const index = indexOf(given.index);
     const call = this.#callOf(index, fragment);
     for (const place of [this.#everywhere, this.#places.get(index)]) if (place) place.latest = call;
-    if (isRepeat(call, fragment)) return [];
+    const later = sealEvents(call, fragment);
+    if (isRepeat(call, fragment)) return later;
     if (isOtherId(call, fragment)) {
       call.hasOtherIds = true;
       if (fragment.name !== '' && call.arguments.isEmpty) call.namesakes.push(fragment.id);
@@ -70,13 +76,12 @@ export class CallFragments {
     call.id ||= fragment.id;
     call.arguments.add(fragment.text);
     call.object.add(fragment.text);
-    if (call.name !== '') return argumentEvents(call, fragment.text);
+    if (call.name !== '') return [...argumentEvents(call, fragment.text), ...later];
     if (fragment.name === '') return [];
     call.name = fragment.name;
     call.isCustom = isCustom;
     const id = call.id || derivedCallId(String(this.#turns), call.index, call.name);
-    const announcement = { ...announced({ ...call, id }), seal: thoughtSignatureOf(given) };
-    return [announcement, ...argumentEvents(call, call.arguments.text)];
+    return [announced({ ...call, id }), ...argumentEvents(call, call.arguments.text)];
   }
 
   /** More arguments of the latest call, given as the inside of a JSON string. */
@@ -94,7 +99,9 @@ export class CallFragments {
     return this.#all.flatMap((call): AnswerEvent[] => {
       const { name, arguments: given } = call;
       if (name === '') return [announced(call), ...argumentEvents(call, given.text)];
-      return given.isEmpty ? call.namesakes.map((id) => announced({ ...call, id, index: count++ })) : [];
+      return given.isEmpty
+        ? call.namesakes.map((id) => announced({ ...call, id, index: count++, seal: undefined }))
+        : [];
     });
   }
 
@@ -138,8 +145,15 @@ function emptyPlace(): Place {
   return { byId: new Map(), latest: null };
 }
 
-function announced({ index, id, name, isCustom }: Call): CallEvent {
-  return { type: 'call', index, id, name, kind: isCustom ? 'custom' : 'function' };
+function announced({ index, id, name, isCustom, seal }: Call): CallEvent {
+  return { type: 'call', index, id, name, kind: isCustom ? 'custom' : 'function', seal };
+}
+
+/** A seal that comes after the call has been announced. */
+function sealEvents(call: Call, { seal }: Fragment): AnswerEvent[] {
+  if (seal === undefined || call.seal) return [];
+  call.seal = seal;
+  return call.name === '' ? [] : [{ type: 'seal', seal, call: call.index }];
 }
 
 function argumentEvents({ index }: Call, text: string): AnswerEvent[] {

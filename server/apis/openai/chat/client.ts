@@ -23,6 +23,9 @@ export const chatClient: ClientApi = {
   },
   callIds: 'openai',
   hasSealedCalls: true,
+  takesLateSeals: true,
+  callMark: 'tool_calls',
+  resultId: 'tool_call_id',
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

@@ -8,7 +8,17 @@ import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
 import { CallFragments } from './call-fragments.ts';
-import { hasSaid, isText, objectsIn, picturesOf, plainSeal, saidIn } from './parse-message.ts';
+import {
+  hasSaid,
+  isText,
+  objectsIn,
+  picturesOf,
+  plainSeal,
+  saidIn,
+  thoughtIn,
+  thoughtInDetails,
+} from './parse-message.ts';
+import { ProviderMembers } from './provider-members.ts';
 import { parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -16,12 +26,17 @@ type Json = Record<string, unknown>;
 export class ChatEventParser implements EventParser {
   readonly #usage = new EventUsage(plainReports);
   readonly #calls: CallFragments;
+  readonly #members = new ProviderMembers();
+  #id = '';
+  hasHeldBack = false;
   /** Calls in the form of today have come; the older form beside them repeats one. */
   #hasCalls = false;
   /** Anything of the answer has come. */
   #hasContent = false;
   #hasBegun = false;
   #isThinking = false;
+  /** Whether thoughts come as text, so that details only repeat it. */
+  #isThoughtTold = false;
   #isOver = false;
   #stop: StopReason | null = null;
   /** Only one choice is asked for. If more come, in whatever order, the first one seen is the answer. */
@@ -32,6 +47,7 @@ export class ChatEventParser implements EventParser {
   }
 
   push({ data, value }: StreamEvent): AnswerEvent[] {
+    this.hasHeldBack = false;
     if (this.#isOver) return [];
     if (data === '[DONE]') return this.#finish();
     if (!isObject(value)) return [];
@@ -41,7 +57,8 @@ export class ChatEventParser implements EventParser {
     // Azure's first chunk has neither a choice nor an id.
     if (!this.#hasBegun && choice) {
       this.#hasBegun = true;
-      events.push({ type: 'start', id: typeof value.id === 'string' ? value.id : '' });
+      this.#id = isText(value.id) ? value.id : '';
+      events.push({ type: 'start', id: this.#id });
     }
     if (choice) this.#takeChoice(choice, events);
     events.push(...this.#usage.eventsOf(value));
@@ -77,14 +94,20 @@ export class ChatEventParser implements EventParser {
     this.#takeDelta(isObject(delta) ? delta : {}, events);
     this.#hasContent ||= events.length > before;
     // Some services end with all of the answer as a message, also if nothing of it came before.
-    if (!this.#hasContent && isObject(choice.message)) this.#takeDelta(choice.message, events);
+    if (!this.#hasContent && isObject(choice.message)) {
+      if (Array.isArray(choice.message.reasoning_details)) this.#members.take(this.#id);
+      this.#takeDelta(choice.message, events);
+    }
     if (!reason) return;
     const stop = parseFinishReason(reason);
     if (this.#stop === null || this.#stop === 'end') this.#stop = stop;
   }
 
   #takeDelta(delta: Json, events: AnswerEvent[]): void {
-    this.#think(events, isText(delta.reasoning_content) ? delta.reasoning_content : delta.reasoning);
+    this.hasHeldBack = this.#members.add(delta);
+    const thought = thoughtIn(delta);
+    this.#isThoughtTold ||= thought !== '';
+    this.#think(events, this.#isThoughtTold ? thought : thoughtInDetails(delta));
     for (const { type, text } of saidIn(delta.content)) {
       if (type === 'thinking') this.#think(events, text);
       else this.#say(events, { type, text });
@@ -110,7 +133,8 @@ export class ChatEventParser implements EventParser {
   }
 
   #endThinking(events: AnswerEvent[]): void {
-    if (this.#isThinking) events.push({ type: 'seal', seal: plainSeal });
+    if (!this.#members.isEmpty) events.push({ type: 'seal', seal: this.#members.take(this.#id) });
+    else if (this.#isThinking) events.push({ type: 'seal', seal: plainSeal });
     this.#isThinking = false;
   }
 

@@ -1,6 +1,6 @@
 /** The parts of a chat's message, whole or in deltas. */
 import { isObject } from '../../../contract/is-object.ts';
-import type { CallPart, MediaPart } from '../../neutral/conversation.ts';
+import type { MediaPart } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { sourceOfUrl } from '../../neutral/media.ts';
 
@@ -29,6 +29,18 @@ export function objectsIn(list: unknown): Json[] {
 
 /** Reasoning arrives without a seal; its envelope identifies the origin when the client sends it back. */
 export const plainSeal = { kind: 'plain' as const, data: '' };
+
+/** What was thought, as text, in DeepSeek's or OpenRouter's notation. */
+export function thoughtIn({ reasoning_content: content, reasoning }: Json): string {
+  const text = [content, reasoning].find((value) => typeof value === 'string' && value !== '');
+  return typeof text === 'string' ? text : '';
+}
+
+/** The text of OpenRouter's details, which nearly always tell it in `reasoning` as well. */
+export function thoughtInDetails({ reasoning_details: details }: Json): string {
+  const texts = objectsIn(details).map((detail) => detail.text ?? detail.summary);
+  return texts.filter((each) => typeof each === 'string').join('');
+}
 
 /** `images` in OpenRouter's notation, from models that generate images. */
 export function picturesOf(images: unknown): MediaPart[] {
@@ -67,12 +79,4 @@ export function isText(value: unknown): value is string {
 export function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : writeJson(value);
-}
-
-/** Google's OpenAI-compatible endpoint puts it beside the call. */
-export function thoughtSignatureOf(call: Json): CallPart['seal'] {
-  const extra = isObject(call.extra_content) ? call.extra_content : {};
-  const google = isObject(extra.google) ? extra.google : {};
-  const data = google.thought_signature;
-  return typeof data === 'string' ? { kind: 'thought-signature', data } : undefined;
 }

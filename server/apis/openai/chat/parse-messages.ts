@@ -16,6 +16,7 @@ import { invalid, refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { withThoughts } from '../../neutral/requests/placed-thoughts.ts';
 
 export function parseMessages(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
   const messages = request.items('messages');
@@ -61,13 +62,13 @@ function parseResult(message: Fields, oldCallId: string): ResultPart {
 function parseAssistant(message: Fields): Part[] {
   const refusal = message.text('refusal');
   const at = message.at;
-  const parts: Part[] = [
-    ...parseThinking(message),
+  const said: Part[] = [
     ...parseContent(message),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal, at: message.path('refusal') }]),
     ...message.items('tool_calls').map(parseCall),
     ...parseOldCall(message.fields('function_call'), at),
   ];
+  const parts = withThoughts(said, parseThinking(message));
   // It refers to the audio content, which only OpenAI stores.
   if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
   return parts;
@@ -80,9 +81,20 @@ function parseAssistant(message: Fields): Part[] {
 function parseThinking(message: Fields): ThinkingPart[] {
   const text = message.text('reasoning_content') ?? message.text('reasoning');
   message.ignore('reasoning');
-  const details = message.items('reasoning_details').flatMap(parseDetail);
+  const details = distinct(message.items('reasoning_details').flatMap(parseDetail));
   if (details.length > 0 || !text) return details;
   return [{ type: 'thinking', text, at: message.path('reasoning_content') }];
+}
+
+/** Streams may tell a detail twice: see `ChatEventRenderer`. */
+function distinct(thoughts: readonly ThinkingPart[]): ThinkingPart[] {
+  const seals = new Set<string>();
+  return thoughts.filter(({ seal }) => {
+    if (!seal?.origin || seal.kind === 'plain') return true;
+    const isNew = !seals.has(seal.data);
+    seals.add(seal.data);
+    return isNew;
+  });
 }
 
 function parseDetail(detail: Fields): ThinkingPart[] {

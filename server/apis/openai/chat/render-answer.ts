@@ -1,7 +1,7 @@
 /** Renders a whole chat completion. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import type { CallPart, ThinkingPart } from '../../neutral/conversation.ts';
-import { urlOfSource } from '../../neutral/media.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';
@@ -37,7 +37,9 @@ function renderMessage(parts: readonly AnswerPart[]): Json {
   const thinking = parts.filter((part) => part.type === 'thinking');
   const calls = parts.filter((part) => part.type === 'call');
   const thoughts = thinking.map(({ text }) => text).filter((text) => text !== '');
-  const details = thinking.flatMap(({ text, seal }) => (seal ? [reasoningDetail(seal, text)] : []));
+  const details = thinking
+    .flatMap(({ text, seal }) => (seal ? [reasoningDetail(seal, text)] : []))
+    .map((detail, index) => ({ ...detail, index }));
   return {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal) ? null : content,
@@ -48,10 +50,9 @@ function renderMessage(parts: readonly AnswerPart[]): Json {
   };
 }
 
-/** Images are rendered as Markdown, because answers of this API cannot contain images. */
 export function visibleText(part: AnswerPart): string {
   if (part.type === 'text') return part.text;
-  return part.type === 'media' ? `![](${urlOfSource(part.source) ?? ''})` : '';
+  return part.type === 'media' ? pictureAsText(part) : '';
 }
 
 /** Uses OpenRouter's notation. Clients that keep unknown members send it back. */

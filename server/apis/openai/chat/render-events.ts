@@ -3,7 +3,7 @@
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
-import type { AnswerError, AnswerEvent, DeltaEvent, TokenUsage } from '../../neutral/neutral-answer.ts';
+import type { AnswerError, AnswerEvent, DeltaEvent, Stop, TokenUsage } from '../../neutral/neutral-answer.ts';
 import { chatErrorEvent } from '../wire/chat-stream.ts';
 import { openaiErrorBody } from '../wire/write-error.ts';
 import { calledMembers, completionId, reasoningDetail, sealMembers, visibleText } from './render-answer.ts';
@@ -18,6 +18,10 @@ export class ChatEventRenderer implements EventRenderer {
   /** Text of the current thought, for its detail. */
   #thought = new GrowingText();
   #hasThought = false;
+  /** The seals so far. */
+  readonly #details: Json[] = [];
+  /** How many of them the client has. */
+  #told = 0;
   #usage: TokenUsage | null = null;
   #kinds: ('function' | 'custom')[] = [];
 
@@ -30,29 +34,29 @@ export class ChatEventRenderer implements EventRenderer {
       case 'start':
         return this.#begin(event.id);
       case 'text':
-        return this.#text(escapeText(event.text));
+        return this.#tellDetails() + this.#text(escapeText(event.text));
       case 'refusal':
-        return this.#delta({ refusal: event.text });
+        return this.#tellDetails() + this.#delta({ refusal: event.text });
       case 'media':
-        return this.#delta({ content: visibleText(event.part) });
+        return this.#tellDetails() + this.#delta({ content: visibleText(event.part) });
       case 'thinking':
         return this.#think(event.text);
       case 'seal': {
         const { text } = this.#thought;
         this.#thought = new GrowingText();
-        return this.#delta({ reasoning_details: [{ ...reasoningDetail(event.seal, text), index: 0 }] });
+        this.#details.push({ ...reasoningDetail(event.seal, text), index: this.#details.length });
+        return '';
       }
       case 'call': {
         this.#kinds[event.index] = event.kind;
         const members = calledMembers(event, '');
-        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...members, ...sealMembers(event) }] });
+        const call = { index: event.index, id: event.id, ...members, ...sealMembers(event) };
+        return this.#tellDetails() + this.#delta({ tool_calls: [call] });
       }
       case 'arguments':
         return this.#argumentsChunk(event.index, escapeText(event.text));
       case 'stop':
-        return this.#chunk(
-          `[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${renderFinishReason(event.stop.reason)}"}]`,
-        );
+        return this.#tellAllDetails() + this.#finish(event.stop);
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -70,6 +74,30 @@ export class ChatEventRenderer implements EventRenderer {
   }
 
   readonly ping = ': keep-alive\n\n';
+
+  /** Before the text or the call to which the thoughts led. */
+  #tellDetails(): string {
+    const [first] = this.#details;
+    if (first === undefined || this.#told > 0) return '';
+    this.#told = this.#details.length;
+    return this.#delta({ reasoning_details: this.#details });
+  }
+
+  /**
+   * If there were more thoughts later, all again: of several lists the helper of OpenAI's SDK for JavaScript keeps the last
+   * one. That for Python joins the texts of those that have the same index.
+   */
+  #tellAllDetails(): string {
+    if (this.#details.length === this.#told) return '';
+    if (this.#told === 0) return this.#tellDetails();
+    return this.#delta({
+      reasoning_details: this.#details.map((detail, index) => ({ ...detail, index: this.#told + index })),
+    });
+  }
+
+  #finish({ reason }: Stop): string {
+    return this.#chunk(`[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${renderFinishReason(reason)}"}]`);
+  }
 
   #begin(id: string): string {
     const { conversation, createdAt } = this.#context;

@@ -1,13 +1,15 @@
 /** Renders turns as the messages of a chat request. */
 
+import type { LossCode } from '../../../contract/loss-codes.ts';
 import type { OpenaiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import { append } from '../../neutral/append.ts';
-import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../../neutral/conversation.ts';
+import type { CallPart, MediaPart, Part, ResultPart, Seal, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { membersOf } from './provider-members.ts';
 
 type Json = Record<string, unknown>;
 
@@ -39,22 +41,55 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   const refusals = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
   const refusal = refusals.length === 0 ? undefined : refusals.join('\n\n');
   const content = joinTexts(parts);
-  const thinking = renderThinking(rendering, parts, facts.needsReasoningBack && calls.length > 0);
   for (const { type, at } of parts) if (type === 'foreign') rendering.losses.dropped(at, 'provider-item');
-  if (content === '' && calls.length === 0 && refusal === undefined) return [];
-  const message: Json = { role: 'assistant', content: content === '' ? null : content, refusal };
-  if (thinking !== undefined) message.reasoning_content = thinking;
+  if (content === '' && calls.length === 0 && refusal === undefined) {
+    for (const { type, at } of parts) if (type === 'thinking') rendering.losses.dropped(at, 'no-equal');
+    return [];
+  }
+  const thoughts = renderThoughts(rendering, parts, facts);
+  const message: Json = { role: 'assistant', content: content === '' ? null : content, refusal, ...thoughts };
   if (calls.length > 0) message.tool_calls = calls.map((call) => renderCall(rendering, call));
   return [message];
 }
 
-/** DeepSeek and Kimi require reasoning to be returned with calls, unless the service refuses the field. */
-function renderThinking({ losses, target }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
+/**
+ * Members that the provider itself sent go back to it as they came. DeepSeek and Kimi require reasoning to be returned with
+ * calls, whoever thought it, unless the service refuses the field.
+ */
+function renderThoughts(rendering: Rendering, parts: readonly Part[], facts: OpenaiFacts): Json {
   const thinking = parts.filter((part) => part.type === 'thinking');
-  const isTaken = entryOf(target.chatFlavour?.messages ?? {}, 'reasoning_content') !== null;
-  if (isWanted && isTaken && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
-  for (const { at } of thinking) losses.dropped(at, 'foreign-reasoning');
-  return undefined;
+  const takesMembers = takes(rendering, 'reasoning_details');
+  const own = thinking.flatMap(({ seal }) =>
+    takesMembers && rendering.opens(seal) && isOfMembers(seal) ? [seal] : [],
+  );
+  const others = thinking.filter(({ seal }) => seal === undefined || !own.includes(seal));
+  const isWanted = facts.needsReasoningBack && own.length === 0 && parts.some(({ type }) => type === 'call');
+  if (isWanted && others.length > 0 && takes(rendering, 'reasoning_content'))
+    return { reasoning_content: joinThoughts(rendering, others) };
+  for (const { at, seal } of others) rendering.losses.dropped(at, whyDropped(rendering, seal));
+  return membersOf(own);
+}
+
+function takes({ target }: Rendering, member: string): boolean {
+  return entryOf(target.chatFlavour?.messages ?? {}, member) !== null;
+}
+
+function isOfMembers({ kind, data }: Seal): boolean {
+  return kind === 'members' || (kind === 'plain' && data !== '');
+}
+
+/** Its own as it wrote them. */
+function joinThoughts(rendering: Rendering, thinking: readonly ThinkingPart[]): string {
+  const isOwn = thinking.every(({ seal }) => rendering.opens(seal));
+  return thinking.map(({ text }) => text).join(isOwn ? '' : '\n\n');
+}
+
+function whyDropped(rendering: Rendering, seal: Seal | undefined): LossCode {
+  if (seal === undefined) return 'unsealed-reasoning';
+  if (!rendering.opens(seal)) return 'foreign-reasoning';
+  return takes(rendering, isOfMembers(seal) ? 'reasoning_details' : 'reasoning_content')
+    ? 'model-takes-none'
+    : 'provider-refuses';
 }
 
 function renderCall(rendering: Rendering, call: CallPart): Json {
@@ -62,8 +97,8 @@ function renderCall(rendering: Rendering, call: CallPart): Json {
   const isCustom = call.kind === 'custom';
   const callArguments = isCustom ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
   const rendered: Json = { id: call.id, type: 'function', function: { name, arguments: callArguments } };
-  if (rendering.opens(call.seal)) rendered.extra_content = { google: { thought_signature: call.seal.data } };
-  else if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
+  if (rendering.opens(call.seal)) return { ...rendered, ...membersOf([call.seal]) };
+  if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
   return rendered;
 }
 

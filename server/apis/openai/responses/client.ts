@@ -31,6 +31,9 @@ export const responsesClient: ClientApi = {
   },
   callIds: 'openai',
   hasSealedCalls: false,
+  takesLateSeals: false,
+  callMark: 'function_call',
+  resultId: 'call_id',
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

@@ -1,6 +1,6 @@
 /** Renders a whole response. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
-import { urlOfSource } from '../../neutral/media.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
 import {
   callItem,
@@ -29,7 +29,7 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
         output.push(messageItem(itemId('msg', id, index), content));
       }
       if (part.type === 'refusal') content.push(refusalPart(part.text));
-      else content.push(textPart(part.type === 'text' ? part.text : `![](${urlOfSource(part.source) ?? ''})`));
+      else content.push(textPart(part.type === 'text' ? part.text : pictureAsText(part)));
       continue;
     }
     content = null;

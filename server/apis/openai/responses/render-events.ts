@@ -4,7 +4,7 @@ import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import { urlOfSource } from '../../neutral/media.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type {
   AnswerError,
   AnswerEvent,
@@ -77,7 +77,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     else if (event.type === 'error') this.#fail(event.error);
     else if (event.type === 'end') this.#end();
     else if (event.type === 'text' || event.type === 'refusal') this.#say(event.type, event.text);
-    else if (event.type === 'media') this.#say('text', `![](${urlOfSource(event.part.source) ?? ''})`);
+    else if (event.type === 'media') this.#say('text', pictureAsText(event.part));
     else if (event.type === 'thinking') this.#think(event.text);
     else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);

@@ -62,8 +62,8 @@ describe('a whole answer', () => {
             refusal: null,
             reasoning_content: 'Hm.',
             reasoning_details: [
-              { type: 'reasoning.text', text: 'Hm.', signature: expect.any(String) },
-              { type: 'reasoning.encrypted', data: expect.any(String) },
+              { type: 'reasoning.text', text: 'Hm.', signature: expect.any(String), index: 0 },
+              { type: 'reasoning.encrypted', data: expect.any(String), index: 1 },
             ],
             tool_calls: [
               { id: 'toolu_1', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } },

@@ -107,15 +107,37 @@ describe('the thoughts of Claude', () => {
     expect(keptOf(translate(claude, asked), { ...answer, content })).toBeNull();
   });
 
-  test('are not looked for where the client has brought them back', () => {
-    const { conversation } = translatorOf(claude.from, claude.to).read(
-      Buffer.from(
-        JSON.stringify(
-          next(['toolu_1'], null, { reasoning_details: [{ type: 'reasoning.text', text: 'x', signature: 's' }] }),
-        ),
-      ),
+  test('are looked for where the client has brought them back only until it asks something else', () => {
+    const details = { reasoning_details: [{ type: 'reasoning.text', text: 'x', signature: 's' }] };
+    const asksAgain = next(['toolu_1'], null, details);
+    const lookedUp = (body: Json) =>
+      callsWithoutReasoning(translatorOf(claude.from, claude.to).read(Buffer.from(JSON.stringify(body))).conversation);
+    expect(lookedUp(asksAgain)).toEqual(['toolu_1']);
+    expect(lookedUp({ ...asksAgain, messages: [...(asksAgain.messages as Json[]), user] })).toEqual([]);
+  });
+
+  test('are completed by what the client has left out', () => {
+    const content = [thought('How?'), { type: 'redacted_thinking', data: 'Ev==' }, toolUse('toolu_1', 'read', {})];
+    const request = translate(claude, asked);
+    const result = request.whole(Buffer.from(JSON.stringify({ ...answer, content })), moment);
+    if (!result?.ok) throw new Error('There is no answer.');
+    const { reasoning_details: all } = JSON.parse(result.body.toString()).choices[0].message;
+    for (const details of [all, all.slice(1), all.slice(0, 1), all.toReversed()])
+      expect(
+        turnOf(sentWith(claude, next(['toolu_1'], null, { reasoning_details: details }), result.reasoning)),
+      ).toEqual(details.length === 2 && details[0] !== all[0] ? [content[1], content[0], content[2]] : content);
+  });
+
+  test('keep their place between texts that the client has in one', () => {
+    const content = [thought('First.'), text('I "look".\n'), thought('Then.'), text('There.'), thought('At last.')];
+    const result = translate(claude, asked).whole(
+      Buffer.from(JSON.stringify({ ...answer, content, stop_reason: 'end_turn' })),
+      moment,
     );
-    expect(callsWithoutReasoning(conversation)).toEqual([]);
+    if (!result?.ok) throw new Error('There is no answer.');
+    const { message } = JSON.parse(result.body.toString()).choices[0];
+    expect(message.content).toBe('I "look".\nThere.');
+    expect(turnOf(sentWith(claude, { ...asked, messages: [user, message, user] }, null))).toEqual(content);
   });
 });
 

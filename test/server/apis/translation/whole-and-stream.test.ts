@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { AnswerFold } from '../../../../server/apis/neutral/answers/answer-fold.ts';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
-import type { Answer } from '../../../../server/apis/neutral/neutral-answer.ts';
+import type { Answer, AnswerPart } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { wholeAnswer } from './neutral-answers.ts';
 import { type Json, streamed, streamOf, translate } from './translating.ts';
@@ -455,6 +455,13 @@ function collected(client: WireName, stream: string): Answer {
   return fold.answer;
 }
 
+/** The seal of a text is known only after it: a whole answer has it before the text, a stream after it or not at all. */
+function withoutLateSeals(answer: Answer | null): Answer | null {
+  const isLate = (part: AnswerPart) => part.type === 'thinking' && part.text === '' && part.seal?.kind !== 'redacted';
+  const hasCall = answer?.parts.some(({ type }) => type === 'call');
+  return answer && { ...answer, parts: answer.parts.filter((part) => hasCall || !isLate(part)) };
+}
+
 describe.each(Object.keys(recorded) as UpstreamWireName[])('an answer of %s', (upstream) => {
   const cases = Object.entries(recorded[upstream]);
   const others = clients.filter((client) => client !== upstream);
@@ -473,10 +480,11 @@ describe.each(Object.keys(recorded) as UpstreamWireName[])('an answer of %s', (u
       upstream !== 'openai-chat' && upstream !== 'bedrock-converse' && upstream !== 'gemini-generate',
     );
     const pieces = bytes.length > 20_000 ? [bytes] : [...bytes].map((byte) => Buffer.from([byte]));
-    expect(collected(client, streamed(request, pieces))).toEqual(fromWhole);
-    expect(fromWhole?.parts).not.toEqual([]);
+    const expected = withoutLateSeals(fromWhole);
+    expect(withoutLateSeals(collected(client, streamed(request, pieces)))).toEqual(expected);
+    expect(expected?.parts).not.toEqual([]);
     const converted = request.wholeAsEvents(Buffer.from(JSON.stringify(whole)), { createdAt: 1 });
-    expect(collected(client, String(converted))).toEqual(fromWhole);
+    expect(withoutLateSeals(collected(client, String(converted)))).toEqual(expected);
   });
 });
 

@@ -87,8 +87,12 @@ const part = (text: string) => `data: {"candidates":[{"content":{"parts":[${text
 const everything: ReasoningStore = {
   keep() {},
   find: (_keyId, callIds) => {
-    const seal = { seal: { kind: 'signature', data: 'x' }, text: 'x', calls: 0, isAfterText: false };
-    const kept = JSON.stringify(Array.from({ length: 100 }, (_, calls) => ({ ...seal, calls })));
+    const sealAt = (calls: number) => ({
+      seal: { kind: 'signature', data: 'x', place: { calls, text: 0 } },
+      text: 'x',
+    });
+    const seals = Array.from({ length: 100 }, (_, calls) => sealAt(calls));
+    const kept = JSON.stringify({ digest: 'of other calls', seals });
     return new Map(callIds.map((id) => [id, kept]));
   },
   flush() {},
@@ -296,7 +300,7 @@ export const worstTranslations: Record<string, WorstCase> = {
       'messages with envelopes': ['{"messages":[', '{"content":[{"type":"thinking","signature":"c2wxA"}]},', '{}]}'],
       'an envelope below much': ['{"messages":[{"a":["c2wxA",', '[[],{}],', '1]}]}'],
     },
-    run: (bytes) => [openReturned(bytes), newestResultIds(bytes)],
+    run: (bytes) => [openReturned(bytes), newestResultIds(bytes, 'tool_call_id')],
   },
   'a chat completion that is translated': {
     atOnceBytes: 256 * kilobyte,

@@ -36,6 +36,7 @@ function translationOf({ client, upstream }: Omit<Conversation, 'said'>): Answer
     request: requestOf({ client, upstream }),
     translator: translatorOf(client, upstream),
     ...{ api, upstream: routeOf(upstream), stream: routeOf(client).stream, requestId: 'r', mayParse: () => true },
+    keepReasoning: () => {},
   });
   translation.received({ 'x-amzn-requestid': answerId });
   return translation;

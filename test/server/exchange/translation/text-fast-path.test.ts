@@ -72,6 +72,7 @@ function translationOf(client: WireName, upstream: Upstream): AnswerTranslation 
     request: translate({ from: client, to: upstream, model: 'm' }, asked[client]),
     translator: translatorOf(client, upstream),
     ...{ api, upstream: route, stream: clientRoute.stream, requestId: 'r', mayParse: () => true },
+    keepReasoning: () => {},
   });
 }
 

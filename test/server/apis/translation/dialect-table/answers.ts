@@ -131,6 +131,21 @@ export const sentBack: Case = inEach(
   },
 );
 
+const details = [
+  { type: 'reasoning.summary', summary: 'Hm.', format: 'google-gemini-v1', index: 0 },
+  { type: 'reasoning.encrypted', data: 'c2ln', id: 'call_0', format: 'google-gemini-v1', index: 1 },
+];
+const signedCall = { ...called['openai-chat']('call_0'), extra_content: { google: { thought_signature: 'c2ln' } } };
+/** As chats of OpenRouter and of Google's compatible endpoint tell thoughts. */
+export const sealedBack: Case = {
+  ...sentBack,
+  'openai-chat': {
+    ...sentBack['openai-chat'],
+    gets: [{ role: 'assistant', reasoning_details: details }, signedCall],
+    says: answer.chat({ reasoning: 'Hm.', reasoning_details: details, tool_calls: [signedCall] }, 'tool_calls'),
+  },
+};
+
 export const ends = (names: [finish: string, incomplete: string, stop: string, gemini: string]): Case => {
   const [finish, incomplete, stop, reason] = names;
   const status = { status: 'incomplete', incomplete_details: { reason: incomplete } };

@@ -22,5 +22,6 @@ in the request's record, which the window, \`sluice log ID\` and exports show. W
 
 What a provider accepts depends on the model, so each column names one. There are two columns for chat completions: OpenAI itself,
 and a provider that serves only this API. A "thinking round trip" is that of a client which returns an answer unchanged in its next
-request. Tokens are counted by the provider if its API can count them, and estimated otherwise (\`x-sluice-estimated\`).
+request, to the account that gave it; "sealed", if only that account can read it, which chats tell in \`reasoning_details\`
+(OpenRouter) or \`extra_content\` (Google). At another account it is dropped (\`foreign-reasoning\`). Tokens are counted by the provider if its API can count them, and estimated otherwise (\`x-sluice-estimated\`).
 `;

@@ -1,5 +1,16 @@
 /** The rows of the table of dialects. */
-import { counted, countedThoughts, ends, limited, sentBack, stream, text, tooLong, visible } from './answers.ts';
+import {
+  counted,
+  countedThoughts,
+  ends,
+  limited,
+  sealedBack,
+  sentBack,
+  stream,
+  text,
+  tooLong,
+  visible,
+} from './answers.ts';
 import { type Case, callIds } from './notation.ts';
 import {
   cached,
@@ -50,6 +61,7 @@ export const rows: readonly Row[] = [
   { name: 'thinking effort', cases: [effort] },
   { name: 'thinking visible', cases: [visible] },
   { name: 'thinking round trip', cases: [sentBack] },
+  { name: 'sealed thinking round trip', cases: [sealedBack] },
   { name: 'cache', cases: [cached] },
   { name: 'cache key', cases: [cacheKey] },
   {
