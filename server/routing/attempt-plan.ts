@@ -66,6 +66,7 @@ export class AttemptPlan {
   #fallbacksLeft: number;
   #retriesMade = 0;
   #refusal: Refusal | null = null;
+  #hadMalformedCall = false;
   /** Created once the request was too long for a target. */
   #contexts: ContextLimits | undefined;
 
@@ -106,10 +107,18 @@ export class AttemptPlan {
       askedTarget.membersRefused++;
       return { ...failedAttempt, cause: 'retry', waitMs: 0 };
     }
+    if (failure.isMalformedCall) return this.#afterMalformedCall(failedAttempt);
     const isFinal = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isFinal || endsAllAttempts(failure)) return null;
     if (failure.isLost && this.#isAtMostOnce) return null;
     return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
+  }
+
+  /** Each such answer is paid for, so the model is asked once more at most, whatever `retries` says. */
+  #afterMalformedCall(failedAttempt: NextAttempt): NextAttempt | null {
+    if (this.#hadMalformedCall) return null;
+    this.#hadMalformedCall = true;
+    return { ...failedAttempt, cause: 'retry', waitMs: 0 };
   }
 
   /** A stream was interrupted after its beginning had reached the client. The time it streamed does not count against the budget. */

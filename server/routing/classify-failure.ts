@@ -14,6 +14,9 @@ export function classifyTransport(error: TransportError): Failure {
 /** A damaged, truncated or empty response; a retry may succeed. */
 export const damagedFailure: Failure = { class: 'transient', retryable: true, retryAfterMs: null };
 
+/** Gemini's malformed calls. They say nothing about the service, and the request is asked once more at most. */
+export const malformedCallFailure: Failure = { ...damagedFailure, retryable: false, isMalformedCall: true };
+
 /** An answer without end; a retry would be as long. */
 export const endlessFailure: Failure = { ...damagedFailure, retryable: false };
 

@@ -123,9 +123,12 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   return { attempt, ended };
 }
 
-/** A missing permission for one kind of request, or a wrong clock, says nothing about the credential's health. */
-function aboutHealth({ class: failure, lacksOneRight, isClockCorrected }: Failure): FailureClass {
-  return lacksOneRight || isClockCorrected ? 'rejected' : failure;
+/**
+ * A missing permission for one kind of request, a wrong clock, or a model that cannot write its call says nothing about the
+ * health of credential and target.
+ */
+function aboutHealth({ class: failure, lacksOneRight, isClockCorrected, isMalformedCall }: Failure): FailureClass {
+  return lacksOneRight || isClockCorrected || isMalformedCall ? 'rejected' : failure;
 }
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */

@@ -22,6 +22,8 @@ export interface Failure {
   refusesMember?: string;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
+  /** The model's answer is nothing but a call that its provider could not read: another answer may be well. */
+  isMalformedCall?: boolean;
   /** For `credential`: it lacks the right for this kind of request, and may be used for others. */
   lacksOneRight?: boolean;
   /** For `credential`: it was not the credential but the time of the signature, which has been corrected. */

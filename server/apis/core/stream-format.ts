@@ -53,6 +53,11 @@ export interface StreamFormat {
   readonly framing: Framing;
   /** `alive`: the model is working. Comments and pings do not count, since a proxy may have sent them. */
   meaningOf(event: StreamEvent): EventMeaning;
+  /**
+   * Whether the event ends an answer without content by saying that the model's call could not be read: a translated
+   * stream with nothing else is asked for once more. Absent if the API has no such end.
+   */
+  isMalformedCall?(event: StreamEvent): boolean;
   /** `answers`: how many choices or images the stream carries in parallel. */
   watch(answers: number): StreamWatch;
   /** An error that arrived instead of the answer, as a JSON response body. */

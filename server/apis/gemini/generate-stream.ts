@@ -19,6 +19,8 @@ import { writeGeminiError } from './write-error.ts';
 export const generateStream: StreamFormat = {
   framing: sseFraming,
   meaningOf,
+  isMalformedCall: ({ value }) =>
+    isObject(value) && candidatesOf(value).some((each) => malformedCalls.has(each.finishReason) && !hasParts(each)),
   watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`, ''),
   writeError: writeGeminiError,
   fromWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
@@ -74,6 +76,9 @@ function errorMeaningOf(value: unknown): EventMeaning {
   const error = errorIn(value);
   return error ? { kind: 'error', error } : nothing;
 }
+
+/** Google's SDKs and clients repeat the request after these. */
+const malformedCalls = new Set<unknown>(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL']);
 
 type Json = Record<string, unknown>;
 

@@ -23,6 +23,8 @@ interface OpenCall {
   name: string;
   /** Set for a custom tool that was offered as a function. */
   input: CustomInputReader | null;
+  /** The text of a custom tool's call, for a client whose calls have JSON alone. */
+  isText: boolean;
   arguments: GrowingText;
   /** The beginning of arguments that may turn out to be `null`, which stands for none. */
   held: string;
@@ -62,7 +64,7 @@ export class EventsForClient {
 
   /** Whether the arguments of the open call are passed on in another form. */
   get isRewriting(): boolean {
-    return this.#open !== null && this.#open.input !== null;
+    return this.#open !== null && (this.#open.input !== null || this.#open.isText);
   }
 
   /** Adds more arguments of the open call, given as the inside of a JSON string. */
@@ -120,13 +122,14 @@ export class EventsForClient {
     const isHidden = event.name === answerTool || name === '';
     const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isHidden ? '' : this.#ids.assign(event.id);
-    const callKind = event.kind === 'custom' ? 'custom' : kind;
+    const isText = event.kind === 'custom' && conversation.client.wantsWholeArguments;
+    const callKind = event.kind === 'custom' && !isText ? 'custom' : kind;
     const { hasSealedCalls } = conversation.client;
     const own = event.seal && this.#sealed({ ...event.seal, isOfCall: true }, this.#calls);
     if (own && !hasSealedCalls && !isHidden) this.#pass({ type: 'seal', seal: own });
     const seal = hasSealedCalls ? own : undefined;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: callKind, ownType, seal };
-    this.#open = { call: isHidden ? null : call, name, input, arguments: new GrowingText(), held: '' };
+    this.#open = { call: isHidden ? null : call, name, input, isText, arguments: new GrowingText(), held: '' };
     if (isHidden) return;
     this.#calls++;
     this.#hasCalls = true;
@@ -150,7 +153,7 @@ export class EventsForClient {
     const open = this.#open;
     if (open === null || text === '') return;
     if (open.call === null) this.#passAnswer(open, text);
-    else {
+    else if (!open.isText) {
       const inputText = open.input ? open.input.push(text) : pastNull(open, text);
       if (inputText !== '') this.#pass({ type: 'arguments', index: open.call.index, text: inputText });
     }
@@ -186,7 +189,9 @@ export class EventsForClient {
       this.#isUnnamed ||= open.name === '' && !isNone(text) && text.trim() !== '{}';
       return;
     }
-    if (open.input) this.#closeInput(call, open);
+    if (open.isText)
+      this.#pass({ type: 'arguments', index: call.index, text: JSON.stringify({ input: open.arguments.text }) });
+    else if (open.input) this.#closeInput(call, open);
     else if (call.kind === 'function' && isNone(open.arguments.text)) {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
     } else if (call.kind === 'function' && this.#isBroken(call, open.arguments.text)) this.#break(call, open);

@@ -1,7 +1,7 @@
 /** Translates one stream from an upstream for a client of another API. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
-import type { AnswerContext } from '../neutral/answers/answer-context.ts';
+import { type AnswerContext, malformedCall } from '../neutral/answers/answer-context.ts';
 import type { EventParser, EventRenderer } from '../neutral/answers/wire-translation.ts';
 import { isTooDeep } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
@@ -26,6 +26,8 @@ export class TranslatedEvents {
   #renderedCount = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
+  /** Anything for the client has come: thoughts, too. */
+  #hasContent = false;
 
   constructor(parser: EventParser, renderer: EventRenderer, context: AnswerContext) {
     this.#parser = parser;
@@ -132,6 +134,11 @@ export class TranslatedEvents {
     return this.#failure;
   }
 
+  /** The answer is nothing but a call that its provider could not read. */
+  get isMalformedCall(): boolean {
+    return this.#failure === malformedCall && !this.#hasContent;
+  }
+
   /** Reasoning that must be returned with the answer's calls so far; null if there is none. */
   get reasoning(): KeptReasoning | null {
     return this.#reasoning.kept;
@@ -172,11 +179,14 @@ export class TranslatedEvents {
       this.#renderedCount++;
       this.#delta = isDelta(event) ? event : null;
     }
+    this.#hasContent ||= contentTypes.has(event.type);
     this.#isOver ||= event.type === 'end' || event.type === 'error';
     if (event.type === 'error') this.#failure = event.error;
     return this.#renderer.push(event);
   }
 }
+
+const contentTypes = new Set<AnswerEvent['type']>(['text', 'refusal', 'thinking', 'call', 'media']);
 
 function isDelta(event: AnswerEvent): event is DeltaEvent {
   return event.type === 'text' || event.type === 'thinking' || event.type === 'arguments';

@@ -1,5 +1,5 @@
 /** One request in the format of an upstream's API, with the data needed to read its answer. */
-import type { AnswerContext, ResponseIdentity } from '../neutral/answers/answer-context.ts';
+import { type AnswerContext, malformedCall, type ResponseIdentity } from '../neutral/answers/answer-context.ts';
 import { AnswerFold, eventsOfWhole } from '../neutral/answers/answer-fold.ts';
 import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
 import type { Conversation } from '../neutral/conversation.ts';
@@ -22,7 +22,8 @@ export type WholeAnswer =
       /** Reasoning that must be returned with the answer's calls; null if there is none. */
       reasoning: KeptReasoning | null;
     }
-  | { ok: false; error: AnswerError };
+  /** `isMalformedCall`: it is nothing but a call that its provider could not read. */
+  | { ok: false; error: AnswerError; isMalformedCall?: true };
 
 interface RequestParts {
   conversation: Conversation;
@@ -77,7 +78,10 @@ export class TranslatedRequest {
       for (const placed of order.take(event)) fold.take(placed);
     }
     if (order.hasLost) context.losses.dropped('thought_signature', 'provider-item');
-    if (fold.error) return { ok: false, error: fold.error };
+    if (fold.error) {
+      const isMalformedCall = fold.error === malformedCall && fold.answer.parts.length === 0;
+      return { ok: false, error: fold.error, ...(isMalformedCall && { isMalformedCall }) };
+    }
     const rendered = this.#client.renderAnswer(fold.answer, context);
     const translated = Buffer.from(writeJson(rendered));
     return { ok: true, body: translated, losses: context.losses.list, reasoning: collector.kept };

@@ -3,10 +3,17 @@ import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
+import { malformedCallFailure } from '../../routing/classify-failure.ts';
 import { damageOf } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { FailureReason, RequestFacts, ResponseReader, Step } from '../readers/response-reader.ts';
+import {
+  type FailureReason,
+  type RequestFacts,
+  type ResponseReader,
+  type Step,
+  unreadableCall,
+} from '../readers/response-reader.ts';
 import type { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
@@ -72,7 +79,8 @@ export class AnswerDelivery {
     if (!translation) return step;
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
-    return { kind: 'damage', problem: `sent an unusable answer: ${translated}` };
+    if (translation.isMalformedCall) return { kind: 'damage', problem: unreadableCall, failure: malformedCallFailure };
+    return { kind: 'damage', problem: `sent an unusable answer: ${translated.replace(/\.$/, '')}` };
   }
 
   /**

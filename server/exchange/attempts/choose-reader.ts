@@ -110,9 +110,9 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
     return { kind: 'other', reader: new WholeReader(facts, head) };
   const { stream } = facts.route;
   if (!stream || !mayStream(facts, needs)) return unrequestedStream;
-  const { wire } = facts.route;
-  const streamed = { format: stream, headers: head.headers, tellsOutcome: facts.tellsOutcome };
-  return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
+  const { tellsOutcome, isTranslated } = facts;
+  const streamed = { format: stream, headers: head.headers, tellsOutcome, isTranslated };
+  return { kind: 'stream', reader: eventsReader(facts.route.wire, streamed, needs) };
 }
 
 function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds): ResponseReader {

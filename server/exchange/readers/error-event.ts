@@ -20,6 +20,8 @@ export interface Streamed {
   headers: ResponseHeaders;
   /** As in `RequestFacts`. */
   tellsOutcome?: boolean | undefined;
+  /** The client gets the stream in another API's words. */
+  isTranslated?: boolean;
 }
 
 /** The options of a reader of whole streams. */

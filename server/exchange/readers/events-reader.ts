@@ -9,6 +9,7 @@ import type { StreamEvent } from '../../apis/core/sse-event.ts';
 import type { StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { malformedCallFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import {
   brokenBy,
@@ -30,6 +31,7 @@ import {
   type ResponseReader,
   type Step,
   type Steps,
+  unreadableCall,
 } from './response-reader.ts';
 import { ShapeCache } from './shape-cache.ts';
 
@@ -47,6 +49,8 @@ export class EventsReader implements ResponseReader {
   /** An event of the current chunk had content or showed that the model is working. */
   #sawActivity = false;
   #error: ErrorEvent | undefined;
+  /** So far the answer has nothing but the report of a call that could not be read. */
+  #isMalformedCall = false;
   readonly #dropped: DroppedEvents;
   #isOver = false;
   /** Bytes so far of an event that is too large for the gate. */
@@ -82,6 +86,7 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return this.#takeSteps();
     if (this.#isPassing && !this.#error) this.#close(this.#ending(close), endedEarly);
     else if (this.#error) this.#failWith(this.#error);
+    else if (this.#isMalformedCall) this.#finish(malformedCallStep);
     else
       this.#finish(
         damagedBy(this.#hasContent ? 'broke off its first event' : 'ended the stream before it said anything'),
@@ -107,7 +112,7 @@ export class EventsReader implements ResponseReader {
 
   #break(error: TransportError): void {
     if (this.#isPassing) this.#close(this.#ending('cut'), () => brokenBy(error));
-    else this.#finish(brokenTransport(error));
+    else this.#finish(this.#isMalformedCall ? malformedCallStep : brokenTransport(error));
   }
 
   isComplete(): boolean {
@@ -193,7 +198,12 @@ export class EventsReader implements ResponseReader {
   }
 
   #listen(event: StreamEvent, bytes: Buffer): void {
-    const meaning = this.#options.format.meaningOf(event);
+    const { format, isTranslated } = this.#options;
+    if (isTranslated && !this.#hasContent && format.isMalformedCall?.(event)) {
+      this.#isMalformedCall = true;
+      return;
+    }
+    const meaning = format.meaningOf(event);
     this.#isContent = meaning.kind === 'content';
     if (this.#isContent) this.#saysContent();
     else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
@@ -308,3 +318,4 @@ export class EventsReader implements ResponseReader {
 }
 
 const alive: Step = { kind: 'alive' };
+const malformedCallStep = damagedBy(unreadableCall, malformedCallFailure);

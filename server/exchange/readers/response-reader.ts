@@ -113,4 +113,7 @@ export const failWith = (reason: FailureReason): Step => ({ kind: 'fail', reason
 export const damagedBy = (problem: string, failure?: Failure): Step =>
   failWith({ kind: 'damage', problem, ...(failure && { failure }) });
 
+/** Completes the sentence "Provider … ". */
+export const unreadableCall = 'answered with a call of a tool that it could not read itself';
+
 export const brokenTransport = (error: TransportError): Step => failWith({ kind: 'transport', error });

@@ -7,7 +7,7 @@ import type { Route } from '../../apis/core/route.ts';
 import type { Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { countValues } from '../../apis/json/count-values.ts';
-import type { ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
+import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { TranslatedCount } from '../../apis/translation/count-translator.ts';
@@ -55,6 +55,7 @@ export class AnswerTranslation {
   #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
+  #isMalformedCall = false;
   #storing: Promise<void> | undefined;
   /** Translated text that has not been taken yet. */
   #translated = '';
@@ -164,16 +165,26 @@ export class AnswerTranslation {
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
       const translated = request.wholeAsEvents(bytes, this.#inputs, events);
+      this.#isMalformedCall = events.isMalformedCall;
+      if (events.isMalformedCall) return malformedCall.message;
       this.#keepWhole(events);
       return translated ? this.#repacked(translated) : noContent;
     }
     const whole = request.whole(bytes, this.#inputs);
     if (whole === null) return noContent;
-    if (!whole.ok) return whole.error.message;
+    if (!whole.ok) {
+      this.#isMalformedCall = 'isMalformedCall' in whole;
+      return whole.error.message;
+    }
     this.#wholeLosses = whole.losses;
     this.#noteStoring(this.#options.keep?.(whole.body.toString()));
     if (whole.reasoning) this.#options.keepReasoning(whole.reasoning);
     return whole.body;
+  }
+
+  /** The whole answer was nothing but a call that its provider could not read. */
+  get isMalformedCall(): boolean {
+    return this.#isMalformedCall;
   }
 
   /** Stores the response before its last event is sent, so that the client can continue from it at once. */

@@ -18,6 +18,8 @@ type Json = Record<string, unknown>;
 
 export class ConverseEventParser implements EventParser {
   readonly #calls = new Set<unknown>();
+  /** Those of tools that the provider runs. */
+  readonly #serverCalls = new Set<unknown>();
   /** The block of reasoning that has begun and has no signature yet; null if there is none. */
   #unsigned: unknown = null;
   readonly #usage = new EventUsage(converseReports);
@@ -48,6 +50,11 @@ export class ConverseEventParser implements EventParser {
   #open({ contentBlockIndex: index, start }: Json): AnswerEvent[] {
     const toolUse = isObject(start) ? start.toolUse : undefined;
     if (!isObject(toolUse)) return [];
+    // Nova runs its own tools (`nova_grounding`) itself.
+    if (toolUse.type === 'server_tool_use') {
+      this.#serverCalls.add(index);
+      return [...this.#sealOther(index), { type: 'foreign', name: toolUse.type }];
+    }
     this.#calls.add(index);
     const { toolUseId, name } = toolUse;
     const call = {
@@ -73,7 +80,7 @@ export class ConverseEventParser implements EventParser {
 
   /** Input at the place of no call is that of the call that is open. Without one, it is told as a call without a name. */
   #callArguments(index: unknown, text: string): AnswerEvent[] {
-    if (text === '') return [];
+    if (text === '' || this.#serverCalls.has(index)) return [];
     const place = this.#calls.has(index) ? index : [...this.#calls].at(-1);
     if (place !== undefined) return [{ type: 'arguments', index: Number(place), text }];
     this.#calls.add(index);

@@ -60,18 +60,17 @@ function withCachePoint(messages: readonly Message[]): Message[] {
 
 /** Both temperature and topP are at most 1. */
 function renderInference(rendering: Rendering): Json | undefined {
-  const { sampling, stopSequences, maxOutputTokens } = rendering.conversation;
+  const { sampling, maxOutputTokens } = rendering.conversation;
   const limit = rendering.target.maxOutputTokens ?? largestAnswer(rendering.target.model);
   const maxTokens = maxOutputTokens === undefined ? undefined : Math.min(maxOutputTokens, limit ?? maxOutputTokens);
   if (maxTokens !== maxOutputTokens) rendering.emulate('maxOutputTokens', 'out-of-range');
   const { temperature, topP } = sampling;
   if ((temperature ?? 0) > 1) rendering.emulate('temperature', 'out-of-range');
-  const stops = stopSequences.filter((sequence) => sequence !== '');
   const config = {
     maxTokens,
     temperature: temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature)),
     topP,
-    stopSequences: stops.length === 0 ? undefined : stops,
+    stopSequences: rendering.stopsUpTo(Number.POSITIVE_INFINITY),
   };
   return Object.values(config).every((value) => value === undefined) ? undefined : config;
 }

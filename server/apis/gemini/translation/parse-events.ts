@@ -58,14 +58,15 @@ export class GenerateEventParser implements EventParser {
       this.#stop = blockOf(chunk) ?? this.#stop;
       return [];
     }
-    if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };
-    return partsOf(candidate).flatMap((part) => {
+    const events = partsOf(candidate).flatMap((part) => {
       const index = this.#index++;
       const events = partEvents(part, { answer: answerId(chunk, this.#turns), index });
       const [first] = events;
       if (first) this.#onlyThought = isOfThought(first) && this.#onlyThought !== false;
       return events;
     });
+    if (candidate.finishReason) this.#stop = parseFinish(candidate.finishReason, this.#onlyThought === false);
+    return events;
   }
 
   #takeUsage(chunk: Json): AnswerEvent[] {

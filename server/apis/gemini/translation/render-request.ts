@@ -67,8 +67,7 @@ function renderChoice({ conversation, names }: Rendering): Json | undefined {
 }
 
 function renderConfig(rendering: Rendering, facts: GeminiFacts): Json | undefined {
-  const { sampling, stopSequences, maxOutputTokens, format } = rendering.conversation;
-  if (stopSequences.length > maxStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
+  const { sampling, maxOutputTokens, format } = rendering.conversation;
   const config: Json = {
     temperature: sampling.temperature,
     topP: sampling.topP,
@@ -77,7 +76,7 @@ function renderConfig(rendering: Rendering, facts: GeminiFacts): Json | undefine
     presencePenalty: sampling.presencePenalty,
     frequencyPenalty: sampling.frequencyPenalty,
     maxOutputTokens,
-    stopSequences: stopSequences.length === 0 ? undefined : stopSequences.slice(0, maxStops),
+    stopSequences: rendering.stopsUpTo(maxStops),
     responseMimeType: format === undefined ? undefined : 'application/json',
     responseJsonSchema: format?.kind === 'schema' ? format.schema : undefined,
     thinkingConfig: renderThinking(rendering, facts),

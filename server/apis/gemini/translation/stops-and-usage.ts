@@ -2,7 +2,7 @@
 
 import { entryOf } from '../../core/table-entry.ts';
 import { promptTokens } from '../../neutral/answers/token-usage.ts';
-import type { StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
+import type { Stop, StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 
@@ -18,14 +18,21 @@ const reasons: Record<string, StopReason> = {
   IMAGE_SAFETY: 'filter',
   IMAGE_PROHIBITED_CONTENT: 'filter',
   IMAGE_RECITATION: 'filter',
+  // Vertex AI's Model Armor has blocked the answer.
+  MODEL_ARMOR: 'filter',
   MALFORMED_FUNCTION_CALL: 'malformed',
   UNEXPECTED_TOOL_CALL: 'malformed',
   TOO_MANY_TOOL_CALLS: 'malformed',
 };
 
-/** An unknown reason counts as a normal end. */
-export function parseFinish(reason: unknown): StopReason {
-  return entryOf(reasons, reason) ?? 'end';
+/**
+ * An unknown reason counts as a normal end. Without any content it does not: Gemini ends like this (OTHER) what it withholds
+ * and does not say why.
+ */
+export function parseFinish(reason: unknown, hasContent: boolean): Stop {
+  const known = entryOf(reasons, reason);
+  if (known !== undefined) return { reason: known };
+  return hasContent ? { reason: 'end' } : { reason: 'filter', detail: String(reason) };
 }
 
 const names: Record<StopReason, string> = {

@@ -56,6 +56,13 @@ export class Rendering {
     if (value !== undefined) this.losses.dropped(this.nameOf(field), code);
   }
 
+  /** As many stop sequences as the API takes. An empty one, which stops nothing, takes no place. */
+  stopsUpTo(most: number): string[] | undefined {
+    const stops = this.conversation.stopSequences.filter((sequence) => sequence !== '');
+    if (stops.length > most) this.drop('stopSequences', stops, 'out-of-range');
+    return stops.length === 0 ? undefined : stops.slice(0, most);
+  }
+
   emulate(field: FieldName, code: LossCode): void {
     this.losses.emulated(this.nameOf(field), code);
   }

@@ -47,14 +47,13 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
 }
 
 function renderLimits(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
-  const { maxOutputTokens, stopSequences } = rendering.conversation;
+  const { maxOutputTokens } = rendering.conversation;
   const limit = rendering.target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const isExceeded = maxOutputTokens !== undefined && maxOutputTokens > limit;
   if (isExceeded) rendering.emulate('maxOutputTokens', 'out-of-range');
-  if (stopSequences.length > maxStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
   return {
     [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isExceeded ? limit : maxOutputTokens,
-    stop: stopSequences.length === 0 ? undefined : stopSequences.slice(0, maxStops),
+    stop: rendering.stopsUpTo(maxStops),
   };
 }
 

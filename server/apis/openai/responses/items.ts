@@ -1,5 +1,5 @@
 /** The items of a response, and the response object that contains them. */
-import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { type AnswerContext, isWholeObject } from '../../neutral/answers/answer-context.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { ownCallItem } from './own-tools.ts';
@@ -42,11 +42,12 @@ export function reasoningItem(id: string, text: string, seal: Seal | undefined):
 
 type Called = Pick<CallPart, 'id' | 'name' | 'namespace' | 'kind' | 'ownType'>;
 
+/** Torn arguments are those of an incomplete call, whatever the response says. */
 export function callItem(
   id: string,
   { id: callId, name, namespace, kind, ownType }: Called,
   callArguments: string,
-  status = 'completed',
+  status = kind === 'custom' || isWholeObject(callArguments) ? 'completed' : 'incomplete',
 ): Json {
   if (ownType !== undefined) return ownCallItem(ownType, { id, callId, arguments: callArguments });
   const namespaceMember = namespace === undefined ? {} : { namespace };

@@ -38,6 +38,10 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
       output.push(callItem(itemId(callItemKind(part), id, index), part, part.arguments));
     }
   }
+  const { status } = renderStatus(answer.stop);
+  // The rest of the last message is what an incomplete response lacks.
+  const last = output.at(-1);
+  if (last?.type === 'message') last.status = status;
   const usage = answer.usage && renderResponseUsage(answer.usage);
   return responseObject(id, context, { ...renderStatus(answer.stop), output, usage });
 }

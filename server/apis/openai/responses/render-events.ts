@@ -47,6 +47,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #sequenceNumber = 0;
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
+  #hasStopped = false;
   #out = '';
   /** Null if the open item has had no delta yet. */
   #deltaParts: Around | null = null;
@@ -202,10 +203,12 @@ export class ResponsesEventRenderer implements EventRenderer {
     const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
     this.#write(type, { ...position, content_index: 0, ...members });
     this.#write('response.content_part.done', { ...position, content_index: 0, part });
-    return messageItem(id, [part]);
+    // The rest of a message that is still open at the end is what an incomplete response lacks.
+    return messageItem(id, [part], this.#hasStopped ? renderStatus(this.#stop).status : 'completed');
   }
 
   #end(): void {
+    this.#hasStopped = true;
     this.#close();
     const status = renderStatus(this.#stop);
     const usage = this.#usage && renderResponseUsage(this.#usage);

@@ -6,10 +6,12 @@ import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
 import { writeGeminiError } from '../../../../server/apis/gemini/write-error.ts';
 import { estimateInputTokens } from '../../../../server/apis/translation/estimate-input.ts';
 import {
+  answered,
   dataOf,
   everySplit,
   type Json,
   moment,
+  sent,
   streamed,
   streamOf,
   translate,
@@ -343,4 +345,77 @@ describe('input of a call that no call has begun', () => {
     const told = streamed(translate(chatToClaude, chat()), [streamOf([start, server, input(1), ...ends], false)]);
     expect(told).not.toContain('tool_calls');
   });
+});
+
+describe('a call that the client did not offer', () => {
+  const query = 'SELECT * FROM "t"\nWHERE a = \'\\\'';
+  const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'sql', input: query };
+  const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [item] } };
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, input: '' } },
+    ...(query.match(/.{1,3}/gs) ?? []).map((delta) => ({
+      type: 'response.custom_tool_call_input.delta',
+      output_index: 0,
+      item_id: 'ctc_1',
+      delta,
+    })),
+    { type: 'response.output_item.done', output_index: 0, item },
+    completed,
+  ];
+  const geminiToResponses: Way = { from: 'gemini-generate', to: 'openai-responses', model: 'gpt-5.4' };
+  const asked = { model: 'm', contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] };
+
+  test('with free text is JSON for clients that know no other input', () => {
+    const told = streamed(translate(claudeToResponses, claude()), [streamOf(events, true)]);
+    const deltas = (dataOf(told) as { delta?: { partial_json?: string } }[]).map(({ delta }) => delta?.partial_json);
+    expect(JSON.parse(deltas.join(''))).toEqual({ input: query });
+    const whole = { id: 'resp_1', status: 'completed', output: [item] };
+    expect(answered(translate(claudeToResponses, claude()), whole)).toMatchObject({
+      content: [{ type: 'tool_use', name: 'sql', input: { input: query } }],
+      stop_reason: 'tool_use',
+    });
+    const parts = [{ functionCall: { name: 'sql', args: { input: query } } }];
+    expect(answered(translate(geminiToResponses, asked), whole)).toMatchObject({
+      candidates: [{ content: { parts } }],
+    });
+    const chunks = dataOf(streamed(translate(geminiToResponses, asked), [streamOf(events, true)]));
+    expect(chunks[0]).toMatchObject({ candidates: [{ content: { parts } }] });
+  });
+
+  test('because its provider runs the tool itself is not told to the client', () => {
+    const toolUse = { toolUseId: 't', name: 'nova_grounding', type: 'server_tool_use', input: { query: 'x' } };
+    const stream = [
+      { messageStart: { role: 'assistant' } },
+      { contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { ...toolUse, input: undefined } } } },
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: '{"query":"x"}' } } } },
+      { contentBlockStop: { contentBlockIndex: 0 } },
+      { contentBlockDelta: { contentBlockIndex: 1, delta: { text: 'It rains.' } } },
+      { messageStop: { stopReason: 'end_turn' } },
+    ];
+    const way: Way = { from: 'openai-chat', to: 'bedrock-converse', model: 'amazon.nova-pro-v1:0' };
+    const told = streamed(translate(way, chat()), [streamOf(stream, false)]);
+    expect(told).toContain('It rains.');
+    expect(told).not.toContain('tool_calls');
+    const content = [{ toolUse }, { text: 'It rains.' }];
+    const whole = { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' };
+    expect(answered(translate(way, chat()), whole)).toMatchObject({
+      choices: [{ message: { content: 'It rains.' }, finish_reason: 'stop' }],
+    });
+  });
+});
+
+test.each<[string, Way, string[]]>([
+  ['Gemini', chatToGemini, ['a', 'b', 'c', 'd', 'e']],
+  ['chat', claudeToChat, ['a', 'b', 'c', 'd']],
+  [
+    'Converse',
+    { from: 'openai-chat', to: 'bedrock-converse', model: 'amazon.nova-pro-v1:0' },
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+  ],
+])('an empty stop sequence takes no real one’s place: %s', (_name, way, stops) => {
+  const sequences = ['', 'a', 'b', '', 'c', 'd', 'e', 'f'];
+  const asked =
+    way.from === 'openai-chat' ? { ...chat(), stop: sequences } : { ...claude(), stop_sequences: sequences };
+  const body = sent(way, asked) as { stop?: string[]; generationConfig?: Json; inferenceConfig?: Json };
+  expect(body.stop ?? body.generationConfig?.stopSequences ?? body.inferenceConfig?.stopSequences).toEqual(stops);
 });
