@@ -47,7 +47,15 @@ export async function runProgram(line: readonly string[], choices: RunChoices, c
     const end = await around?.(control, key.id);
     try {
       const origin = await clientOrigin(control);
-      const code = await startProgram(line, { origin, key, model: choices.model, control, dataDir, env });
+      const code = await startProgram(line, {
+        origin,
+        key,
+        model: choices.model,
+        control,
+        dataDir,
+        env,
+        note: output.note,
+      });
       if (!(await hasAskedModel(control, key.id, sinceMs))) output.note(describeBypass(program));
       return code;
     } finally {

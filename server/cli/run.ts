@@ -18,7 +18,8 @@ const help = `
 The program gets OPENAI_*, ANTHROPIC_* and GEMINI_* variables that lead to Sluice, and so do the programs that it starts. Claude
 Code, Codex, Gemini CLI, opencode, Qwen Code, Aider and Continue (cn) use Sluice for this run whatever their own settings
 files, profiles and .env files say; none of these is changed. What outranks a run, such as an organisation's managed settings
-or an argument that names another provider, is refused before the program starts. If no request to a model has come through
+or an argument that names another provider, is refused before the program starts; Gemini CLI skips the run's settings where others
+than root can change their folder, which is told if its own name another sign-in. If no request to a model has come through
 Sluice by the end, that is told. If no Sluice is running, one runs as long as the program.
 
 The exit code is the program's; 127 if it cannot be found, 126 if it cannot be started.`;

@@ -1,5 +1,5 @@
 /** Starts a program that finds Sluice in its environment, and waits until it ends. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
@@ -19,6 +19,8 @@ interface ProgramStart {
   control: Control;
   dataDir: string;
   env: Terminal['env'];
+  /** Called with what a person should know before it starts. */
+  note?(text: string): void;
   /** Discards its output and gives it no input. */
   quiet?: boolean;
   /** The program is killed after this time; absent: never. */
@@ -43,8 +45,11 @@ export async function startProgram(line: readonly string[], start: ProgramStart)
     folder: process.cwd(),
     platform: process.platform,
     readFile: (path) => readFile(path, 'utf8').catch(absent(null)),
+    runFolder: resolve(dataDir),
+    stat: (path) => stat(path).catch(absent(null)),
     listFolder: (path) => readdir(path).catch(absent([])),
   });
+  if (prepared.warning !== undefined) start.note?.(prepared.warning);
   const env = { ...withTool(present, toolEnvironment(access, present)), ...prepared.env };
   return withRunFile(prepared.file, dataDir, (path) => {
     const own = path === null ? none : givenBy(prepared.file, path);
@@ -73,7 +78,7 @@ function givenBy(file: RunFile | undefined, path: string): { parameters: string[
     : { ...none, env: { [file.by.variable]: path } };
 }
 
-/** The file is in the data folder, because Gemini CLI reads none below a folder that others can write to. */
+/** The file is in the data folder, because Gemini CLI reads none below a folder that others can write to, such as that of temporary files. */
 async function withRunFile<Result>(
   file: RunFile | undefined,
   dataDir: string,

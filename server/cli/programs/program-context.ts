@@ -17,6 +17,10 @@ export interface ProgramContext {
   platform: NodeJS.Platform;
   /** Resolves with null if there is no such file. */
   readFile(path: string): Promise<string | null>;
+  /** Where the file of this run will be. */
+  runFolder: string;
+  /** Whose the file or folder is and who may change it; null if it is not there. */
+  stat(path: string): Promise<{ uid: number; mode: number } | null>;
   /** The names of the files in it; empty if there is no such folder. */
   listFolder(path: string): Promise<readonly string[]>;
 }
@@ -28,6 +32,8 @@ export interface PreparedProgram {
   env: Readonly<Record<string, string>>;
   /** Exists as long as the program runs. */
   file?: RunFile;
+  /** Told before the program starts: why it may not use Sluice. */
+  warning?: string;
 }
 
 /** A file for this run, readable by its owner only. */

@@ -17,6 +17,8 @@ interface Given {
   present?: Record<string, string>;
   platform?: NodeJS.Platform | undefined;
   model?: string | undefined;
+  /** The owner and mode of folders; others are root's alone. */
+  folders?: Record<string, { uid: number; mode: number }>;
 }
 
 function prepare(command: string, given: Given = {}): Promise<PreparedProgram> {
@@ -32,6 +34,8 @@ function prepare(command: string, given: Given = {}): Promise<PreparedProgram> {
     folder,
     platform,
     readFile: async (path) => files[path] ?? null,
+    runFolder: `${home}/.sluice`,
+    stat: async (path) => given.folders?.[path] ?? { uid: 0, mode: 0o40755 },
     listFolder: async (path) =>
       Object.keys(files).flatMap((file) => (dirname(file) === path ? [file.slice(path.length + 1)] : [])),
   });
@@ -179,6 +183,26 @@ describe('others', () => {
       const { file } = await prepare(command, { files });
       expect(JSON.parse(file?.text ?? '')).toMatchObject({ telemetry: { enabled: false } });
     }
+  });
+
+  test('Gemini CLI tells of a sign-in that outranks a run where it skips the settings of the run', async () => {
+    const own = { [home]: { uid: 1000, mode: 0o40700 } };
+    const shared = { '/home': { uid: 0, mode: 0o41777 } };
+    const signIn = (selectedType: string) => JSON.stringify({ security: { auth: { selectedType } } });
+    const ofPerson = join(home, '.gemini/settings.json');
+    const ofProject = join(folder, '.gemini/settings.json');
+    const warning = async (given: Given) => (await prepare('gemini', given)).warning;
+    const google = { [ofPerson]: signIn('oauth-personal') };
+    for (const folders of [own, shared]) {
+      expect(await warning({ folders, files: google })).toMatch(
+        /settings\.json names the sign-in "oauth-personal".*\/auth/,
+      );
+      expect(await warning({ folders, files: { ...google, [ofProject]: signIn('gemini-api-key') } })).toBeUndefined();
+      expect(await warning({ folders, files: { [ofProject]: signIn('vertex-ai') } })).toContain(ofProject);
+      expect(await warning({ folders })).toBeUndefined();
+    }
+    expect(await warning({ files: google })).toBeUndefined();
+    expect(await warning({ folders: own, files: google, platform: 'win32' })).toBeUndefined();
   });
 
   test('Aider and Continue keep the person’s other settings', async () => {
