@@ -5,6 +5,7 @@
  */
 
 import type { MarkedElement } from '../json/json-marks.ts';
+import { JsonNames } from '../json/json-names.ts';
 import {
   elementsAfter,
   elementsOf,
@@ -16,8 +17,9 @@ import {
   removals,
   textIn,
 } from '../json/json-nodes.ts';
+import { peekJson } from '../json/json-peek.ts';
 import type { ByteRange } from '../json/json-scan.ts';
-import { fieldEdit, type JsonEdit } from '../json/json-splice.ts';
+import { fieldEdit, type JsonEdit, piecesOf } from '../json/json-splice.ts';
 import type { Origin, Seal, WireName } from '../neutral/conversation.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
 import { isEnvelope, isOfNothing, isUnbound, isUsableBy, unwrapSeals } from '../neutral/requests/carried-reasoning.ts';
@@ -57,6 +59,25 @@ export function openSeals(wire: WireName, body: MarkedBody, reader: Origin): Ope
   }
   edits.push(...removals(body.bytes, gone), ...(sealFields[wire].afterLoss?.(body.bytes, reduced, losses) ?? []));
   return { edits, losses: losses.list };
+}
+
+/** A body without any seal, and what it lost. */
+export interface Unsealed {
+  body: Buffer;
+  losses: readonly Loss[];
+}
+
+/** For a target that has refused a seal, which nobody but its maker can tell from others. Null if there is none. */
+export function withoutSeals(wire: WireName, body: Buffer, model: string): Unsealed | null {
+  const { list, place } = sealFields[wire];
+  const peek = peekJson(body, new JsonNames([list]));
+  const messages = peek.ok ? peek.fields.get(list) : undefined;
+  if (!messages) return null;
+  const losses = new Losses();
+  const opener = new SealOpener(body, { provider: '', model, account: '' }, losses, true);
+  opener.open(messages, { each: place }, list);
+  if (opener.edits.length === 0) return null;
+  return { body: Buffer.concat(piecesOf(body, opener.edits)), losses: losses.list };
 }
 
 /**
@@ -156,11 +177,14 @@ class SealOpener {
   readonly #body: Buffer;
   readonly #reader: Origin;
   readonly #losses: Losses;
+  readonly #refusesAll: boolean;
 
-  constructor(body: Buffer, reader: Origin, losses: Losses) {
+  /** `refusesAll`: the reader cannot read any seal, also those that came from a provider of its API. */
+  constructor(body: Buffer, reader: Origin, losses: Losses, refusesAll = false) {
     this.#body = body;
     this.#reader = reader;
     this.#losses = losses;
+    this.#refusesAll = refusesAll;
   }
 
   /** True if nothing is left of the value, so that it has to be left out. Collects the edits otherwise. */
@@ -210,7 +234,7 @@ class SealOpener {
     });
     const opened: OpenedHolder = { members, edits: [], gone: [] };
     for (const { member, known } of sealed) {
-      const seals = sealsAt(this.#body, member.value);
+      const seals = sealsAt(this.#body, member.value) ?? (this.#refusesAll ? this.#bareAt(member.value) : null);
       if (seals && this.#openSeal(seals, { member, known, holder, at }, opened)) return true;
     }
     if (isMade && sealed.length === 0 && type !== null && holder.seals.some((seal) => seal.type === type)) {
@@ -232,6 +256,7 @@ class SealOpener {
   ): boolean {
     const own = seals.findLast((seal) => isKindOf(known, seal) && isUsableBy(seal, this.#reader));
     const substitute = own?.data ?? this.#substituteIn(holder, opened.members);
+    if (substitute !== null && textIn(this.#body, member.value) === substitute) return false;
     opened.itemId = own?.itemId;
     if (!own) this.#tell(seals, holder.leaves === 'object' ? at : `${at}.${member.name}`);
     if (own?.data === '' && known.isOptional) opened.gone.push(member);
@@ -250,8 +275,14 @@ class SealOpener {
     return false;
   }
 
+  /** Null for a value that is no seal. */
+  #bareAt(value: ByteRange): readonly Seal[] | null {
+    const text = textIn(this.#body, value);
+    return text ? [{ kind: 'signature', data: text }] : null;
+  }
+
   #substituteIn({ substitute }: Holder, members: readonly JsonMember[]): string | null {
-    const isFor = members.some(({ name }) => name === substitute?.of);
+    const isFor = members.some(({ name }) => substitute?.of.includes(name));
     return isFor ? (substitute?.valueFor(this.#reader.model) ?? null) : null;
   }
 

@@ -32,8 +32,8 @@ export interface Holder {
   leaves: 'object' | 'member';
   /** The member of objects to which Sluice gave an id that no provider knows. */
   madeId?: { member: string; isMade(id: string): boolean };
-  /** For an object with the member `of`: what takes the place of a seal that the provider cannot read; null for nothing. */
-  substitute?: { of: string; valueFor(model: string): string | null };
+  /** For an object with a member of these: what takes the place of a seal that the provider cannot read; null for nothing. */
+  substitute?: { of: readonly string[]; valueFor(model: string): string | null };
   /** A member of no use if it is empty and alone. */
   text?: string;
 }
@@ -104,7 +104,7 @@ const geminiPart: Holder = {
   ],
   leaves: 'member',
   substitute: {
-    of: 'functionCall',
+    of: ['functionCall', 'function_call'],
     valueFor: (model) => (geminiFacts(model).needsSignatures ? placeholderSignature : null),
   },
   text: 'text',

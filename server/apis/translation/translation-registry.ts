@@ -7,6 +7,7 @@ import type { UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import type { Loss } from '../neutral/losses.ts';
 import { openaiChat } from '../openai/chat/translation.ts';
 import { openaiResponses } from '../openai/responses/translation.ts';
+import { type Unsealed, withoutSeals } from './returned-seals.ts';
 
 /** Whether requests of clients of this wire can be translated. */
 export function isWireName(name: string): name is WireName {
@@ -35,7 +36,11 @@ export function headerLosses(headers: Readonly<Record<string, string>>): Loss[] 
   return Object.values(wireTranslations).flatMap((wire) => wire.headerLosses?.(headers) ?? []);
 }
 
-/** The body without its reasoning; null if there is none, or if no provider of this wire refuses reasoning. */
-export function withoutReasoning(wire: string, body: Buffer): Buffer | null {
-  return isWireName(wire) ? (wireTranslations[wire].withoutReasoning?.(body) ?? null) : null;
+/** The body without its reasoning, which a provider has refused; null if there is none, so that a retry would not help. */
+export function withoutReasoning(wire: string, body: Buffer, model: string): Unsealed | null {
+  if (!isWireName(wire)) return null;
+  const { withoutReasoning: without } = wireTranslations[wire];
+  if (!without) return withoutSeals(wire, body, model);
+  const reduced = without(body);
+  return reduced && { body: reduced, losses: [{ fate: 'dropped', field: 'thinking', code: 'foreign-reasoning' }] };
 }

@@ -156,10 +156,11 @@ export class RequestPreparation {
     if (refusal) return refusal;
     const call = this.#call;
     const sendable = this.#sendableFor(target, edits);
-    if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
+    const prepared = { call, translation: null, hosting: null, losses };
+    if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(target, prepared, sendable);
     return sendable instanceof Promise
-      ? sendable.then((preparedBody) => ({ call, sendable: preparedBody, translation: null, hosting: null, losses }))
-      : { call, sendable, translation: null, hosting: null, losses };
+      ? sendable.then((preparedBody) => ({ ...prepared, sendable: preparedBody }))
+      : { ...prepared, sendable };
   }
 
   async #fittedAfterwards(
@@ -206,11 +207,13 @@ export class RequestPreparation {
     const isAllowed = translation !== null || !this.#refusesLosses;
     const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
     this.#refusedReasoning ??= new RefusedReasoning(this.#call.match.route.wire.name);
-    const noted = { ...result, failure };
+    const clientBody = translation ? null : sendable;
+    const model = target.model ?? this.#plan.model ?? '';
     return this.#refusedReasoning.noted({
       target,
-      result: noted,
-      clientBody: translation ? null : sendable,
+      result: { ...result, failure },
+      clientBody,
+      model,
       mayBeAskedAgain,
     });
   }
@@ -263,12 +266,16 @@ export class RequestPreparation {
   }
 
   async #withoutReasoning(
-    sendable: PreparedBody | Promise<PreparedBody>,
-    refusedReasoning: RefusedReasoning,
+    { model }: Target,
+    prepared: Omit<PreparedRequest, 'sendable'>,
+    preparing: MaybePromise<PreparedBody>,
   ): Promise<PreparedRequest> {
-    const reduced = await refusedReasoning.without(await sendable);
-    const prepared = { call: this.#call, sendable: reduced, translation: null, hosting: null };
-    return { ...prepared, losses: [{ fate: 'dropped', field: 'thinking', code: 'foreign-reasoning' }] };
+    const sendable = await preparing;
+    const reduced = await this.#refusedReasoning?.without(sendable, model ?? this.#plan.model ?? '');
+    if (!reduced) return { ...prepared, sendable };
+    const { body, losses } = reduced;
+    const whole = { ...sendable, length: body.length, open: () => body, bytes: async () => body };
+    return { ...prepared, sendable: whole, losses: [...prepared.losses, ...losses] };
   }
 
   get #refusesLosses(): boolean {

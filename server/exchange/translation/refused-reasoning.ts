@@ -3,6 +3,7 @@
  * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
  */
 
+import type { Unsealed } from '../../apis/translation/returned-seals.ts';
 import { withoutReasoning } from '../../apis/translation/translation-registry.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
@@ -13,6 +14,8 @@ interface Refused {
   result: FailedAttempt;
   /** The client's body; null if the request was rendered for the target, and will be rendered again. */
   clientBody: Sendable | null;
+  /** The provider's name for it. */
+  model: string;
   /** The client accepts that content is dropped. */
   mayBeAskedAgain: boolean;
 }
@@ -31,17 +34,16 @@ export class RefusedReasoning {
     return this.#targets.has(target);
   }
 
-  /** Removes reasoning from the body, for a target that receives the client's own format. */
-  async without<T extends Sendable>(sendable: T): Promise<T> {
-    const body = sendable.bytes ? withoutReasoning(this.#wire, await sendable.bytes()) : null;
-    return body ? { ...sendable, length: body.length, open: () => body } : sendable;
+  /** The body without reasoning, for a target that receives the client's own format; null if there is none. */
+  async without({ bytes }: Sendable, model: string): Promise<Unsealed | null> {
+    return bytes ? withoutReasoning(this.#wire, await bytes(), model) : null;
   }
 
   /** Keeps `refusesReasoning` in the result only once per target, and only if there is reasoning that may be dropped. */
-  async noted({ target, result, clientBody, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
+  async noted({ target, result, clientBody, model, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
     if (!result.failure.refusesReasoning) return result;
     const isNew = mayBeAskedAgain && !this.isBy(target);
-    if (isNew && (clientBody === null || (await this.without(clientBody)) !== clientBody)) {
+    if (isNew && (clientBody === null || (await this.without(clientBody, model)))) {
       this.#targets.add(target);
       return result;
     }

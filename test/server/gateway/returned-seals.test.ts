@@ -180,6 +180,50 @@ describe.each(Object.entries(natives))(
   },
 );
 
+const refusals: Record<string, [seal: string, message: string]> = {
+  messages: ['EqQB', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+  responses: ['gAAAA', 'The encrypted content gAAA...AA== could not be verified.'],
+  gemini: ['c2ln', 'Corrupted thought signature.'],
+};
+
+test.each(Object.entries(refusals))(
+  'a seal of another account, which only the provider can tell, costs one refusal: %s',
+  async (id, [seal, message]) => {
+    const { body, message: sealed, reduced, path, at } = natives[id] as Native;
+    const refusal = {
+      type: 'error',
+      error: { message, type: 'invalid_request_error', status: 'INVALID_ARGUMENT', code: 400 },
+    };
+    upstream.answer((request, response, raw) =>
+      request.body.includes(`"${seal}"`) ? json(response, refusal, 400) : answer(request, response, raw),
+    );
+    for (const [, isStreamed] of ways) {
+      upstream.seen.length = 0;
+      const { status, dropped, sent } = await ask(path(isStreamed), body(sealed(seal), isStreamed));
+      expect([status, sent.length]).toEqual([200, 2]);
+      expect(JSON.parse(sent[1] ?? '')).toEqual(JSON.parse(body(reduced, isStreamed)));
+      expect(dropped).toBe(`${id === 'messages' ? 'thinking' : at};why=foreign-reasoning`);
+    }
+    upstream.answer(answer);
+  },
+);
+
+test('Claude is asked once more without thinking if it misses the thoughts of a model that has none', async () => {
+  const message = 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.';
+  upstream.answer((request, response, raw) =>
+    request.body.includes('budget_tokens')
+      ? json(response, { type: 'error', error: { type: 'invalid_request_error', message } }, 400)
+      : answer(request, response, raw),
+  );
+  const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] };
+  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] };
+  const asked = { model: 'claude', max_tokens: 9_000, messages: [{ role: 'user', content: 'Hi' }, use, result] };
+  const body = JSON.stringify({ ...asked, thinking: { type: 'enabled', budget_tokens: 2_000 } });
+  const { status, sent } = await ask('/v1/messages', body);
+  expect([status, JSON.parse(sent[1] ?? '')]).toEqual([200, asked]);
+  upstream.answer(answer);
+});
+
 test('the loss is in the record of the request', async () => {
   const seal = wrapSeal({
     kind: 'encrypted',

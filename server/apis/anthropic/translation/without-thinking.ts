@@ -34,7 +34,10 @@ export function withoutBudget(
   return [{ start: thinking.start, end: thinking.end, text: '{"type":"disabled"}' }];
 }
 
-/** Null if there is no reasoning to remove, so that a retry would not help. */
+/**
+ * Null if there is no reasoning to remove, so that a retry would not help. Calls of a model that does not think are refused
+ * for their lack of thoughts, so that it is enough not to ask for any.
+ */
 export function withoutThinking(body: Buffer): Buffer | null {
   const request = parseLosslessJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.messages)) return null;
@@ -46,9 +49,10 @@ export function withoutThinking(body: Buffer): Buffer | null {
     isLeftOut = true;
     return { ...message, content };
   });
-  if (!isLeftOut) return null;
   const { thinking, ...rest } = request;
-  const thinkingField = isObject(thinking) && thinking.type === 'enabled' ? {} : { thinking };
+  const isEnabled = isObject(thinking) && thinking.type === 'enabled';
+  if (!isLeftOut && !isEnabled) return null;
+  const thinkingField = isEnabled ? {} : { thinking };
   return Buffer.from(writeJson({ ...rest, ...thinkingField, messages: messages.filter(hasContent) }));
 }
 

@@ -102,10 +102,11 @@ const accessWords = boundedPattern(/you do not have access/i);
  * "Invalid `signature` in `thinking` block", "Expected `thinking` or `redacted_thinking`, but found `tool_use`", "`thinking` or
  * `redacted_thinking` blocks in the latest assistant message cannot be modified", "thinking.signature: Field required"
  * (tombii/better-ccflare#52, BerriAI/litellm#15601, anomalyco/opencode#25005); and of models that refuse even their own:
- * "User messages cannot contain reasoning content" (langchain-ai/langchain-aws#401, zed-industries/zed#32341).
+ * "User messages cannot contain reasoning content" (langchain-ai/langchain-aws#401, zed-industries/zed#32341). OpenAI: "The
+ * encrypted content gAAA… could not be verified" (openai/codex#8128). Google: "Corrupted thought signature." (anomalyco/opencode#4832).
  */
 const reasoningWords = boundedPattern(
-  /Invalid `signature` in `thinking`|Expected `(?:redacted_)?thinking`|`thinking` or `redacted_thinking` blocks|thinking\.signature: Field required|^User messages cannot contain reasoning content/,
+  /Invalid `signature` in `thinking`|Expected `(?:redacted_)?thinking`|`thinking` or `redacted_thinking` blocks|thinking\.signature: Field required|^User messages cannot contain reasoning content|encrypted content \S{1,64} could not be verified|Corrupted thought signature/,
 );
 
 function scopeOf(message: string): Pick<Failure, 'lacksOneRight'> {

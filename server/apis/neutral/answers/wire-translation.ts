@@ -58,7 +58,7 @@ export interface ClientTranslation {
   headerLosses?(headers: Readonly<Record<string, string>>): Loss[];
   /**
    * The body of a request without its reasoning, which a provider has refused. Null if there is none, so that a retry
-   * would not help; absent if no provider of the API refuses reasoning.
+   * would not help; absent if it is enough to leave out the seals.
    */
   withoutReasoning?(body: Buffer): Buffer | null;
 }

@@ -200,7 +200,7 @@ export const worstTranslations: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       requests('anthropic-messages')(bytes);
-      withoutReasoning('anthropic-messages', bytes);
+      withoutReasoning('anthropic-messages', bytes, '');
     },
   },
   'items that are translated': {
