@@ -158,9 +158,13 @@ function eachOf(body: Buffer, value: ByteRange): Iterable<ByteRange> {
   return isListAt(body, value) ? elementsOf(body, value) : [value];
 }
 
-/** A thought without a seal is one of OpenAI's if it is an item with an id; else it was asked for by another API. */
-function isKindOf({ kinds, isOptional }: SealMember, { kind, itemId }: Seal): boolean {
-  return kinds.includes(kind) && !(isOptional && kind === 'plain' && itemId === undefined);
+/**
+ * A thought without a seal that the target was asked for by another API is none of this one: with the members of a chat, or
+ * without the id that an item of OpenAI's has.
+ */
+function isKindOf({ kinds, isOptional }: SealMember, { kind, data, itemId }: Seal): boolean {
+  const isOfOtherApi = data !== '' || (isOptional === true && itemId === undefined);
+  return kinds.includes(kind) && !(kind === 'plain' && isOfOtherApi);
 }
 
 interface OpenedHolder {

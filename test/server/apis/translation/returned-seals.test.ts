@@ -279,6 +279,9 @@ test('a thought that the target sent without a seal goes back without one', () =
   const chat = JSON.stringify({ messages: [{ reasoning_content: 'Hm', reasoning_details: [{ signature: seal }] }] });
   const plain = JSON.stringify({ messages: [{ reasoning_content: 'Hm' }] });
   expect(opened('openai-chat', chat)).toEqual({ text: plain, told: [] });
+  const ofChat = wrapSeal(own('plain', '{"reasoning":"Hm"}'));
+  expect(opened('anthropic-messages', thought(ofChat)).text).toBe('{"messages":[]}');
+  expect(opened('openai-responses', item.replace(seal, ofChat)).text).toBe('{"input":[]}');
 });
 
 test('several envelopes in one field give back the one that the target sealed', () => {
