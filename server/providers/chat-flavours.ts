@@ -16,22 +16,25 @@ interface Service {
   /** The hosts of providers that were added without the preset; a leading dot stands for any subdomain. */
   hosts: readonly string[];
   flavour: ChatFlavour;
-  /** What holds for OpenAI's reasoning models besides. */
-  ofReasoningModels?: ChatFlavour;
+  /** The flavour of its models that think, if it differs. */
+  thinking?: { isModel(model: string): boolean; flavour: ChatFlavour };
 }
-
-const developerIsSystem = { developer: 'system' };
 
 /**
  * OpenAI's reference, "Create chat completion": `max_tokens` is "not compatible with o-series models"; GPT-5 and later refuse it
  * as well ("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.").
  */
-const openaiReasoning: ChatFlavour = { ...plainFlavour, request: { max_tokens: 'max_completion_tokens' } };
+const openaiThinking = {
+  isModel: isOpenaiReasoning,
+  flavour: { ...plainFlavour, request: { max_tokens: 'max_completion_tokens' } },
+};
+
+const systemForDeveloper: ChatFlavour = { ...plainFlavour, roles: { developer: 'system' } };
 
 /** By preset. */
 const services: Readonly<Record<string, Service>> = {
-  openai: { hosts: ['api.openai.com'], flavour: plainFlavour, ofReasoningModels: openaiReasoning },
-  azure: { hosts: ['.openai.azure.com'], flavour: plainFlavour, ofReasoningModels: openaiReasoning },
+  openai: { hosts: ['api.openai.com'], flavour: plainFlavour, thinking: openaiThinking },
+  azure: { hosts: ['.openai.azure.com'], flavour: plainFlavour, thinking: openaiThinking },
   // console.groq.com/docs/openai, "Currently Unsupported OpenAI Features"; "property 'reasoning_content' is unsupported"
   // (janhq/jan#8136, AstrBotDevs/AstrBot#5946), and so for `reasoning_details` (agentjido/req_llm#772).
   groq: {
@@ -74,12 +77,18 @@ const services: Readonly<Record<string, Service>> = {
         audio: null,
         name: null,
       },
-      roles: developerIsSystem,
+      roles: systemForDeveloper.roles,
     },
   },
   // "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" (eclipse-theia/theia#15144,
-  // earendil-works/pi#1048).
-  deepseek: { hosts: ['api.deepseek.com'], flavour: { ...plainFlavour, roles: developerIsSystem } },
+  // earendil-works/pi#1048). "The `reasoning_content` in the thinking mode must be passed back to the API." (api-docs.deepseek.com,
+  // "Thinking mode"; of every message of the assistant: NousResearch/hermes-agent#15228; it may be empty:
+  // claude-code-best/claude-code#403).
+  deepseek: {
+    hosts: ['api.deepseek.com'],
+    flavour: systemForDeveloper,
+    thinking: { isModel: needsReasoningBack, flavour: { ...systemForDeveloper, wantsReasoning: 'of all' } },
+  },
   // It refuses unknown members, `reasoning_content` among them, and takes a turn's reasoning back as `reasoning`
   // (QwenLM/qwen-code#11045, proxysoul/Empryo#209; inference-docs.cerebras.ai, "Reasoning").
   cerebras: {
@@ -105,22 +114,25 @@ const services: Readonly<Record<string, Service>> = {
   // also for users (router-for-me/CLIProxyAPI#3120).
   nvidia: { hosts: ['integrate.api.nvidia.com'], flavour: { ...plainFlavour, joinsTexts: true } },
   // "unsupported role ROLE_UNSPECIFIED" (openclaw/openclaw#8579); "role 'developer' is not allowed" (earendil-works/pi#8109).
+  // "thinking is enabled but reasoning_content is missing in assistant tool call message" (continuedev/continue#11600); it may be
+  // empty (openclaw/openclaw#74846).
   moonshot: {
     hosts: ['api.moonshot.cn', 'api.moonshot.ai', 'api.kimi.com'],
-    flavour: { ...plainFlavour, roles: developerIsSystem },
+    flavour: systemForDeveloper,
+    thinking: { isModel: needsReasoningBack, flavour: { ...systemForDeveloper, wantsReasoning: 'of calls' } },
   },
   // Error 1214, "Incorrect role information" (openclaw/openclaw#23115).
-  zhipu: { hosts: ['open.bigmodel.cn'], flavour: { ...plainFlavour, roles: developerIsSystem } },
-  zai: { hosts: ['api.z.ai'], flavour: { ...plainFlavour, roles: developerIsSystem } },
+  zhipu: { hosts: ['open.bigmodel.cn'], flavour: systemForDeveloper },
+  zai: { hosts: ['api.z.ai'], flavour: systemForDeveloper },
   // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (haru/redmine_ai_helper#242).
   dashscope: {
     hosts: ['dashscope.aliyuncs.com', '.dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com'],
-    flavour: { ...plainFlavour, roles: developerIsSystem },
+    flavour: systemForDeveloper,
   },
   // "invalid params, invalid role: developer (2013)" (openclaw/openclaw#16048).
   minimax: {
     hosts: ['api.minimax.io', 'api.minimaxi.com'],
-    flavour: { ...plainFlavour, roles: developerIsSystem },
+    flavour: systemForDeveloper,
   },
 };
 
@@ -132,9 +144,9 @@ export function chatFlavourOf({
 }: Pick<ProviderConfig, 'preset' | 'dialect' | 'baseUrl'>): (model: string) => ChatFlavour | null {
   const service = dialect === 'openai' || dialect === 'azure' ? serviceAt(preset, baseUrl) : undefined;
   if (!service) return noFlavour;
-  const { flavour, ofReasoningModels = flavour } = service;
+  const { flavour, thinking } = service;
   const usual = flavour === plainFlavour ? null : flavour;
-  return ofReasoningModels === flavour ? () => usual : (model) => (isReasoning(model) ? ofReasoningModels : usual);
+  return thinking ? (model) => (thinking.isModel(model) ? thinking.flavour : usual) : () => usual;
 }
 
 /** Whether it has to be asked for streams without `stream_options`. */
@@ -153,7 +165,11 @@ function serviceAt(preset: string | undefined, baseUrl: string): Service | undef
   );
 }
 
-function isReasoning(model: string): boolean {
+function needsReasoningBack(model: string): boolean {
+  return openaiFacts(model).needsReasoningBack;
+}
+
+function isOpenaiReasoning(model: string): boolean {
   const { isOpenai, takesSampling } = openaiFacts(model);
   return isOpenai && !takesSampling;
 }

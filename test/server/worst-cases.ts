@@ -216,6 +216,7 @@ const refusesMuch = {
   messages: { reasoning_content: null, name: null },
   roles: { developer: 'system' },
   joinsTexts: true,
+  wantsReasoning: 'of all' as const,
 };
 
 export const worstCases: Record<string, WorstCase> = {

@@ -13,19 +13,27 @@ export interface FlavouredService {
   flavour: ChatFlavour;
 }
 
-/** All of the table. OpenAI's own concerns its reasoning models. */
+const thinkingModels: Readonly<Record<string, readonly string[]>> = {
+  openai: ['gpt-5'],
+  deepseek: ['deepseek-v4-pro'],
+  moonshot: ['kimi-k2.6'],
+};
+
+/** All of the table. Some have another flavour for models that think. */
 export const flavouredServices: readonly FlavouredService[] = presets.flatMap(({ id, dialect }) =>
-  ['some-model', 'gpt-5'].slice(0, id === 'openai' ? 2 : 1).flatMap((model) => {
+  ['some-model', ...(thinkingModels[id] ?? [])].flatMap((model) => {
     const flavour = chatFlavourOf({ preset: id, dialect, baseUrl: 'http://127.0.0.1/v1' })(model);
     return flavour && dialect === 'openai' ? [{ preset: id, model, flavour }] : [];
   }),
 );
 
 /** Answers with 400 what the flavour refuses, and everything else with "Hello". */
-export function flavouredChat(flavours: ReadonlyMap<string, ChatFlavour>): Script {
+export function flavouredChat(): Script {
   return (request, response) => {
     const body = bodyOf(request);
-    const flavour = flavours.get(request.url.split('/')[1] ?? '');
+    const preset = request.url.split('/')[1];
+    const { flavour } = flavouredServices.find((each) => each.preset === preset && each.model === body.model) ??
+      flavouredServices.find((each) => each.preset === preset) ?? { flavour: undefined };
     const refused = flavour ? refusedIn(body, flavour) : [];
     if (refused.length > 0) {
       const message = refused.map((path) => `property '${path}' is unsupported`).join('; ');
@@ -47,13 +55,18 @@ export function refusedIn(body: Json, flavour: ChatFlavour): string[] {
   ];
 }
 
-function refusedInMessage(message: Json, path: string, { messages, roles, joinsTexts }: ChatFlavour): string[] {
+function refusedInMessage(message: Json, path: string, flavour: ChatFlavour): string[] {
+  const { messages, roles, joinsTexts, wantsReasoning } = flavour;
   const names = Object.keys(message).filter((name) => name in messages);
   const { role, content } = message;
   const isList = joinsTexts && Array.isArray(content) && content.every(({ type }: Json) => type === 'text');
+  const isConcerned =
+    wantsReasoning === 'of all' || (wantsReasoning === 'of calls' && message.tool_calls !== undefined);
+  const isMissing = role === 'assistant' && isConcerned && message.reasoning_content === undefined;
   return [
     ...names.map((name) => `${path}${name}`),
     ...(String(role) in roles ? [`${path}role`] : []),
     ...(isList ? [`${path}content`] : []),
+    ...(isMissing ? [`${path}reasoning_content`] : []),
   ];
 }

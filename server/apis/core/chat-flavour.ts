@@ -22,10 +22,19 @@ export interface ChatFlavour {
   readonly roles: Readonly<Record<string, string>>;
   /** Its chat templates take text as a string only: lists of texts are joined. Lists with other parts stay. */
   readonly joinsTexts: boolean;
+  /** Which of the assistant's messages it refuses without `reasoning_content`, which may be empty. */
+  readonly wantsReasoning: 'of none' | 'of calls' | 'of all';
 }
 
 /** Takes what OpenAI takes. */
-export const plainFlavour: ChatFlavour = { request: {}, messages: {}, functions: {}, roles: {}, joinsTexts: false };
+export const plainFlavour: ChatFlavour = {
+  request: {},
+  messages: {},
+  functions: {},
+  roles: {},
+  joinsTexts: false,
+  wantsReasoning: 'of none',
+};
 
 /** A JSON body, and where its members are. */
 export interface BodyOutline {

@@ -4,7 +4,7 @@ import type { ChatFlavour, RefusedMembers } from '../../core/chat-flavour.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import type { FieldName } from '../../neutral/client-api.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
-import { joinedTexts } from '../wire/fit-request.ts';
+import { joinedTexts, lacksReasoning } from '../wire/fit-request.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,17 +33,21 @@ const askedBy: Readonly<Record<string, FieldName>> = {
 export function fitBody(rendering: Rendering, body: Json, flavour: ChatFlavour): Json {
   const { request, messages, functions } = flavour;
   const fitted = withoutRefused(rendering, body, request);
-  if (Array.isArray(fitted.messages) && (Object.keys(messages).length > 0 || flavour.joinsTexts))
+  const isOfMessages = Object.keys(messages).length > 0 || flavour.joinsTexts || flavour.wantsReasoning !== 'of none';
+  if (Array.isArray(fitted.messages) && isOfMessages)
     fitted.messages = fitted.messages.map((message) => fitMessage(rendering, message, flavour));
   if (Array.isArray(fitted.tools) && Object.keys(functions).length > 0)
     fitted.tools = fitted.tools.map((tool) => fitTool(rendering, tool, functions));
   return fitted;
 }
 
-function fitMessage(rendering: Rendering, message: unknown, { messages, joinsTexts }: ChatFlavour): unknown {
+function fitMessage(rendering: Rendering, message: unknown, flavour: ChatFlavour): unknown {
+  const { messages, joinsTexts, wantsReasoning } = flavour;
   if (!isObject(message)) return message;
   const fitted = withoutRefused(rendering, message, messages);
   const text = joinsTexts ? joinedTexts(fitted.content) : undefined;
+  const members = Object.entries(fitted).flatMap(([name, value]) => (value === undefined ? [] : [{ name }]));
+  if (lacksReasoning(members, fitted.role, wantsReasoning)) fitted.reasoning_content = '';
   return text === undefined ? fitted : { ...fitted, content: text };
 }
 

@@ -39,6 +39,7 @@ const watched = [
   { name: 'audio', depth: 3 },
   { name: 'name', depth: 3 },
   { name: 'role', depth: 3, value: '"developer"' },
+  { name: 'role', depth: 3, value: '"assistant"' },
   { name: 'content', depth: 3, value: '[' },
   { name: 'strict', depth: 4 },
 ] as const satisfies readonly WatchedMember[];
@@ -80,13 +81,15 @@ function memberAt(bytes: Buffer, key: ByteRange, value: ByteRange): JsonMember {
   return { name: textIn(bytes, key) ?? '', start: key.start, end: value.end, value };
 }
 
-function bitsFor({ messages, functions, roles, joinsTexts }: ChatFlavour): number {
-  const wanted: readonly string[] = [
-    ...Object.keys({ ...messages, ...functions }),
-    ...('developer' in roles ? ['role'] : []),
-    ...(joinsTexts ? ['content'] : []),
-  ];
-  return watched.reduce((bits, { name }, index) => (wanted.includes(name) ? bits | (1 << index) : bits), 0);
+function bitsFor(flavour: ChatFlavour): number {
+  return watched.reduce((bits, member, index) => (isWanted(member, flavour) ? bits | (1 << index) : bits), 0);
+}
+
+function isWanted({ name, value }: WatchedMember, flavour: ChatFlavour): boolean {
+  const { messages, functions, roles, joinsTexts, wantsReasoning } = flavour;
+  if (value === '"assistant"') return wantsReasoning !== 'of none';
+  if (name === 'role') return 'developer' in roles;
+  return name === 'content' ? joinsTexts : name in messages || name in functions;
 }
 
 /** Collects the changes of one body. */
@@ -94,6 +97,7 @@ class Fit {
   readonly #bytes: Buffer;
   readonly #flavour: ChatFlavour;
   readonly #removed: ByteRange[] = [];
+  readonly #inserted: JsonEdit[] = [];
   readonly #replaced: JsonEdit[] = [];
   readonly #losses: FittedMember[] = [];
 
@@ -121,11 +125,14 @@ class Fit {
   /** Goes through messages and tools. Pauses again and again in a long body. */
   *inside(top: readonly JsonMember[]): Generator<void, void, undefined> {
     let pausedAt = 0;
+    const isOff = ({ name, value: { start, end } }: JsonMember) =>
+      name === 'thinking' && this.#bytes.subarray(start, end).includes('"disabled"');
+    const isThinking = !top.some(isOff);
     for (const { name, value } of top) {
       if (name !== 'messages' && name !== 'tools') continue;
       let index = 0;
       for (const element of elementsOf(this.#bytes, value)) {
-        if (name === 'messages') this.#message(element, `messages[${index++}].`);
+        if (name === 'messages') this.#message(element, `messages[${index++}].`, isThinking);
         else this.#tool(element, `tools[${index++}].function.`);
         if (element.end < pausedAt + sliceBytes) continue;
         pausedAt = element.end;
@@ -134,10 +141,14 @@ class Fit {
     }
   }
 
-  #message(message: ByteRange, path: string): void {
-    const { messages, roles, joinsTexts } = this.#flavour;
+  #message(message: ByteRange, path: string, isThinking: boolean): void {
+    const { messages, roles, joinsTexts, wantsReasoning } = this.#flavour;
     const members = [...membersOf(this.#bytes, message)];
     this.rename(members, messages, path);
+    if (isThinking && lacksReasoning(members, this.#textOf(members, 'role'), wantsReasoning)) {
+      const start = members[0]?.start ?? message.end;
+      this.#inserted.push({ start, end: start, text: '"reasoning_content":"",' });
+    }
     for (const { name, value } of members) {
       const isTexts = name === 'content' && joinsTexts && isListAt(this.#bytes, value);
       if (name === 'role') this.#replace(value, entryOf(roles, textIn(this.#bytes, value)), `${path}role`);
@@ -156,6 +167,11 @@ class Fit {
     this.#losses.push({ fate: 'emulated', field, code: 'provider-refuses' });
   }
 
+  #textOf(members: readonly JsonMember[], wanted: string): string | null {
+    const found = members.find(({ name }) => name === wanted);
+    return found ? textIn(this.#bytes, found.value) : null;
+  }
+
   #read(value: ByteRange): unknown {
     try {
       return fieldValue(this.#bytes, value);
@@ -165,10 +181,21 @@ class Fit {
   }
 
   get result(): FittedBody | null {
-    if (this.#losses.length === 0) return null;
     const removed = this.#removed.toSorted((one, other) => one.start - other.start);
-    return { edits: [...removals(this.#bytes, removed), ...this.#replaced], losses: this.#losses };
+    const edits = [...this.#inserted, ...removals(this.#bytes, removed), ...this.#replaced];
+    return edits.length === 0 ? null : { edits, losses: this.#losses };
   }
+}
+
+/** Whether a message of this role has to have `reasoning_content`, and has not. */
+export function lacksReasoning(
+  members: readonly { name: string }[],
+  role: unknown,
+  wanted: ChatFlavour['wantsReasoning'],
+): boolean {
+  if (wanted === 'of none' || role !== 'assistant') return false;
+  const has = (wantedName: string) => members.some(({ name }) => name === wantedName);
+  return !has('reasoning_content') && (wanted === 'of all' || has('tool_calls'));
 }
 
 /** The text of a list of texts, as vLLM and llama.cpp join it for such templates; undefined for any other content. */
