@@ -49,6 +49,28 @@ const chatModel = chat.strictChat((body, response) => {
   chat.sendStream(response, chat.streamOf([...thoughts, { content: text }, ...calls], finish));
 }, withPlainResults);
 
+const detail = { type: 'reasoning.encrypted', data: 'U0lH', id: 'call_1', format: 'google-gemini-v1', index: 0 };
+
+/** Gemini 3 behind OpenRouter, which tells the signature after the call and wants it back. */
+const routedModel = chat.strictChat((body, response) => {
+  const { text, call } = turnFor(body);
+  const hasCalled = (body.messages as Json[]).some(({ tool_calls }) => tool_calls !== undefined);
+  if (hasCalled && !JSON.stringify(body).includes(JSON.stringify([detail]))) {
+    const message = 'Gemini models require OpenRouter reasoning details to be preserved in each request.';
+    return json(response, { error: { message, code: 400 } }, 400);
+  }
+  const calls = call ? [chat.toolCall('call_1', call.name, call.input)] : [];
+  const finish = call ? 'tool_calls' : 'stop';
+  const details = { reasoning_details: [detail] };
+  if (body.stream !== true)
+    return json(
+      response,
+      chat.completion({ content: text, ...(call ? { tool_calls: calls, ...details } : {}) }, finish),
+    );
+  const deltas = calls.map((each, index) => ({ tool_calls: [{ index, ...each }] }));
+  chat.sendStream(response, chat.streamOf([{ content: text }, ...deltas, details], finish));
+}, withPlainResults);
+
 /** Qwen Code sends results in parts, which OpenAI and Ollama accept but some other services do not. */
 function withPlainResults(body: Json): Json {
   const messages = (body.messages as Json[]).map((message) =>
@@ -80,7 +102,9 @@ const geminiModel = gemini.strictGemini(({ verb, body }, response) => {
   const { text, call } = turnFor(body);
   const signature = { thoughtSignature: 'c2ln' };
   const calls = call ? [{ functionCall: { name: call.name, args: call.input }, ...signature }] : [];
-  const parts = [...(call ? [{ text: thought, thought: true }] : []), { text }, ...calls];
+  const thoughts = call ? [{ text: thought, thought: true }] : [];
+  // Gemini 3 signs a text after it.
+  const parts = [...thoughts, { text }, ...(call ? calls : [{ text: '', ...signature }])];
   if (verb === 'generateContent') return json(response, gemini.answered(parts));
   const last = parts.length - 1;
   const events = parts.map((part, at) => (at === last ? gemini.answered([part]) : gemini.generated([part])));
@@ -97,6 +121,8 @@ export interface NoteReader {
   script: Script;
   /** The part of its thoughts that must be sent back. */
   seal: string;
+  /** Its provider gets requests of chat clients as they are, which may drop its thoughts. */
+  isForOtherApis?: true;
 }
 
 /** By provider name. */
@@ -132,5 +158,14 @@ export const noteReaders: Record<string, NoteReader> = {
     basePath: '/v1beta',
     script: geminiModel,
     seal: '"thoughtSignature":"c2ln"',
+  },
+  openrouter: {
+    model: 'google/gemini-3-pro-preview',
+    dialect: { serves: ['chat'] },
+    secret: 'k',
+    basePath: '/v1',
+    script: routedModel,
+    seal: '"reasoning_details":[{',
+    isForOtherApis: true,
   },
 };

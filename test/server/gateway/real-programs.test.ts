@@ -46,7 +46,10 @@ describe.each(codingAgents)('$package', (agent) => {
   const program = findProgram(agent.command);
   const isFound = onlyIf(program !== null, `${agent.command} is not found (npm install ${agent.package})`);
 
-  test.runIf(isFound).each(Object.entries(noteReaders))(
+  const isOfOtherApi = ['claude', 'codex', 'gemini'].includes(agent.command);
+  const readers = Object.entries(noteReaders).filter(([, { isForOtherApis }]) => isOfOtherApi || !isForOtherApis);
+
+  test.runIf(isFound).each(readers)(
     'reads a note with its shell tool for a model behind %s',
     { timeout: programTimeoutMs + 30_000 },
     async (id, { model, seal }) => {

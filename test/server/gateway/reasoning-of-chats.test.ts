@@ -141,6 +141,11 @@ const forms: Record<string, Form> = {
     deltas: { before: [{ content: 'I look.' }] },
     shown: { content: 'I look.' },
   },
+  'a signature of Google beside the text': {
+    model: 'gemini-3-pro-image',
+    message: { content: 'I look.', ...signed('google') },
+    deltas: { before: [{ content: 'I look.' }, signed('google')] },
+  },
   'the text of DeepSeek': {
     model: 'deepseek-v4',
     message: { content: 'I look.', reasoning_content: ' I think.\n\n"So" ' },
@@ -169,11 +174,12 @@ function streamOf(form: Form): string {
 }
 
 /** The members of the turn with the calls that only its provider understands. */
-const opaqueOf = ({ reasoning_details, reasoning_content, reasoning, tool_calls }: Json) => ({
+const opaqueOf = ({ reasoning_details, reasoning_content, reasoning, extra_content, tool_calls }: Json) => ({
+  extra_content,
   reasoning_details,
   reasoning_content,
   reasoning,
-  calls: (tool_calls as Json[]).map(({ extra_content }) => extra_content),
+  calls: (tool_calls as Json[]).map((call) => call.extra_content),
 });
 
 const refusal = 'Gemini models require OpenRouter reasoning details to be preserved in each request.';
