@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { homeOf, placeOf } from '../connect/home-file.ts';
 import { baseUrlOf } from '../contract/address.ts';
 import type { ClientGuide, Connection } from '../contract/clients/client-guide.ts';
 import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
@@ -117,11 +118,20 @@ async function undo(context: VerbContext, guide: ClientGuide, flags: ConnectFlag
 
 async function agree(
   { output, terminal }: VerbContext,
-  { files }: ConnectPreview,
+  { client, files, place }: ConnectPreview,
   { yes }: ConnectFlags,
 ): Promise<void> {
+  if (place !== (await placeOf(homeOf(terminal.env)))) throw elsewhere(client);
   for (const { path, diff } of files) output.note(diff === '' ? `${path} stays as it is.` : diff.trimEnd());
   if (!yes && !(await askYesNo('Write this?', terminal))) throw new CliError('Nothing was changed.');
+}
+
+/** Another user's Sluice, or one in a container or at a team's address, would change files that nobody meant. */
+function elsewhere(client: string): CliError {
+  return new CliError(
+    'The running Sluice has another home folder than you, or runs on another machine or in a container: it would change the files there. ' +
+      `Nothing was changed. Run this command there, or put the settings into your own files by hand: "sluice connect ${client}" prints the steps.`,
+  );
 }
 
 async function connectionUrl(control: Control): Promise<Connection['baseUrl']> {

@@ -1,6 +1,5 @@
 /** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
@@ -10,7 +9,7 @@ import {
   configurableClients,
   type WantedConnection,
 } from './client-files.ts';
-import { type HomeFile, removeHomeFile, writeHomeFile } from './home-file.ts';
+import { type HomeFile, homeOf, placeOf, removeHomeFile, writeHomeFile } from './home-file.ts';
 import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-client-files.ts';
 import { showDiff } from './show-diff.ts';
 
@@ -41,7 +40,7 @@ interface ConnectService {
 
 export function createConnectService(ports: ConnectPorts): ConnectService {
   const store = createAppliedStore(ports.dataFolder);
-  const home = ports.env.HOME || homedir();
+  const home = homeOf(ports.env);
   const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
     const [foundFiles, record] = await Promise.all([
       Promise.all(files.map((file) => findFile(home, ports.env, file).catch(() => null))),
@@ -74,8 +73,8 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   };
   return {
     list: () => Promise.all(configurableClients.map(view)),
-    preview: async (wanted) => previewOf(await planApply(wanted)),
-    previewUndo: async (client) => previewOf(await planUndo(client)),
+    preview: async (wanted) => previewOf(await planApply(wanted), await placeOf(home)),
+    previewUndo: async (client) => previewOf(await planUndo(client), await placeOf(home)),
     async apply(wanted, fingerprint) {
       const planned = await planApply(wanted);
       refuseChanged(planned, fingerprint);
@@ -110,13 +109,13 @@ function clientOf(id: string): ConfigurableClient {
   return client;
 }
 
-function previewOf(planned: Planned): ConnectPreview {
+function previewOf(planned: Planned, place: string): ConnectPreview {
   const files = planned.plans.map(({ now, after }) => {
     const change = { path: now.shown, before: now.text, after };
     return { path: now.shown, action: actionOf(now.text, after), diff: now.text === after ? '' : showDiff(change) };
   });
   const { id, keyVariable } = planned.client;
-  return { client: id, files, keyVariable, fingerprint: fingerprintOf(planned) };
+  return { client: id, files, place, keyVariable, fingerprint: fingerprintOf(planned) };
 }
 
 function actionOf(before: string | null, after: string | null): ConnectFileChange['action'] {

@@ -1,5 +1,7 @@
 /** Reads and writes files in the user's home folder, and nowhere else. */
+import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
@@ -14,6 +16,16 @@ export interface HomeFile {
   text: string | null;
   /** Its permissions; null if it does not exist. */
   mode: number | null;
+}
+
+export function homeOf(env: Readonly<Record<string, string | undefined>>): string {
+  return env.HOME || homedir();
+}
+
+/** The same for two processes that mean the same home folder on the same machine, or in the same container. */
+export async function placeOf(home: string): Promise<string> {
+  const path = await realpath(home).catch(() => resolve(home));
+  return createHash('sha256').update(`${hostname()}\0${path}`).digest('base64url');
 }
 
 /** Far more than any configuration file needs. */

@@ -22,6 +22,8 @@ export interface AppliedConnection {
 export interface ConnectPreview {
   client: string;
   files: ConnectFileChange[];
+  /** Stands for the home folder and the machine of these files: those of the Sluice that is running. */
+  place: string;
   /** The variable that must hold the key when the client starts; null if the file holds the key. */
   keyVariable: string | null;
   /** Identifies exactly this change, which is refused if a file has changed since. */

@@ -65,6 +65,24 @@ describe('connect', () => {
     expect(readFileSync(config(), 'utf8')).toBe(before);
   });
 
+  test('does not write into the home of a Sluice that runs as somebody else', async () => {
+    await run('key create tool');
+    const otherHome = temporaryFolder();
+    await serve(folder, [], { env: { HOME: otherHome } });
+    for (const line of ['connect codex --write --model demo-chat --yes', 'connect codex --write --model demo-chat']) {
+      const { code, stderr } = await run(line);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('another home folder than you')]);
+      expect(stderr).toContain('"sluice connect codex" prints the steps');
+    }
+    expect([existsSync(config()), existsSync(join(otherHome, '.codex'))]).toEqual([false, false]);
+    const asOther = { env: { HOME: otherHome } };
+    const there = await runVerb(parametersOf('connect codex --write --model demo-chat --yes'), asOther);
+    expect(there.code).toBe(0);
+    expect(await run('connect codex --undo --yes')).toMatchObject({ code: 1 });
+    expect((await runVerb(parametersOf('connect codex --undo --yes'), asOther)).code).toBe(0);
+    expect(existsSync(join(otherHome, '.codex'))).toBe(false);
+  });
+
   test('warns of what it cannot write', async () => {
     mkdirSync(join(home, 'LibreChat'));
     await run('key create tool');
