@@ -34,10 +34,19 @@ export function errorIn(value: unknown): UpstreamError | null {
   const top = topOf(value);
   if (top === null) return null;
   const error = top.error ?? (isObject(top.response) ? top.response.error : undefined);
-  if (typeof error === 'string' && error !== '') return { ...nothing, message: error, code: text(top.code) };
+  if (typeof error === 'string' && error !== '') return errorNamed(error, top);
   if (isObject(error)) return toError(error);
   const isFlat = top.type === 'error' || top.object === 'error' || typeof top.detail === 'string';
   return isFlat ? toError({ ...top, message: top.message ?? top.detail }) : null;
+}
+
+/** `error` is the text itself, or the name of an error that other members describe (Spring Boot; OAuth). */
+function errorNamed(error: string, top: Json): UpstreamError {
+  const described = [top.message, top.msg, top.error_description].map(text).find((each) => each !== '');
+  const code = text(top.code);
+  return described === undefined
+    ? { ...nothing, message: error, code }
+    : { ...nothing, message: described, type: error, code };
 }
 
 /** The error in JSON that is known to be one, by its status; null if it says nothing. */

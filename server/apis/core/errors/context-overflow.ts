@@ -11,10 +11,12 @@ interface Words {
   overflow?: Overflow | undefined;
 }
 
-/** OpenAI and most others; LiteLLM; llama.cpp; Perplexity; Z.ai; Zhipu (1261); Baidu (336103). */
+/** OpenAI and most others; LiteLLM; llama.cpp; Perplexity; GitHub Models. Gateways may have them within a message. */
 const names = boundedPattern(
-  /context_(?:length|window)_exceeded|contextwindowexceeded|exceed_context_size|too_many_prompt_tokens|^(?:1261|336103)$/i,
+  /context_(?:length|window)_exceeded|contextwindowexceeded|exceed_context_size|too_many_prompt_tokens|tokens_limit_reached/i,
 );
+/** Zhipu; Baidu. */
+const codes = new Set(['1261', '336103']);
 
 /**
  * - "This model's maximum context length is 8192 tokens", also of prompt, model and input (OpenAI, vLLM, OpenRouter, xAI, TensorRT-LLM)
@@ -28,11 +30,14 @@ const names = boundedPattern(
  *   tokens exceed the configured limit" (OpenAI), "Input Tokens Exceeded" (Nova), "exceed max message tokens" (Volcengine)
  * - "exceeded model token limit" (Moonshot), "token limit exceeded", "total number of tokens … cannot exceed" (Cohere)
  * - "`inputs` must have less than 4096 tokens", "`inputs` tokens + `max_new_tokens` must be <=" (Text Generation Inference)
+ * - "Input length 9001 exceeds the maximum length 8192" (Volcengine, NVIDIA NIM), "token count exceeds the upper limit" (iFlytek),
+ *   "greater than max_seq_len" (TabbyAPI), "max_model_len" (vLLM's engine), "max tokens of 8192 exceeded" (Snowflake)
+ * - "Request body too large for gpt-4o model. Max size: 8000 tokens." (GitHub Models), "conversation is too long"
  * - "Range of input length should be [1, 30720]" (Qwen), "Prompt exceeds max length", "Prompt 超长" (Zhipu)
  */
 const wordings = [
   boundedPattern(
-    /\bmax(?:imum)?[ _](?:allowed )?(?:context|prompt|model|sequence|input) (?:length|window|size|tokens?)\b/i,
+    /\bmax(?:imum)?[ _](?:allowed )?(?:context|prompt|model|sequence|seq|input)[ _](?:len(?:gth)?|window|size|tokens?)\b/i,
   ),
   boundedPattern(
     /(?:exceed\w{0,3}|(?:larg|great|long)er than|beyond|too (?:large|long) for|overflow\w{0,3})\b[^.]{0,80}\bcontext\b/i,
@@ -57,6 +62,12 @@ const wordings = [
     /`inputs`[^.]{0,60}must (?:have less than|be <=) \d{1,9}|range of input length should be|prompt exceeds (?:the )?(?:max|length)/i,
   ),
   boundedPattern(
+    /\b(?:prompt|input) length\b[^.]{0,40}\bexceed|\btoken (?:count|length|number)s?\b[^.]{0,40}\bexceed|\bmax tokens of \d{1,9} exceeded/i,
+  ),
+  boundedPattern(
+    /\b(?:context|conversation|messages) (?:is|are) too long\b|too large for [^\n]{0,80}\bmax size: \d{1,9} tokens/i,
+  ),
+  boundedPattern(
     /tokens in request more than max tokens|(?:prompt|输入|上下文|token)[^。]{0,20}(?:超长|超限|超过|超出)|超[过出][^。]{0,20}(?:上下文|token|长度)/i,
   ),
 ];
@@ -73,7 +84,9 @@ const maxReadLength = 1024;
 
 /** Null if it is another error. */
 export function overflowIn({ message, type = '', code, overflow }: Words): Overflow | null {
-  const isNamed = names.test(code ?? '') || names.test(type);
+  const isNamed = [code ?? '', type, message.slice(0, maxReadLength)].some(
+    (each) => names.test(each) || codes.has(each),
+  );
   const text = withoutSeparators(message.slice(0, maxReadLength));
   if (!isNamed && !isToldIn(text)) return null;
   return overflow ?? numbersIn(text);
@@ -100,6 +113,7 @@ const limits = [
   boundedPattern(/n_ctx\D{1,12}(\d{1,9})/i),
   boundedPattern(/(\d{1,9}) (?:tokens )?maximum\b/i),
   boundedPattern(/\[1, (\d{1,9})\]/i),
+  boundedPattern(/context window limit \((\d{1,9})\)/i),
   boundedPattern(
     /(?:context (?:length|window|size)|max(?:imum)?|limit|up to|cannot exceed|less than|<=|>)(?:(?! by |\. )[^\d]){0,48}(?!2013\))(\d{1,9})/i,
   ),
