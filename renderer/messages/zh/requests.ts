@@ -193,6 +193,7 @@ export const requests: typeof english.requests = {
       'missing-result': '没有结果的调用，报告为已取消',
       'stray-result': '没有对应调用的结果，写成了文本',
       'added-turn': '因 API 要求而添加的一轮',
+      prefill: '回答的开头，服务商可能会重新开始',
       'merged-turn': '与前一轮合并',
       'empty-text': '空文本，API 不接受',
       renamed: 'API 不接受的名称或 ID，已替换',

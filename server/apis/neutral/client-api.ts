@@ -46,6 +46,8 @@ export interface ClientApi {
   readonly callMark: string;
   /** The member by which a result names its call. */
   readonly resultId: string;
+  /** Whether its answers tell a model's refusal from other texts. If not, the stop reason does. */
+  readonly hasRefusals: boolean;
   /** Whether its clients receive arguments as an object, or parse them without checking that they are complete. */
   readonly wantsWholeArguments: boolean;
   /**

@@ -96,6 +96,8 @@ interface Placed {
 export interface TextPart extends Placed {
   type: 'text';
   text: string;
+  /** Written in place of something else, so that it continues no text beside it. */
+  isApart?: boolean | undefined;
 }
 
 export interface RefusalPart extends Placed {

@@ -1,7 +1,7 @@
 /** Media of a conversation: data URLs, and the kind of each media type. */
 import { decodeSegment } from '../core/requests/segments.ts';
 import { entryOf } from '../core/table-entry.ts';
-import type { MediaPart, MediaSource } from './conversation.ts';
+import type { MediaPart, MediaSource, TextPart } from './conversation.ts';
 
 type DataSource = Extract<MediaSource, { type: 'base64' }>;
 
@@ -75,4 +75,10 @@ export function fileNameOf({ name, source }: MediaPart): string {
 /** The text of a document, preceded by its title. */
 export function textOfDocument({ name }: MediaPart, content: string): string {
   return name === undefined ? content : `${name}\n\n${content}`;
+}
+
+/** What can be written as text; null for media. */
+export function textIn(part: TextPart | MediaPart): string | null {
+  if (part.type === 'text') return part.text;
+  return part.source.type === 'text' ? textOfDocument(part, part.source.text) : null;
 }

@@ -42,6 +42,7 @@ export class EventsForClient {
   #next = 0;
   #calls = 0;
   #hasCalls = false;
+  #hasRefused = false;
   /** Arguments have come for a call that has no name. The mere presence of a call's members is none. */
   #isUnnamed = false;
   #textLength = 0;
@@ -111,8 +112,14 @@ export class EventsForClient {
     else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'seal') this.#seal(event.seal, event.call !== undefined);
+    else if (event.type === 'refusal') this.#refuse(event);
     else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
     else this.#pass(event);
+  }
+
+  #refuse(event: AnswerEvent): void {
+    this.#hasRefused = true;
+    this.#pass(event);
   }
 
   #begin(event: CallEvent): void {
@@ -223,7 +230,12 @@ export class EventsForClient {
     if (this.#broken) this.#endBroken(this.#broken, stop);
     if (this.#isOver) return;
     if (stop.reason === 'malformed' || (this.#isUnnamed && !isLimit(stop))) this.#fail(malformedCall);
-    else this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
+    else this.#pass({ type: 'stop', stop: this.#settled(stop) });
+  }
+
+  #settled(stop: Stop): Stop {
+    const isTold = this.#context.conversation.client.hasRefusals || !this.#hasRefused;
+    return isTold || isLimit(stop) ? settledStop(stop, this.#hasCalls) : { ...stop, reason: 'filter' };
   }
 
   /** A call that the answer's limit cut off is no damage: the stop tells of it. */

@@ -117,6 +117,7 @@ export class RequestTranslation {
       origin,
       ...more,
       refusesStreamUsage: !provider.askUsage,
+      prefill: provider.prefill,
     });
     const refusal = this.#options.refusesLosses ? refusalOf(request.losses) : null;
     if (refusal) throw refusal;

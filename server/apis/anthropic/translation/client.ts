@@ -27,6 +27,7 @@ export const messagesClient: ClientApi = {
   takesLateSeals: false,
   callMark: 'tool_use',
   resultId: 'tool_use_id',
+  hasRefusals: false,
   wantsWholeArguments: true,
   specimen: {
     model: 'model',

@@ -54,7 +54,7 @@ function parseKnown(type: string, block: Fields, at: string): Part[] {
       return [parseResult(block)];
     case 'tool_reference':
       block.losses.emulated(at, 'as-text');
-      return [{ type: 'text', text: `Tool: ${block.requiredText('tool_name')}`, at }];
+      return [{ type: 'text', text: `Tool: ${block.requiredText('tool_name')}`, isApart: true, at }];
     case 'tool_addition':
     case 'tool_removal':
       if (toolChangeIn(block) === null) return [{ type: 'foreign', name: type, at }];
@@ -108,7 +108,7 @@ function parseSearchResult(block: Fields): Part[] {
   const text = [head, ...parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))].join('\n\n');
   block.losses.emulated(block.at, 'as-text');
   block.ignore('citations');
-  return [{ type: 'text', text, at: block.at }, ...parts.filter((part) => part.type !== 'text')];
+  return [{ type: 'text', text, isApart: true, at: block.at }, ...parts.filter((part) => part.type !== 'text')];
 }
 
 /** A summary that replaces all earlier messages. */
@@ -118,7 +118,7 @@ function parseCompaction(block: Fields): Part[] {
   if (summary === undefined) return [{ type: 'foreign', name: 'compaction', at }];
   block.ignore('encrypted_content');
   block.losses.emulated(at, 'as-text');
-  return [{ type: 'text', text: `Summary of the conversation so far:\n${summary}`, at }];
+  return [{ type: 'text', text: `Summary of the conversation so far:\n${summary}`, isApart: true, at }];
 }
 
 /**
@@ -129,7 +129,8 @@ function parseServerResult(type: string, block: Fields): Part[] {
   const name = type.slice(0, -'_tool_result'.length);
   block.losses.emulated(at, 'as-text');
   block.ignore('tool_use_id', 'is_error', 'caller');
-  return [{ type: 'text', text: `Result of ${name}:`, at }, ...parseFound(block)];
+  const parts: Part[] = [{ type: 'text', text: `Result of ${name}:`, at }, ...parseFound(block)];
+  return parts.map((part) => (part.type === 'text' ? { ...part, isApart: true } : part));
 }
 
 function parseFound(block: Fields): Part[] {

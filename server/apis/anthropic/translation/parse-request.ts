@@ -50,8 +50,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
     stream: fields.streamFlag('stream') ?? false,
     streamUsage: true,
-    // Claude Code puts several ids into it, of which only the session id is sent to another provider.
-    cacheKey: sessionOf(fields.object('metadata')?.user_id),
+    ...parseUser(fields.object('metadata')?.user_id),
     serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
   };
   for (const each of [choice, output]) each?.dropRest();
@@ -61,6 +60,13 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   fields.ignore('anthropic_version', 'anthropic_beta');
   fields.dropRest();
   return conversation;
+}
+
+/** Claude Code puts several ids into it, of which only the session id is sent to another provider. */
+function parseUser(userId: unknown): Pick<Conversation, 'user' | 'cacheKey'> {
+  const session = sessionOf(userId);
+  if (session !== undefined) return { cacheKey: session };
+  return typeof userId === 'string' && userId !== '' ? { user: userId } : {};
 }
 
 interface SystemParts {

@@ -4,6 +4,7 @@
  * whole conversation again. Source: `lib/internal/threads/ThreadState.ts` of the TypeScript SDK 1.14.0.
  */
 import { GatewayError } from '../../../contract/errors.ts';
+import { lossCodes } from '../../../contract/loss-codes.ts';
 import type { Fields } from '../../neutral/fields.ts';
 
 /** @throws GatewayError `thread_not_found` or `thread_unsupported_request` */
@@ -16,7 +17,7 @@ export function parseThread(fields: Fields): void {
     fields.losses.emulated('thread', 'unkept-thread');
     return;
   }
-  const message = 'The provider of this model stores no threads. Send the whole conversation.';
+  const message = `'thread' cannot be continued: ${lossCodes['unkept-thread']}.`;
   throw new GatewayError(type === 'continue' ? 'thread_not_found' : 'thread_unsupported_request', message, {
     param: 'thread',
   });

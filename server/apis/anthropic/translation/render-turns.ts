@@ -10,7 +10,7 @@ import { append } from '../../neutral/append.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
-import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +72,7 @@ function endWithUser(rendering: Rendering, messages: Message[], { prefill }: Cla
   if (last?.role !== 'assistant') return messages;
   if (!prefill) {
     rendering.emulate('messages', 'added-turn');
-    return [...messages, { role: 'user', content: [{ type: 'text', text: 'Go on.' }] }];
+    return [...messages, { role: 'user', content: [{ type: 'text', text: goOn }] }];
   }
   const block = last.content.at(-1);
   if (typeof block?.text === 'string') block.text = block.text.trimEnd();

@@ -6,7 +6,7 @@ import { isObject } from '../../../contract/is-object.ts';
 import { append } from '../../neutral/append.ts';
 import type { CallPart, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
-import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 import type { ConverseFacts } from './model-facts.ts';
 import { DocumentNames, renderMedia } from './render-media.ts';
 
@@ -44,7 +44,7 @@ export function renderTurns(rendering: Rendering, rules: Rules, leading: readonl
   }
   if (messages.at(-1)?.role === 'assistant') {
     rendering.emulate('messages', 'added-turn');
-    messages.push({ role: 'user', content: [{ text: 'Go on.' }] });
+    messages.push({ role: 'user', content: [{ text: goOn }] });
   }
   for (const message of messages) settle(rendering, message, rules.facts);
   return messages;

@@ -27,6 +27,7 @@ export const generateClient: ClientApi = {
   takesLateSeals: true,
   callMark: 'functionCall',
   resultId: 'id',
+  hasRefusals: false,
   wantsWholeArguments: true,
   specimen: {
     contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],

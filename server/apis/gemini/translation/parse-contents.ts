@@ -126,7 +126,7 @@ function parseServerTool(part: Fields): Part[] {
   part.losses.emulated(at, 'as-text');
   const text =
     code === undefined ? `Result of the tool:\n${writeJson(result)}` : `\`\`\`\n${code.text('code') ?? ''}\n\`\`\``;
-  return [{ type: 'text', text, at }];
+  return [{ type: 'text', text, isApart: true, at }];
 }
 
 function parseCall(call: Fields, at: string): CallPart {

@@ -58,6 +58,8 @@ export class GenerateEventParser implements EventParser {
       this.#stop = blockOf(chunk) ?? this.#stop;
       return [];
     }
+    const isGrounded = isObject(candidate.groundingMetadata) && Object.keys(candidate.groundingMetadata).length > 0;
+    const grounding: AnswerEvent[] = isGrounded ? [{ type: 'foreign', name: 'groundingMetadata' }] : [];
     const events = partsOf(candidate).flatMap((part) => {
       const index = this.#index++;
       const events = partEvents(part, { answer: answerId(chunk, this.#turns), index });
@@ -66,7 +68,7 @@ export class GenerateEventParser implements EventParser {
       return events;
     });
     if (candidate.finishReason) this.#stop = parseFinish(candidate.finishReason, this.#onlyThought === false);
-    return events;
+    return [...events, ...grounding];
   }
 
   #takeUsage(chunk: Json): AnswerEvent[] {

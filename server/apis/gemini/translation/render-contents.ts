@@ -9,8 +9,8 @@ import { append } from '../../neutral/append.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
-import { fileNameOf, textOfDocument } from '../../neutral/media.ts';
-import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { fileNameOf, textIn, textOfDocument } from '../../neutral/media.ts';
+import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 import { placeholderSignature } from './placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
@@ -42,7 +42,7 @@ export function renderContents(rendering: Rendering, facts: GeminiFacts): Conten
   }
   if (contents.at(-1)?.role === 'model') {
     rendering.emulate('messages', 'added-turn');
-    contents.push({ role: 'user', parts: [{ text: 'Go on.' }] });
+    contents.push({ role: 'user', parts: [{ text: goOn }] });
   }
   return contents;
 }
@@ -127,8 +127,9 @@ class ContentWriter {
   }
 
   #result({ callId, parts, isError }: ResultPart): Json[] {
-    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    const media = parts.filter((part) => part.type === 'media').map((part) => renderMedia(this.#rendering, part));
+    const text = parts.flatMap((part) => textIn(part) ?? []).join('\n');
+    const others = parts.filter((part): part is MediaPart => textIn(part) === null);
+    const media = others.map((part) => renderMedia(this.#rendering, part));
     const response = isError ? { error: text } : { output: text };
     const name = this.#names.get(callId) ?? callId;
     const isInside = this.#facts.resultMedia === 'inside' && media.length > 0;

@@ -24,3 +24,14 @@ export function temperatureOf(
   rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
   return {};
 }
+
+/** OpenAI's API reference, `safety_identifier`. */
+const maxUserLength = 64;
+
+/** The client's end user, unless the name that the client has for them is too long. */
+export function userOf(rendering: Rendering): string | undefined {
+  const { user } = rendering.conversation;
+  if (user === undefined || user.length <= maxUserLength) return user;
+  rendering.drop('user', user, 'no-equal');
+  return undefined;
+}

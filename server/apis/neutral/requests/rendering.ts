@@ -20,8 +20,21 @@ export interface Target {
   refusesStreamUsage?: boolean;
   /** What the provider refuses of chat requests; omitted: nothing that is known. */
   chatFlavour?: ChatFlavour | undefined;
+  /** How the provider is asked to continue an answer: members of the last message and of the request. */
+  prefill?:
+    | { message: Readonly<Record<string, unknown>>; request: Readonly<Record<string, unknown>> }
+    | null
+    | undefined;
   /** Omits all reasoning from the history, after the provider has refused it once. */
   withoutReasoning?: boolean;
+}
+
+/** Asks for the rest of an answer where a conversation has to end with the user. */
+export const goOn = 'Go on.';
+
+/** A failed call's result where an API has no other mark of it. */
+export function errorText(said: string): string {
+  return said.trimStart().toLowerCase().startsWith('error:') ? said : `Error: ${said}`;
 }
 
 /** A request for an upstream, with the data needed to read its answer. */

@@ -26,6 +26,7 @@ export const chatClient: ClientApi = {
   takesLateSeals: true,
   callMark: 'tool_calls',
   resultId: 'tool_call_id',
+  hasRefusals: true,
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

@@ -114,6 +114,7 @@ export class ChatEventParser implements EventParser {
     }
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
     for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
+    if (objectsIn(delta.annotations).length > 0) events.push({ type: 'foreign', name: 'annotations' });
     for (const call of objectsIn(delta.tool_calls)) this.#takeCall(call, events);
     if (!this.#hasCalls && hasSaid(delta.function_call)) {
       this.#endThinking(events);

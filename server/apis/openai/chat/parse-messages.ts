@@ -5,6 +5,7 @@ import type {
   Conversation,
   MediaPart,
   Part,
+  RefusalPart,
   ResultPart,
   TextPart,
   ThinkingPart,
@@ -63,7 +64,7 @@ function parseAssistant(message: Fields): Part[] {
   const refusal = message.text('refusal');
   const at = message.at;
   const said: Part[] = [
-    ...parseContent(message),
+    ...parseContent(message, parseSpoken),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal, at: message.path('refusal') }]),
     ...message.items('tool_calls').map(parseCall),
     ...parseOldCall(message.fields('function_call'), at),
@@ -146,20 +147,32 @@ function parseOldCall(call: Fields | undefined, at: string): CallPart[] {
   return [{ type: 'call', id: `call_${at}`, name, arguments: textOf(call, 'arguments'), kind: 'function', at }];
 }
 
+type ContentPart = TextPart | MediaPart | RefusalPart;
+
 /** Accepts a string or a list of parts. Empty if there is none. */
-function parseContent(message: Fields): (TextPart | MediaPart | Extract<Part, { type: 'refusal' }>)[] {
+function parseContent(message: Fields): ContentPart[];
+function parseContent<Found>(message: Fields, parse: (part: Fields) => Found): (Found | TextPart)[];
+function parseContent(message: Fields, parse: (part: Fields) => unknown = parsePart): unknown[] {
   const content = message.any('content');
   const at = message.path('content');
   if (content === undefined) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content, at }];
   return message.items('content').map((part) => {
-    const parsed = parsePart(part);
+    const parsed = parse(part);
     part.dropRest();
     return parsed;
   });
 }
 
-function parsePart(part: Fields): TextPart | MediaPart | Extract<Part, { type: 'refusal' }> {
+/** Mistral's reasoning models write their thoughts as parts (Mistral docs, "Reasoning"). */
+function parseSpoken(part: Fields): ContentPart | ThinkingPart {
+  if (part.text('type') !== 'thinking') return parsePart(part);
+  part.ignore('closed');
+  const texts = part.items('thinking').map((chunk) => chunk.text('text') ?? '');
+  return { type: 'thinking', text: texts.join(''), at: part.at };
+}
+
+function parsePart(part: Fields): ContentPart {
   const type = part.text('type') ?? 'text';
   const at = part.at;
   part.drop('no-equal', 'cache_control', 'prompt_cache_breakpoint');
@@ -168,6 +181,7 @@ function parsePart(part: Fields): TextPart | MediaPart | Extract<Part, { type: '
   if (type === 'image_url') return parseImage(part);
   if (type === 'input_audio')
     return parseSound(part.fields('input_audio') ?? invalid(part.path(type), 'it is missing'), at);
+  if (type === 'document_url') return parseDocument(part);
   if (type === 'file') return parseFile(part.fields('file') ?? invalid(part.path(type), 'it is missing'), at);
   return invalid(part.path('type'), `'${type.slice(0, 40)}' is no type of content`);
 }
@@ -178,6 +192,12 @@ function parseImage(part: Fields): MediaPart {
   const image = part.fields('image_url') ?? invalid(part.path('image_url'), 'it is missing');
   const source = sourceOfUrl(image.requiredText('url'));
   return { type: 'media', kind: 'image', source, detail: image.text('detail'), at: part.at };
+}
+
+/** Mistral docs, "Document Q&A". */
+function parseDocument(part: Fields): MediaPart {
+  const source = sourceOfUrl(part.requiredText('document_url'));
+  return { type: 'media', kind: 'document', source, name: part.text('document_name'), at: part.at };
 }
 
 function parseSound(sound: Fields, at: string): MediaPart {

@@ -16,7 +16,7 @@ export function parseChatRequest(body: unknown, losses: Losses): Conversation {
     client: chatClient,
     model: fields.requiredText('model'),
     ...parseMessages(fields),
-    tools: [...fields.items('tools').map(parseTool), ...fields.items('functions').map(parseFunction)],
+    tools: [...fields.items('tools').flatMap(parseTool), ...fields.items('functions').map(parseFunction)],
     toolChoice: parseToolChoice(fields),
     parallelToolCalls: fields.boolean('parallel_tool_calls'),
     maxOutputTokens: largestLimit([fields.number('max_completion_tokens'), fields.number('max_tokens')]),
@@ -46,13 +46,17 @@ function refuseSound(fields: Fields): void {
   fields.drop('media', 'audio');
 }
 
-function parseTool(fields: Fields): Tool {
+/** Services have tools of their own, such as `openrouter:web_search`, which they run themselves. */
+function parseTool(fields: Fields): Tool[] {
   const type = fields.text('type') ?? 'function';
-  if (type === 'custom') return parseCustom(fields);
-  if (type !== 'function') return invalid(fields.path('type'), `'${type.slice(0, 40)}' is no type of a tool`);
+  if (type === 'custom') return [parseCustom(fields)];
+  if (type !== 'function') {
+    fields.losses.dropped(fields.at, 'provider-tool');
+    return [];
+  }
   const tool = parseFunction(fields.fields('function') ?? invalid(fields.path('function'), 'it is missing'));
   fields.dropRest();
-  return { ...tool, at: fields.at };
+  return [{ ...tool, at: fields.at }];
 }
 
 function parseFunction(fields: Fields): Tool {
@@ -92,6 +96,8 @@ function parseToolChoice(fields: Fields): ToolChoice | undefined {
   const choice = fields.any('tool_choice') ?? fields.any('function_call');
   if (choice === undefined) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice };
+  // Mistral's name for it.
+  if (choice === 'any') return { mode: 'required' };
   const choiceFields = new Fields(choice, 'tool_choice', fields.losses);
   const allowed = choiceFields.fields('allowed_tools');
   if (allowed) {

@@ -7,8 +7,8 @@ import { append } from '../../neutral/append.ts';
 import type { CallPart, MediaPart, Part, ResultPart, Seal, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
-import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { fileNameOf, textIn, textOfDocument, urlOfSource } from '../../neutral/media.ts';
+import { errorText, goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 import { membersOf } from './provider-members.ts';
 
 type Json = Record<string, unknown>;
@@ -22,7 +22,15 @@ export function renderMessages(rendering: Rendering, facts: OpenaiFacts, prompts
   const system = [...instructions.map(({ text }) => text), ...prompts].join('\n\n');
   const messages: Json[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const turn of rendering.turns) append(messages, renderTurn(rendering, turn, facts));
-  return messages;
+  return messages.at(-1)?.role === 'assistant' ? withPrefill(rendering, messages, facts) : messages;
+}
+
+/** OpenAI's models begin anew after an answer; of other services only some say whether theirs do. */
+function withPrefill(rendering: Rendering, messages: readonly Json[], { isOpenai }: OpenaiFacts): Json[] {
+  const { prefill } = rendering.target;
+  if (prefill) return [...messages.slice(0, -1), { ...messages.at(-1), ...prefill.message }];
+  rendering.emulate('messages', isOpenai ? 'added-turn' : 'prefill');
+  return isOpenai ? [...messages, { role: 'user', content: goOn }] : [...messages];
 }
 
 function renderTurn(rendering: Rendering, { role, parts }: Turn, facts: OpenaiFacts): Json[] {
@@ -107,14 +115,14 @@ function renderResults(rendering: Rendering, results: readonly ResultPart[]): Js
   const messages: Json[] = [];
   const moved: Json[] = [];
   for (const { callId, parts, isError, at } of results) {
-    const texts = parts.filter((part) => part.type === 'text').map(({ text }) => text);
-    const media = parts.filter((part) => part.type === 'media');
+    const texts = parts.flatMap((part) => textIn(part) ?? []);
+    const media = parts.filter((part): part is MediaPart => textIn(part) === null);
     for (const part of media) rendering.losses.emulated(part.at, 'moved-media');
     if (media.length > 0)
       append(moved, [{ type: 'text', text: `from ${callId}:` }, ...renderContent(rendering, media)]);
     if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
     const output = texts.join('\n') || (media.length > 0 ? 'The result follows in the next message.' : '(no output)');
-    messages.push({ role: 'tool', tool_call_id: callId, content: isError ? `Error: ${output}` : output });
+    messages.push({ role: 'tool', tool_call_id: callId, content: isError ? errorText(output) : output });
   }
   return moved.length === 0 ? messages : [...messages, { role: 'user', content: moved }];
 }
@@ -162,8 +170,10 @@ function joinTexts(parts: readonly Part[]): string {
   let text = '';
   let before: Part | undefined;
   for (const part of parts) {
-    if (part.type === 'text')
-      text += before === undefined || text === '' || before.type === 'text' ? part.text : `\n\n${part.text}`;
+    if (part.type === 'text') {
+      const goesOn = before?.type === 'text' && before.isApart !== true && part.isApart !== true;
+      text += text === '' || goesOn ? part.text : `\n\n${part.text}`;
+    }
     before = part;
   }
   return text;

@@ -4,7 +4,7 @@ import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
 import { offeredTools } from '../../neutral/requests/offered-tools.ts';
-import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
+import { effortFor, temperatureOf, userOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { fitFormat, mayBeStrict } from '../answer-format.ts';
@@ -26,9 +26,10 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
   rendering.drop('topK', sampling.topK, 'no-equal');
   rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
   const { format, prompts } = fitFormat(rendering, facts.isOpenai);
+  const messages = renderMessages(rendering, facts, prompts);
   const body: Json = {
     model: target.model,
-    messages: renderMessages(rendering, facts, prompts),
+    messages,
     ...renderTools(rendering, facts),
     ...renderLimits(rendering, facts),
     ...temperatureOf(rendering, facts),
@@ -39,6 +40,7 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     response_format: renderFormat(format),
     reasoning_effort: effortFor(rendering, facts),
     ...renderHints(rendering, facts),
+    ...(messages.at(-1)?.role === 'assistant' ? target.prefill?.request : {}),
     ...(stream ? { stream } : {}),
     ...(stream && target.refusesStreamUsage !== true ? { stream_options: { include_usage: true } } : {}),
   };
@@ -109,7 +111,7 @@ function renderHints(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   if (!isTier) rendering.drop('serviceTier', serviceTier, 'no-equal');
   if (isOpenai)
     return {
-      safety_identifier: user,
+      safety_identifier: userOf(rendering),
       prompt_cache_key: cacheKey,
       service_tier: isTier ? serviceTier : undefined,
       verbosity,

@@ -34,6 +34,7 @@ export const responsesClient: ClientApi = {
   takesLateSeals: false,
   callMark: 'function_call',
   resultId: 'call_id',
+  hasRefusals: true,
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

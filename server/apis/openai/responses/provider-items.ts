@@ -31,7 +31,7 @@ export function parseProviderItem(item: Fields, type: string): Part {
   if (output === undefined) return { type: 'foreign', name: type, at };
   item.losses.emulated(at, 'as-text');
   const result = typeof output === 'string' ? output : writeJson(output);
-  return { type: 'text', text: `Result of ${type.slice(0, -'_call'.length)}:\n${result}`, at };
+  return { type: 'text', isApart: true, text: `Result of ${type.slice(0, -'_call'.length)}:\n${result}`, at };
 }
 
 /** Reads the screenshot from the output of a computer call; undefined for any other output. */

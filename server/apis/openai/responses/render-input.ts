@@ -5,14 +5,14 @@ import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import type { Rendering } from '../../neutral/requests/rendering.ts';
+import { errorText, goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;
 
 export function renderInput(rendering: Rendering, { isOpenai }: OpenaiFacts): Json[] {
   /** Calls of custom tools, whose results have their own type. */
   const customCalls = new Set<string>();
-  return rendering.turns.flatMap((turn) => {
+  const items = rendering.turns.flatMap((turn) => {
     if (turn.role === 'assistant') return renderAssistant(rendering, turn, { customCalls, takesCustom: isOpenai });
     const results = turn.parts.filter((part) => part.type === 'result');
     const content = renderContent(
@@ -25,6 +25,11 @@ export function renderInput(rendering: Rendering, { isOpenai }: OpenaiFacts): Js
       ...(content.length === 0 ? [] : [{ type: 'message', role, content }]),
     ];
   });
+  if (items.at(-1)?.role !== 'assistant') return items;
+  rendering.emulate('messages', isOpenai ? 'added-turn' : 'prefill');
+  return isOpenai
+    ? [...items, { type: 'message', role: 'user', content: [{ type: 'input_text', text: goOn }] }]
+    : items;
 }
 
 interface CustomTools {
@@ -81,11 +86,13 @@ function renderCall(rendering: Rendering, call: CallPart, { customCalls, takesCu
 function renderResult(rendering: Rendering, { callId, parts, isError, at }: ResultPart, isCustom: boolean): Json {
   if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
   const type = isCustom ? 'custom_tool_call_output' : 'function_call_output';
-  const prefix = isError ? 'Error: ' : '';
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  if (texts.length === parts.length) return { type, call_id: callId, output: prefix + texts.join('\n') };
+  const output = texts.join('\n');
+  if (texts.length === parts.length) return { type, call_id: callId, output: isError ? errorText(output) : output };
   const content = renderContent(rendering, parts);
-  return { type, call_id: callId, output: isError ? [{ type: 'input_text', text: prefix }, ...content] : content };
+  const isMarked = !isError || errorText(output) === output;
+  const mark = isMarked ? [] : [{ type: 'input_text', text: errorText('') }];
+  return { type, call_id: callId, output: [...mark, ...content] };
 }
 
 function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {

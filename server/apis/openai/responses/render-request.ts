@@ -3,7 +3,7 @@
 import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import { effortFor, temperatureOf } from '../../neutral/requests/openai-limits.ts';
+import { effortFor, temperatureOf, userOf } from '../../neutral/requests/openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { fitFormat, mayBeStrict } from '../answer-format.ts';
@@ -36,7 +36,7 @@ export function renderResponsesRequest(conversation: Conversation, target: Targe
     reasoning: renderReasoning(rendering, facts),
     store: false,
     include: facts.efforts.length > 0 ? ['reasoning.encrypted_content'] : undefined,
-    safety_identifier: conversation.user,
+    safety_identifier: userOf(rendering),
     prompt_cache_key: conversation.cacheKey,
     service_tier: tiers.includes(serviceTier ?? '') ? serviceTier : undefined,
     metadata: conversation.metadata,

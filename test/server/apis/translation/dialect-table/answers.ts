@@ -224,3 +224,41 @@ function failed(status: number, error: Json, more: Json = {}): Side {
 function refused(status: number, type: string, said: string): Side {
   return { asks: null, gets: [], says: { status, body: { error: { type, message: said } } } };
 }
+
+function messageOf(...content: Json[]): Json {
+  return { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content };
+}
+
+const no = 'I cannot help with that.';
+const refusalPart = { type: 'refusal', refusal: no };
+const said = { type: 'text', text: no };
+/** A model's refusal, which only OpenAI's APIs tell from other texts. */
+export const refusing: Case = inEach(
+  told(answer.chat({ content: null, refusal: no }), { refusal: no }),
+  told(answer.responses([messageOf(refusalPart)]), refusalPart),
+  { asks: {}, gets: [], hears: [said, { stop_reason: 'refusal' }] },
+  { asks: {}, gets: [], hears: [{ text: no }, { finishReason: 'SAFETY' }] },
+  none,
+);
+
+const source = { url: 'https://example.com/paris', title: 'Paris' };
+const found = 'Hi you';
+const urlCitation = { type: 'url_citation', start_index: 0, end_index: 6, ...source };
+const chatCitation = { type: 'url_citation', url_citation: { start_index: 0, end_index: 6, ...source } };
+const claudeCitation = { type: 'web_search_result_location', cited_text: 'Hi', encrypted_index: 'x', ...source };
+const grounding = { groundingChunks: [{ web: { uri: source.url, title: source.title } }] };
+/** Where an answer comes from. */
+export const cited: Case = inEach(
+  told(answer.chat({ content: found, annotations: [chatCitation] }), { annotations: [chatCitation] }),
+  told(answer.responses([messageOf({ type: 'output_text', text: found, annotations: [urlCitation] })]), {
+    annotations: [urlCitation],
+  }),
+  told(answer.messages([{ type: 'text', text: found, citations: [claudeCitation] }]), { citations: [claudeCitation] }),
+  told(groundedAnswer(), { groundingMetadata: grounding }),
+  none,
+);
+
+function groundedAnswer(): Json {
+  const whole = answer.gemini([{ text: found }]) as { candidates: Json[] };
+  return { ...whole, candidates: [{ ...whole.candidates[0], groundingMetadata: grounding }] };
+}

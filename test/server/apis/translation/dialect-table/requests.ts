@@ -201,3 +201,53 @@ export const temperature: Case = inEach(
   field({ generationConfig: { temperature: 0.5 } }),
   gets({ inferenceConfig: { temperature: 0.5 } }),
 );
+
+export const beginning = 'The answer is';
+const begunChat = [
+  { role: 'user', content: 'Hello' },
+  { role: 'assistant', content: beginning },
+];
+const begunGemini = { role: 'model', parts: [{ text: beginning }] };
+/** The last message is the beginning of the answer. */
+export const prefill: Case = inEach(
+  { asks: { messages: begunChat }, gets: [{ role: 'assistant', content: beginning }] },
+  { asks: { input: begunChat }, gets: [{ type: 'output_text', text: beginning }] },
+  { asks: { messages: begunChat }, gets: [{ type: 'text', text: beginning }] },
+  { asks: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }, begunGemini] }, gets: [begunGemini] },
+  gets({ role: 'assistant', content: [{ text: beginning }] }),
+);
+
+const note = 'A note about Paris.';
+const noteDocument = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: note } };
+const inText = `Done.\n${note}`;
+const notedIn = {
+  'openai-chat': { role: 'tool', content: inText },
+  'openai-responses': { type: 'input_text', text: note },
+  'gemini-generate': { output: inText },
+  'bedrock-converse': { format: 'txt', source: { bytes: Buffer.from(note).toString('base64') } },
+};
+/** Only in Anthropic's API do results contain documents that are text. */
+export const documentResults: Case = each((wire) => {
+  if (wire !== 'anthropic-messages') return { asks: null, gets: [notedIn[wire]] };
+  const result = resulted[wire]('call_0', noteDocument);
+  return { asks: { ...afterCalls[wire]([called[wire]('call_0')], [result]), ...tools[wire] }, gets: [] };
+});
+
+/** Only Anthropic stores threads of messages. */
+export const thread: Case = inEach(none, none, field({ thread: { type: 'create' } }), none, none);
+export const threadOn: Case = inEach(
+  none,
+  none,
+  field({ thread: { type: 'continue', previous_message_id: 'msg_1' } }),
+  none,
+  none,
+);
+
+/** The end user, by the client's own name for them. */
+export const endUser: Case = inEach(
+  field({ safety_identifier: 'user-1' }),
+  field({ safety_identifier: 'user-1' }),
+  field({ metadata: { user_id: 'user-1' } }),
+  none,
+  none,
+);
