@@ -37,7 +37,7 @@ export function* membersOf(body: Buffer, object: ByteRange): Generator<JsonMembe
     const afterKey = endOfText(body, at);
     const valueStart = skipSpace(body, skipSpace(body, afterKey) + 1);
     const value = { start: valueStart, end: endOfValue(body, valueStart) };
-    yield { name: nameIn(body, at, afterKey), start: at, end: value.end, value };
+    yield { name: textIn(body, { start: at, end: afterKey }) ?? '', start: at, end: value.end, value };
     at = skipSpace(body, value.end);
     if (body[at] !== comma) return;
     at = skipSpace(body, at + 1);
@@ -66,14 +66,11 @@ function* elementsFrom(body: Buffer, at: number): Generator<ByteRange, void, und
   }
 }
 
-function nameIn(body: Buffer, start: number, end: number): string {
-  for (let at = start + 1; at < end; at++) if (body[at] === backslash) return textIn(body, { start, end }) ?? '';
-  return body.toString('utf8', start + 1, end - 1);
-}
-
 /** Null if the value is no string, or not a valid one. */
 export function textIn(body: Buffer, { start, end }: ByteRange): string | null {
   if (body[start] !== quote) return null;
+  const inside = body.subarray(start + 1, end - 1);
+  if (!inside.includes(backslash)) return inside.toString();
   try {
     return String(JSON.parse(body.toString('utf8', start, end)));
   } catch {

@@ -24,14 +24,7 @@ import type { Origin, Seal, WireName } from '../neutral/conversation.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
 import { isEnvelope, isOfNothing, isUnbound, isUsableBy, unwrapSeals } from '../neutral/requests/carried-reasoning.ts';
 import { bindingOrigin } from '../neutral/requests/reasoning-origin.ts';
-import {
-  type Holder,
-  type Place,
-  type Reduced,
-  type SealedConversation,
-  type SealMember,
-  sealFields,
-} from './seal-fields.ts';
+import { type Holder, type Place, type SealedConversation, type SealMember, sealFields } from './seal-fields.ts';
 
 interface MarkedBody {
   bytes: Buffer;
@@ -49,13 +42,13 @@ export function openSeals(wire: WireName, body: MarkedBody, reader: Origin): Ope
   const losses = new Losses();
   const edits: JsonEdit[] = [];
   const gone: ByteRange[] = [];
-  const reduced: Reduced[] = [];
-  for (const { element, place, at, index } of elementsIn(body, sealFields[wire])) {
+  const reduced: ByteRange[] = [];
+  for (const { element, place, at } of elementsIn(body, sealFields[wire])) {
     const opener = new SealOpener(body.bytes, reader, losses);
     const isGone = opener.open(element, place, at);
     if (isGone) gone.push(element);
     else edits.push(...opener.edits);
-    if (opener.hasDropped) reduced.push({ ...element, index: index ?? 0 });
+    if (opener.hasDropped) reduced.push(element);
   }
   edits.push(...removals(body.bytes, gone), ...(sealFields[wire].afterLoss?.(body.bytes, reduced, losses) ?? []));
   return { edits, losses: losses.list };

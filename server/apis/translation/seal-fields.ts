@@ -52,14 +52,8 @@ export interface SealedConversation {
   /** The top-level field with the list of messages, contents or items. */
   list: string;
   place: Place;
-  /** Changes that a request needs whose messages have lost reasoning. */
-  afterLoss?(body: Buffer, reduced: readonly Reduced[], losses: Losses): JsonEdit[];
-}
-
-/** An element of the list that has lost reasoning. */
-export interface Reduced extends ByteRange {
-  /** Its position. */
-  index: number;
+  /** Changes that a request needs if these elements of the list have lost reasoning. */
+  afterLoss?(body: Buffer, reduced: readonly ByteRange[], losses: Losses): JsonEdit[];
 }
 
 /** Anthropic's API reference, "Create a Message", and "Extended thinking", sections on preserving and redacted blocks. */

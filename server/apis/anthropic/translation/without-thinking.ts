@@ -5,13 +5,14 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { JsonNames } from '../../json/json-names.ts';
+import { elementsAfter } from '../../json/json-nodes.ts';
 import { peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import type { JsonEdit } from '../../json/json-splice.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';
 
-const names = new JsonNames(['messages', 'thinking']);
+const names = new JsonNames(['thinking']);
 const budget = Buffer.from('"budget_tokens"');
 const call = Buffer.from('"tool_use"');
 
@@ -20,18 +21,21 @@ const call = Buffer.from('"tool_use"');
  * `assistant` message must start with a thinking block" (Anthropic, "Extended thinking", on toggling it within a loop of
  * calls).
  */
-export function withoutBudget(
-  body: Buffer,
-  reduced: readonly (ByteRange & { index: number })[],
-  losses: Losses,
-): JsonEdit[] {
+export function withoutBudget(body: Buffer, reduced: readonly ByteRange[], losses: Losses): JsonEdit[] {
   const last = reduced.at(-1);
-  if (!last || !body.subarray(last.start, last.end).includes(call) || !body.includes(budget)) return [];
+  if (!last || isFarFromEnd(body, last) || !body.subarray(last.start, last.end).includes(call)) return [];
+  if (!body.includes(budget)) return [];
   const peek = peekJson(body, names);
   const thinking = peek.ok ? peek.fields.get('thinking') : undefined;
-  if (!peek.ok || !thinking || (peek.fields.get('messages')?.items ?? 0) - last.index > 2) return [];
+  if (!thinking) return [];
   losses.emulated('thinking', 'reasoning-off');
   return [{ start: thinking.start, end: thinking.end, text: '{"type":"disabled"}' }];
+}
+
+/** Whether more follows than the results of the message's calls. */
+function isFarFromEnd(body: Buffer, { end }: ByteRange): boolean {
+  const after = elementsAfter(body, end);
+  return !after.next().done && !after.next().done;
 }
 
 /**
