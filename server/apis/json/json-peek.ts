@@ -8,7 +8,7 @@ import type { JsonMarks, MarkedElement } from './json-marks.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
-import type { WatchedMembers } from './watched-members.ts';
+import type { WatchedMembers, WatchedSearch } from './watched-members.ts';
 
 /** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */
 export interface JsonField extends ByteRange {
@@ -104,18 +104,16 @@ class PeekScan implements MemberListener {
   #marked: MarkedElement[] | undefined;
   readonly innerKey: MemberListener['innerKey'];
   readonly #members: TopMember[] = [];
-  #watched = 0;
+  readonly #search: WatchedSearch | undefined;
   #scan: JsonScan | undefined;
 
   constructor(body: Buffer, names: JsonNames, marks: JsonMarks | undefined, watched: WatchedMembers | undefined) {
     this.#body = body;
     this.#names = names;
     this.#marks = marks;
-    this.innerKey = watched
-      ? (start, valueStart, depth) => {
-          this.#watched |= watched.bitsOf(body, start, valueStart, depth);
-        }
-      : undefined;
+    this.#search = watched?.search(body);
+    const search = this.#search;
+    this.innerKey = search && ((start, valueStart, depth) => search.key(start, valueStart, depth));
   }
 
   all(): JsonPeek {
@@ -164,7 +162,7 @@ class PeekScan implements MemberListener {
       values,
       marked: this.#marked ?? noElements,
       members: this.#members.length > maxMembers ? noMembers : this.#members,
-      watched: this.#watched,
+      watched: this.#search?.bits ?? 0,
     };
   }
 }

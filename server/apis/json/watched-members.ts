@@ -20,8 +20,8 @@ interface Watched {
 }
 
 export class WatchedMembers {
-  /** By depth and by the first letter of the key. */
-  readonly #byLetter = new Map<number, Watched[]>();
+  /** By depth and the first two letters of the key; some places are those of several. */
+  readonly #places = new Array<Watched[] | undefined>(placeCount).fill(undefined);
 
   /** At most 31, each of which has the bit of its index. */
   constructor(members: readonly WatchedMember[]) {
@@ -31,25 +31,45 @@ export class WatchedMembers {
         value: value === undefined ? null : Buffer.from(value),
         bit: 1 << index,
       };
-      const place = placeOf(depth, name.charCodeAt(0));
-      this.#byLetter.set(place, [...(this.#byLetter.get(place) ?? []), watched]);
+      const place = placeOf(depth, name.charCodeAt(0), name.charCodeAt(1));
+      this.#places[place] = [...(this.#places[place] ?? []), watched];
     }
   }
 
-  /** The bits of those that this key, which begins at `start` with its quote, and its value are. */
-  bitsOf(body: Buffer, start: number, valueStart: number, depth: number): number {
-    const alike = this.#byLetter.get(placeOf(depth, body[start + 1] ?? 0));
-    if (!alike) return 0;
-    let bits = 0;
-    for (const { key, value, bit } of alike)
-      if (isAt(body, start, key) && (value === null || isAt(body, valueStart, value))) bits |= bit;
-    return bits;
+  search(body: Buffer): WatchedSearch {
+    return new WatchedSearch(body, this.#places);
   }
 }
 
-const placeOf = (depth: number, letter: number) => depth * 256 + letter;
+/** The watched members of one document. Looks at each key inside it, so a key that is not watched is passed over at once. */
+export class WatchedSearch {
+  /** Of those that were found. */
+  bits = 0;
+  readonly #body: Buffer;
+  readonly #places: readonly (readonly Watched[] | undefined)[];
 
+  constructor(body: Buffer, places: readonly (readonly Watched[] | undefined)[]) {
+    this.#body = body;
+    this.#places = places;
+  }
+
+  /** A key, which begins at `start` with its quote. */
+  key(start: number, valueStart: number, depth: number): void {
+    const body = this.#body;
+    const alike = this.#places[placeOf(depth, body[start + 1] ?? 0, body[start + 2] ?? 0)];
+    if (alike === undefined) return;
+    for (const { key, value, bit } of alike) {
+      if ((this.bits & bit) !== 0 || (value !== null && !isAt(body, valueStart, value))) continue;
+      if (isAt(body, start, key)) this.bits |= bit;
+    }
+  }
+}
+
+const placeOf = (depth: number, first: number, second: number) => (depth << 10) | ((first & 31) << 5) | (second & 31);
+const placeCount = 5 << 10;
+
+/** From the end, because beginnings are alike. */
 function isAt(body: Buffer, at: number, wanted: Buffer): boolean {
-  for (let index = 0; index < wanted.length; index++) if (body[at + index] !== wanted[index]) return false;
+  for (let index = wanted.length - 1; index >= 0; index--) if (body[at + index] !== wanted[index]) return false;
   return true;
 }

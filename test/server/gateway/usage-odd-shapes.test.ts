@@ -27,6 +27,30 @@ const shapes: [name: string, api: Api, usage: Json, counts: Partial<Told>][] = [
     { input: 100, output: 7809, reasoning: 2809 },
   ],
   [
+    'xAI’s reasoning, of which the completion has next to nothing',
+    'chat',
+    {
+      ...{ prompt_tokens: 12, completion_tokens: 1, total_tokens: 241 },
+      completion_tokens_details: { reasoning_tokens: 228 },
+    },
+    { input: 12, output: 229, reasoning: 228 },
+  ],
+  [
+    'xAI’s reasoning in a response',
+    'responses',
+    { input_tokens: 12, output_tokens: 1, total_tokens: 241, output_tokens_details: { reasoning_tokens: 228 } },
+    { input: 12, output: 229, reasoning: 228 },
+  ],
+  [
+    'a cache beside the prompt and reasoning beside the completion',
+    'chat',
+    {
+      ...{ prompt_tokens: 12, completion_tokens: 1, total_tokens: 341, prompt_tokens_details: { cached_tokens: 100 } },
+      completion_tokens_details: { reasoning_tokens: 228 },
+    },
+    { input: 112, cached: 100, output: 229, reasoning: 228 },
+  ],
+  [
     'DeepSeek’s cache hits, outside the details',
     'chat',
     { prompt_tokens: 1000, completion_tokens: 10, prompt_cache_hit_tokens: 900, prompt_cache_miss_tokens: 100 },
@@ -112,6 +136,30 @@ test('a prompt that a stream of Gemini does not count again is that of the event
   const { told, record } = await ask('gemini', 'messages', true);
   expect(asTold(record.usage)).toMatchObject({ input: 1000, output: 10, reasoning: 3 });
   expect(told).toMatchObject({ input: 1000, output: 10 });
+});
+
+test.each<[string, Json, Partial<Told>]>([
+  [
+    'a cache of Azure’s Grok that is larger than the prompt and the total',
+    { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8, prompt_tokens_details: { cached_tokens: 163 } },
+    { input: 7, cached: 0, output: 1 },
+  ],
+  [
+    'tokens of OpenRouter that were both read from the cache and written to it',
+    {
+      ...{ prompt_tokens: 2168, completion_tokens: 5, total_tokens: 2173 },
+      prompt_tokens_details: { cached_tokens: 2161, cache_write_tokens: 2161 },
+    },
+    { input: 2168, cached: 2161, written: 0, output: 5 },
+  ],
+])('the ledger and all clients say the same of %s, also in 200 kB', async (_name, usage, counts) => {
+  for (const text of ['Hello', 'x'.repeat(200_000)])
+    for (const stream of [false, true]) {
+      say({ text, usage });
+      const { told, record } = await ask('chat', 'messages', stream);
+      expect(asTold(record.usage)).toMatchObject(counts);
+      expect(told).toMatchObject(counts);
+    }
 });
 
 test('a cache that is larger than its prompt is neither billed nor told', async () => {

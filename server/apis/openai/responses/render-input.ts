@@ -110,7 +110,8 @@ function renderMedia(part: MediaPart): Json {
   const { kind, source, detail, at } = part;
   if (source.type === 'text') return { type: 'input_text', text: textOfDocument(part, source.text) };
   if (source.type === 'file') return refuse(at, 'foreign-file');
-  if (kind === 'image') return { type: 'input_image', image_url: urlOfSource(source), detail };
+  // OpenAI's schema requires `detail`, and vLLM refuses an image without it (vllm-project/vllm#57241).
+  if (kind === 'image') return { type: 'input_image', image_url: urlOfSource(source), detail: detail ?? 'auto' };
   if (kind !== 'document') return refuse(at, 'media');
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
   return { type: 'input_file', filename: fileNameOf(part), file_data: urlOfSource(source) };

@@ -260,6 +260,8 @@ function told({
   return JSON.parse(
     JSON.stringify(kept, (key, value) => (key === 'at' || key === 'strict' ? undefined : value)),
     (key, value) => {
+      // `auto` is what an image without `detail` has.
+      if (key === 'detail' && value === 'auto') return undefined;
       // Gemini's calls have no ids, so Sluice derives them from the position.
       return key === 'id' || key === 'callId' ? undefined : key === 'itemId' ? undefined : value;
     },

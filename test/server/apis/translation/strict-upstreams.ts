@@ -110,6 +110,7 @@ function checkResponses(body: Json, complain: Complain): void {
       open.add(id);
     } else if (type === 'function_call_output') {
       if (!open.delete(id)) complain('a result of no call');
+      if (Array.isArray(item.output) && lackDetail(item.output as Block[])) complain('an image without detail');
     } else if (type === 'reasoning') {
       const next = (body.input as Json[])[index + 1];
       if (next === undefined || next.role === 'user') complain('reasoning without its following item');
@@ -117,6 +118,7 @@ function checkResponses(body: Json, complain: Complain): void {
       const wanted = role === 'assistant' ? ['output_text', 'refusal'] : ['input_text', 'input_image', 'input_file'];
       const parts = content as Block[];
       if (parts.length === 0) complain('a message is empty');
+      if (lackDetail(parts)) complain('an image without detail');
       if (parts.some((part) => !wanted.includes(part.type))) complain(`a part is not for ${role}`);
     } else complain(`an item of type ${type}`);
   }
@@ -126,6 +128,11 @@ function checkResponses(body: Json, complain: Complain): void {
     /^[a-zA-Z0-9_-]{1,64}$/,
     complain,
   );
+}
+
+/** OpenAI's schema requires it, and vLLM does so too. */
+function lackDetail(parts: readonly Block[]): boolean {
+  return parts.some((part) => part.type === 'input_image' && !('detail' in part));
 }
 
 function checkGenerate(body: Json, complain: Complain): void {

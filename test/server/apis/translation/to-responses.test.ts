@@ -166,7 +166,7 @@ describe('a request to Responses', () => {
           role: 'user',
           content: [
             { type: 'input_text', text: 'x' },
-            { type: 'input_image', image_url: 'https://e.com/a.png' },
+            { type: 'input_image', image_url: 'https://e.com/a.png', detail: 'auto' },
           ],
         },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'y' }] },
