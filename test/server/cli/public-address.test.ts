@@ -48,7 +48,7 @@ test('every client is set up with the public address, in steps and in its files'
     expect.soft(stdout.replaceAll('host.docker.internal in place of 127.0.0.1', ''), id).not.toMatch(loopback);
   }
   const line = ['connect', 'aider', '--write', '--yes', '--model', 'm', '--key', String(key?.id), '--data-dir', folder];
-  expect(await runVerb(line)).toMatchObject({ code: 0 });
+  expect(await runVerb(line, { env: { HOME: home } })).toMatchObject({ code: 0 });
   expect(readFileSync(join(home, '.aider.conf.yml'), 'utf8')).toContain('https://gateway.example/v1');
 });
 
