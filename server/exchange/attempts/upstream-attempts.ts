@@ -235,6 +235,8 @@ export class UpstreamAttempts {
     if (translation) trace.usage = route.wire.usage;
     trace.lossesFrom = translation ?? prepared;
     const isStreamFit = body.fields.stream;
+    const rest = translation ? null : this.#rest(next);
+    const wantsUsage = () => translation !== null || route.wire.request.wantsUsage(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,
@@ -248,13 +250,14 @@ export class UpstreamAttempts {
       hosting,
       losses,
       translation,
-      wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
+      wantsUsage,
       needs: {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
-        stripUsage: sendable.usageAsked,
+        // A rest is Sluice's own composition: it has no usage that a service sends without being asked, such as Mistral.
+        stripUsage: sendable.usageAsked || (rest !== null && !wantsUsage()),
         text: translation ? translatedText(translation, this.#callPlan, this.#call) : this.#text,
-        rest: translation ? null : this.#rest(next),
+        rest,
         download: this.#download,
       },
       timeouts,
