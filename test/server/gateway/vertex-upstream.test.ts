@@ -64,6 +64,18 @@ describe('Claude on Vertex AI', () => {
     expect(bodyOf(seen)).toEqual({ max_tokens: 9, messages, anthropic_version: 'vertex-2023-10-16' });
   });
 
+  test("keeps the whole conversation of the SDK's threads, which only Anthropic itself stores", async () => {
+    upstream.answer((_request, response) => json(response, message([text('Hello')])));
+    const thread = claude.beta.messages.thread({ model: claudeModel, max_tokens: 9 });
+    for (const content of ['My name is Bob.', 'What is my name?']) await thread.send({ role: 'user', content });
+    const asked = upstream.seen.map(bodyOf);
+    expect(asked).toHaveLength(2);
+    for (const body of asked) {
+      expect(body).not.toHaveProperty('thread');
+      expect(JSON.stringify(body)).toContain('Bob');
+    }
+  });
+
   test('streams to a chat client', async () => {
     upstream.answer((_request, response) => sendStream(response, streamOf([text('Hello there')])));
     const stream = await chat.chat.completions.create({ model: claudeModel, messages, stream: true });

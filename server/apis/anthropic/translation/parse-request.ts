@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../../../contract/is-object.ts';
+import { refuseStoredThread } from '../../core/dialects/hosted-claude.ts';
 import type {
   AnswerFormat,
   Conversation,
@@ -21,7 +22,6 @@ import { messagesClient } from './client.ts';
 import { deferralOf } from './deferred-tools.ts';
 import { knownTool } from './known-tools.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
-import { parseThread } from './parse-thread.ts';
 
 /** @throws GatewayError `invalid_value` that names the invalid field */
 export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
@@ -67,6 +67,15 @@ function parseUser(userId: unknown): Pick<Conversation, 'user' | 'cacheKey'> {
   const session = sessionOf(userId);
   if (session !== undefined) return { cacheKey: session };
   return typeof userId === 'string' && userId !== '' ? { user: userId } : {};
+}
+
+/** @throws GatewayError `thread_not_found` or `thread_unsupported_request` */
+function parseThread(fields: Fields): void {
+  const thread = fields.fields('thread');
+  if (thread === undefined) return;
+  refuseStoredThread(thread.text('type'));
+  thread.dropRest();
+  fields.losses.emulated('thread', 'unkept-thread');
 }
 
 interface SystemParts {

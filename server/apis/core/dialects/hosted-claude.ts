@@ -1,6 +1,8 @@
 /** The parts of Anthropic's API that other clouds accept for Claude. */
 
+import { GatewayError } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
+import { lossCodes } from '../../../contract/loss-codes.ts';
 import { compareVersion, identify } from '../../../contract/model-identity.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Unavailable } from './dialect.ts';
@@ -16,6 +18,7 @@ const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]]
   ['code-execution-', ['container']],
   ['context-management-', ['context_management']],
   ['compact-', ['context_management']],
+  ['message-threads-', ['thread']],
 ];
 
 /** Betas that do not change the answer: those that identify a client, and those that every cloud now includes. */
@@ -124,4 +127,20 @@ const typeOfStatus: Record<number, string> = {
 /** Anthropic's error type for the status. */
 export function claudeErrorType(status: number): string {
   return typeOfStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}
+
+/**
+ * Threads of messages are stored by Anthropic alone, neither by the clouds nor by providers of other APIs. The first request of one
+ * holds the whole conversation, so it is answered anywhere. One that continues a thread holds only what is new; it is
+ * refused with the code upon which Anthropic's SDKs send the whole conversation again. Source:
+ * `lib/internal/threads/ThreadState.ts` of the TypeScript SDK 1.14.0.
+ * @param type that of the request's `thread`
+ * @throws GatewayError `thread_not_found` or `thread_unsupported_request`
+ */
+export function refuseStoredThread(type: unknown): void {
+  if (type === 'create') return;
+  const message = `'thread' cannot be continued: ${lossCodes['unkept-thread']}.`;
+  throw new GatewayError(type === 'continue' ? 'thread_not_found' : 'thread_unsupported_request', message, {
+    param: 'thread',
+  });
 }
