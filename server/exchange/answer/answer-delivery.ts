@@ -80,7 +80,7 @@ export class AnswerDelivery {
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
     if (translation.isMalformedCall) return { kind: 'damage', problem: unreadableCall, failure: malformedCallFailure };
-    return { kind: 'damage', problem: `sent an unusable answer: ${translated.replace(/\.$/, '')}` };
+    return { kind: 'damage', problem: `sent an unusable answer: ${withoutStop(translated)}` };
   }
 
   /**
@@ -167,4 +167,9 @@ export class AnswerDelivery {
     const code = errorNameIn(end.toString('utf8'), this.#options.facts.route.wire.errorName);
     return code === null ? null : this.#notes.redacted(code);
   }
+}
+
+/** A sentence that another one ends. */
+function withoutStop(sentence: string): string {
+  return sentence.endsWith('.') ? sentence.slice(0, -1) : sentence;
 }

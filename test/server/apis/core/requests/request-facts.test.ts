@@ -193,11 +193,11 @@ describe('tools are run', () => {
     );
   });
 
-  test('of a tool that cannot be offered, it is said truly who runs it', () => {
+  test('by whom it says of OpenAI’s tools', () => {
     const told = (tool: object) =>
       parsed('openai-responses', [tool]).losses.find(({ field }) => field === 'tools[0]')?.code;
-    expect(told({ type: 'local_shell' })).toBe('no-equal');
-    expect(told({ type: 'apply_patch' })).toBe('no-equal');
+    expect(told({ type: 'local_shell' })).toBe('as-function');
+    expect(told({ type: 'apply_patch' })).toBe('as-function');
     expect(told({ type: 'web_search' })).toBe('provider-tool');
   });
 });
