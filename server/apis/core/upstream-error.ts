@@ -91,10 +91,12 @@ function codeOf({ code, error_code: errorCode, base_resp: response, errors }: Js
 
 /**
  * The members that hold an error's text, most telling first: `detail` is FastAPI's (a sentence, an object, or Pydantic's list),
- * `errors` Cloudflare's, `msg` of gateways, `Message` and `errorMessage` AWS's, `error_msg` Baidu's, `status_msg` MiniMax's.
+ * `errors` Cloudflare's, `msg` of gateways, `Message` and `errorMessage` AWS's, `error_msg` Baidu's, `status_msg` MiniMax's,
+ * `faultstring` Apigee's.
  */
 const messageMembers = [
   ...['message', 'msg', 'Message', 'errorMessage', 'error_message', 'error_msg', 'status_msg', 'error_description'],
+  ...['errMsg', 'err_msg', 'err', 'faultstring'],
   ...['detail', 'details', 'error', 'errors', 'base_resp', 'reason', 'title'],
 ];
 const maxDepth = 4;
@@ -108,8 +110,28 @@ function messageIn(value: unknown, depth: number): string {
     return [...new Set(texts)].filter((each) => each !== '').join('; ');
   }
   if (!isObject(value)) return '';
-  const found = messageMembers.map((name) => messageIn(value[name], depth + 1)).find((each) => each !== '') ?? '';
+  const found =
+    firstMessage(
+      messageMembers.map((name) => value[name]),
+      depth,
+    ) || messageWithin(value, depth);
   return found === '' ? '' : `${placeOf(value)}${found}`;
+}
+
+/** What stands below members of any other name: `{"data":{"error":…}}`, `{"errors":{"top_p":["Input should be …"]}}`. */
+function messageWithin(value: Json, depth: number): string {
+  return firstMessage(
+    Object.values(value).filter((each) => typeof each === 'object'),
+    depth,
+  );
+}
+
+function firstMessage(values: readonly unknown[], depth: number): string {
+  for (const value of values) {
+    const message = messageIn(value, depth + 1);
+    if (message !== '') return message;
+  }
+  return '';
 }
 
 /** Pydantic says what is wrong with which field: `{"loc":["body","top_p"],"msg":"Input should be …"}`. */

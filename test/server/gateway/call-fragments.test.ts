@@ -190,6 +190,27 @@ const cases: Record<string, [readonly Json[], Calls]> = {
     [part({ index: 0, id: 'a' }, 'write_file', null), part({ index: 0 }, null, json)],
     one,
   ],
+  'a call told flatly': [
+    [
+      { tool_calls: [{ index: 0, id: 'a', type: 'function', name: 'write_file', arguments: start }] },
+      { tool_calls: [{ index: 0, arguments: end }] },
+    ],
+    one,
+  ],
+  'a call where a list of calls belongs': [
+    [
+      { tool_calls: { index: 0, id: 'a', function: { name: 'write_file', arguments: start } } },
+      { tool_calls: { index: 0, function: { arguments: end } } },
+    ],
+    one,
+  ],
+  'the older form beside an empty one of today': [
+    [
+      { tool_calls: [{ index: 0, type: 'function', function: { name: '', arguments: '' } }] },
+      { function_call: { name: 'write_file', arguments: json } },
+    ],
+    one,
+  ],
   'two calls, one after another': [
     [
       part({ index: 0, id: 'a' }, 'write_file', start),
@@ -352,6 +373,7 @@ for (const [client, read] of Object.entries(clients)) {
     deltas = [
       { content: 'Hello', function_call: { name: '', arguments: '' } },
       { content: '', tool_calls: [{ index: 0, type: 'function', function: { name: '', arguments: '{}' } }] },
+      { tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: ' ', arguments: ' ' } }] },
     ];
     finish = 'stop';
     expect(await read()).toEqual([]);

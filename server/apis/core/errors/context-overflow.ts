@@ -11,9 +11,9 @@ interface Words {
   overflow?: Overflow | undefined;
 }
 
-/** OpenAI and most others; LiteLLM; llama.cpp; Perplexity; GitHub Models. Gateways may have them within a message. */
+/** OpenAI and most others; LiteLLM; llama.cpp; SambaNova; Perplexity; GitHub Models. Gateways may have them within a message. */
 const names = boundedPattern(
-  /context_(?:length|window)_exceeded|contextwindowexceeded|exceed_context_size|too_many_prompt_tokens|tokens_limit_reached/i,
+  /context_(?:length|window)_exceeded|contextwindowexceeded|exceed_context_size|prompt_too_long|too_many_prompt_tokens|tokens_limit_reached/i,
 );
 /** Zhipu; Baidu. */
 const codes = new Set(['1261', '336103']);
@@ -33,11 +33,13 @@ const codes = new Set(['1261', '336103']);
  * - "Input length 9001 exceeds the maximum length 8192" (Volcengine, NVIDIA NIM), "token count exceeds the upper limit" (iFlytek),
  *   "greater than max_seq_len" (TabbyAPI), "max_model_len" (vLLM's engine), "max tokens of 8192 exceeded" (Snowflake)
  * - "Request body too large for gpt-4o model. Max size: 8000 tokens." (GitHub Models), "conversation is too long"
+ * - "tokens in total, larger than the model capacity" (MLC), "greater than the model length" (Nebius), "the maximum supported
+ *   sequence length" (SambaNova), "prompt length (9001), query length (0) and max_tokens (1) should not exceed" (TensorRT-LLM)
  * - "Range of input length should be [1, 30720]" (Qwen), "Prompt exceeds max length", "Prompt 超长" (Zhipu)
  */
 const wordings = [
   boundedPattern(
-    /\bmax(?:imum)?[ _](?:allowed )?(?:context|prompt|model|sequence|seq|input)[ _](?:len(?:gth)?|window|size|tokens?)\b/i,
+    /\bmax(?:imum)?[ _](?:(?:allowed|supported) )?(?:context|prompt|model|sequence|seq|input)[ _](?:len(?:gth)?|window|size|tokens?)\b/i,
   ),
   boundedPattern(
     /(?:exceed\w{0,3}|(?:larg|great|long)er than|beyond|too (?:large|long) for|overflow\w{0,3})\b[^.]{0,80}\bcontext\b/i,
@@ -62,10 +64,13 @@ const wordings = [
     /`inputs`[^.]{0,60}must (?:have less than|be <=) \d{1,9}|range of input length should be|prompt exceeds (?:the )?(?:max|length)/i,
   ),
   boundedPattern(
-    /\b(?:prompt|input) length\b[^.]{0,40}\bexceed|\btoken (?:count|length|number)s?\b[^.]{0,40}\bexceed|\bmax tokens of \d{1,9} exceeded/i,
+    /\b(?:prompt|input) length\b[^.]{0,80}\bexceed|\btoken (?:count|length|number)s?\b[^.]{0,40}\bexceed|\bmax tokens of \d{1,9} exceeded/i,
   ),
   boundedPattern(
     /\b(?:context|conversation|messages) (?:is|are) too long\b|too large for [^\n]{0,80}\bmax size: \d{1,9} tokens/i,
+  ),
+  boundedPattern(
+    /\btokens\b[^.]{0,40}\b(?:larg|great|long)er than the model(?:'s)? (?:max(?:imum)? )?(?:length|capacity)\b/i,
   ),
   boundedPattern(
     /tokens in request more than max tokens|(?:prompt|输入|上下文|token)[^。]{0,20}(?:超长|超限|超过|超出)|超[过出][^。]{0,20}(?:上下文|token|长度)/i,
@@ -114,6 +119,7 @@ const limits = [
   boundedPattern(/(\d{1,9}) (?:tokens )?maximum\b/i),
   boundedPattern(/\[1, (\d{1,9})\]/i),
   boundedPattern(/context window limit \((\d{1,9})\)/i),
+  boundedPattern(/(?:model (?:length|capacity)|max_num_tokens)\D{1,4}(\d{1,9})/i),
   boundedPattern(
     /(?:context (?:length|window|size)|max(?:imum)?|limit|up to|cannot exceed|less than|<=|>)(?:(?! by |\. )[^\d]){0,48}(?!2013\))(\d{1,9})/i,
   ),

@@ -16,6 +16,7 @@ const readBytes = 256 * 1024;
 const textBytes = 2048;
 const quote = 0x22;
 const openingBrace = 0x7b;
+const byteOrderMark = Buffer.from('\ufeff');
 
 const errorFields = [
   'message',
@@ -46,7 +47,8 @@ export interface ErrorInBody {
   value: unknown;
 }
 
-export function readError(body: Buffer): ErrorInBody {
+export function readError(given: Buffer): ErrorInBody {
+  const body = given.subarray(0, 3).equals(byteOrderMark) ? given.subarray(3) : given;
   const value = readErrorBody(body);
   if (value !== undefined && typeof value !== 'string') return { error: errorOf(value), isPage: false, value };
   const text = (value ?? body.toString('utf8', 0, textBytes)).slice(0, textBytes).trim();
@@ -55,8 +57,8 @@ export function readError(body: Buffer): ErrorInBody {
   return { error: isText ? textError(text) : null, isPage: false, value };
 }
 
-const pageBeginning = boundedPattern(/^\ufeff?\s{0,60}<(?:!|\?|html|head|body|center|h1)/i);
-const jsonBeginning = boundedPattern(/^\ufeff?[{[]/);
+const pageBeginning = boundedPattern(/^\s{0,60}<(?:!|\?|html|head|body|center|h1)/i);
+const jsonBeginning = boundedPattern(/^[{[]/);
 
 /** Not binary data, nor another encoding. */
 function isReadable(text: string): boolean {

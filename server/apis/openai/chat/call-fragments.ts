@@ -59,7 +59,7 @@ export class CallFragments {
     const { isCustom, called } = calledIn(given);
     const fragment = {
       id: idOf(given.id),
-      name: typeof called.name === 'string' ? called.name : '',
+      name: typeof called.name === 'string' ? called.name.trim() : '',
       isCustom,
       text: argumentsOf(isCustom ? called.input : called.arguments),
       seal: sealOfCall(given),

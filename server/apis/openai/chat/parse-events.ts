@@ -9,6 +9,7 @@ import type { AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-
 import { plainReports } from '../usage/usage-shapes.ts';
 import { CallFragments } from './call-fragments.ts';
 import {
+  calledIn,
   hasSaid,
   isText,
   objectsIn,
@@ -140,7 +141,7 @@ export class ChatEventParser implements EventParser {
   }
 
   #takeCall(fragment: Json, events: AnswerEvent[]): void {
-    this.#hasCalls = true;
+    this.#hasCalls ||= hasSaid(calledIn(fragment).called);
     this.#endThinking(events);
     events.push(...this.#calls.take(fragment));
   }
@@ -152,7 +153,7 @@ export function completionEvents(body: unknown): Json[] | null {
   const choice: Json = body.choices.find(isObject) ?? {};
   const message = isObject(choice.message) ? choice.message : {};
   const calls = objectsIn(message.tool_calls).map((call, index) => ({ ...call, index }));
-  const functionCall = calls.length > 0 ? undefined : message.function_call;
+  const functionCall = calls.some((call) => hasSaid(calledIn(call).called)) ? undefined : message.function_call;
   const delta = { ...message, tool_calls: calls, function_call: functionCall };
   return [
     { ...body, error: undefined, choices: [{ ...choice, delta, finish_reason: choice.finish_reason ?? 'stop' }] },

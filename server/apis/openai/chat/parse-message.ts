@@ -12,8 +12,7 @@ type Json = Record<string, unknown>;
  */
 export function saidIn(content: unknown): { type: 'text' | 'thinking'; text: string }[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  const chunks = isObject(content) ? [content] : objectsIn(content);
-  return chunks.flatMap((chunk) =>
+  return objectsIn(content).flatMap((chunk) =>
     chunk.type === 'thinking' ? [{ type: 'thinking' as const, text: textsIn(chunk.thinking) }] : saidIn(chunk.text),
   );
 }
@@ -23,7 +22,9 @@ function textsIn(chunks: unknown): string {
   return texts.join('');
 }
 
+/** An object where a list belongs is a list of one. */
 export function objectsIn(list: unknown): Json[] {
+  if (isObject(list)) return [list];
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
@@ -53,9 +54,12 @@ export function picturesOf(images: unknown): MediaPart[] {
 
 /**
  * What a call or a fragment of one calls. Services may send both members, one of them without a name: Snowflake's
- * `"custom":{"name":"","input":""}` beside `function`. The name decides, then the type, then what is said.
+ * `"custom":{"name":"","input":""}` beside `function`. The name decides, then the type, then what is said. Without either
+ * member, the call may be told flatly, as in OpenAI's Responses.
  */
-export function calledIn({ type, custom, function: calledFunction }: Json): { isCustom: boolean; called: Json } {
+export function calledIn(call: Json): { isCustom: boolean; called: Json } {
+  const { type, custom, function: calledFunction } = call;
+  if (!isObject(custom) && !isObject(calledFunction)) return { isCustom: type === 'custom', called: call };
   if (!isObject(custom)) return { isCustom: false, called: isObject(calledFunction) ? calledFunction : {} };
   if (!isObject(calledFunction)) return { isCustom: true, called: custom };
   const [hasCustomName, hasFunctionName] = [custom, calledFunction].map(({ name }) => isText(name));

@@ -23,6 +23,19 @@ export const overflowErrors: readonly OverflowError[] = [
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
     both,
   ),
+  of('MLC', 'Request prompt has 9001 tokens in total, larger than the model capacity 8192.', both),
+  of('Nebius', 'Total tokens 9001 is greater than the model length 8192', both),
+  of(
+    'SambaNova',
+    'Requested generation length 256 is not possible! The provided prompt is 8745 tokens long, so generating 256 tokens requires a sequence length of 9001, but the maximum supported sequence length is just 8192!',
+    [8745, 8192],
+    { type: 'Input_prompt_too_long' },
+  ),
+  of(
+    'TensorRT-LLM, packed',
+    'The sum of prompt length (9001), query length (0) and max_tokens (100) should not exceed max_num_tokens (8192)',
+    both,
+  ),
   of(
     'OpenAI completions',
     "This model's maximum context length is 8192 tokens, however you requested 9001 tokens (8745 in your prompt; 256 for the completion).",
