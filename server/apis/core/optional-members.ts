@@ -2,6 +2,7 @@
  * Members of chat requests that Sluice writes by itself, or in its own words for a client of another API, and without which the
  * answer has the same meaning. A service that refuses one of them can be asked without it.
  */
+import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ChatFlavour } from './chat-flavour.ts';
 import { entryOf } from './table-entry.ts';
@@ -70,6 +71,19 @@ function placeOf(member: string, said: string): number {
 
 function isInName(character: string | undefined): boolean {
   return character !== undefined && ((character >= 'a' && character <= 'z') || character === '_');
+}
+
+/** Whether the request has this member where it is optional: a parameter of a tool may have the same name. */
+export function hasOptional(body: Record<string, unknown>, member: string): boolean {
+  const of = entryOf(optionalMembers, member)?.of;
+  if (of === 'request') return member in body;
+  const list = of === 'messages' ? body.messages : of && body.tools;
+  return Array.isArray(list) && list.some((each) => isObject(each) && hasMember(each, member, of));
+}
+
+function hasMember(each: Record<string, unknown>, member: string, of: OptionalMember['of'] | undefined): boolean {
+  const { function: described } = each;
+  return of === 'functions' ? isObject(described) && member in described : member in each;
 }
 
 /** The flavour of a service that refuses this member besides. */

@@ -18,6 +18,7 @@ const comma = 0x2c;
 const openArray = 0x5b;
 const backslash = 0x5c;
 const closeArray = 0x5d;
+const letterN = 0x6e;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
@@ -27,6 +28,10 @@ export function isObjectAt(body: Buffer, { start }: ByteRange): boolean {
 
 export function isListAt(body: Buffer, { start }: ByteRange): boolean {
   return body[start] === openArray;
+}
+
+export function isNullAt(body: Buffer, { start }: ByteRange): boolean {
+  return body[start] === letterN;
 }
 
 /** None if the value is no object. */

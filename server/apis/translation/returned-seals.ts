@@ -43,10 +43,11 @@ export function openSeals(wire: WireName, body: MarkedBody, reader: Origin): Ope
   const edits: JsonEdit[] = [];
   const gone: ByteRange[] = [];
   const reduced: ByteRange[] = [];
-  for (const { element, place, at } of elementsIn(body, sealFields[wire])) {
+  for (const { element, place, at, index } of elementsIn(body, sealFields[wire])) {
     const opener = new SealOpener(body.bytes, reader, losses);
     const isGone = opener.open(element, place, at);
-    if (isGone) gone.push(element);
+    if (isGone && index === null) edits.push({ ...element, text: '{}' });
+    else if (isGone) gone.push(element);
     else edits.push(...opener.edits);
     if (opener.hasDropped) reduced.push(element);
   }
@@ -97,13 +98,15 @@ interface SealedElement {
 
 function* elementsIn(
   { bytes, marked }: MarkedBody,
-  { list, place }: SealedConversation,
+  { list, place, wrappers }: SealedConversation,
   inOrder = (elements: readonly MarkedElement[]) => elements,
 ): Generator<SealedElement, void, undefined> {
   for (const { field, index, start } of inOrder(marked)) {
-    if (field !== list) continue;
-    const at = index === null ? list : `${list}[${index}]`;
-    yield { element: { start, end: endOfValue(bytes, start) }, place, at, index };
+    const isWrapper = wrappers?.includes(field) === true;
+    if (field !== list && !isWrapper) continue;
+    const at = index === null ? field : `${field}[${index}]`;
+    const element = { start, end: endOfValue(bytes, start) };
+    yield { element, place: isWrapper ? { members: { [list]: { each: place } } } : place, at, index };
   }
 }
 

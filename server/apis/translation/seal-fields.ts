@@ -52,6 +52,8 @@ export interface SealedConversation {
   /** The top-level field with the list of messages, contents or items. */
   list: string;
   place: Place;
+  /** Top-level members that may hold a whole request, with its list. */
+  wrappers?: readonly string[];
   /** Changes that a request needs if these elements of the list have lost reasoning. */
   afterLoss?(body: Buffer, reduced: readonly ByteRange[], losses: Losses): JsonEdit[];
 }
@@ -124,6 +126,8 @@ export const sealFields: Readonly<Record<WireName, SealedConversation>> = {
   'gemini-generate': {
     list: 'contents',
     place: { members: { parts: { each: { holder: geminiPart }, isEssential: true } } },
+    // Google, "models.countTokens".
+    wrappers: ['generateContentRequest', 'generate_content_request'],
   },
 };
 

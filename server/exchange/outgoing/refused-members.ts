@@ -4,7 +4,8 @@
  */
 
 import { type ChatFlavour, plainFlavour } from '../../apis/core/chat-flavour.ts';
-import { refusing } from '../../apis/core/optional-members.ts';
+import { hasOptional, refusing } from '../../apis/core/optional-members.ts';
+import { parseObject } from '../../apis/json/parse-object.ts';
 import type { LearntRefusals } from '../../providers/learnt-refusals.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { PreparedRequest } from '../translation/request-translation.ts';
@@ -60,5 +61,6 @@ function wasAdded(member: string, { sendable, translation }: PreparedRequest): b
   if (!translation) return member === 'stream_options' && sendable.usageAsked;
   if (translation.upstream.wire.name !== 'openai-chat') return false;
   const body = sendable.open();
-  return Buffer.isBuffer(body) && body.includes(`"${member}":`);
+  const written = Buffer.isBuffer(body) && body.includes(`"${member}":`) ? parseObject(body.toString()) : null;
+  return written !== null && hasOptional(written, member);
 }

@@ -252,6 +252,18 @@ test.each([
   },
 );
 
+test.each([
+  ['deepseek', 'deepseek-v4-pro', true],
+  ['moonshot', 'kimi-k2.6', false],
+])('a client that returns null for the reasoning of %s has returned none', async (preset, model, isOfAll) => {
+  const absent = ['"reasoning_content" : null,', '"reasoning_content":null,'] as const;
+  const { sent, dropped } = await post(conversationWith(`${preset}/${model}`, ...absent));
+  expect(sent).toBe(
+    conversationWith(model, '"reasoning_content" : "",', isOfAll ? '"reasoning_content":"",' : absent[1]),
+  );
+  expect(dropped).toBeNull();
+});
+
 test('what a client returns of its reasoning stays, and without thinking nothing is added', async () => {
   const returned = ['"reasoning_content":"First f.",', '"reasoning_content":"They greet me.",'] as const;
   const { sent } = await post(conversationWith('deepseek/deepseek-v4-pro', ...returned));

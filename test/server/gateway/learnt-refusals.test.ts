@@ -223,4 +223,24 @@ describe('an error that is not about such a member', () => {
     expect((await stream()).response.status).toBe(400);
     expect(sent().map((body) => 'stream_options' in body)).toEqual([true, false, true, false]);
   });
+
+  test.each(['strict', 'verbosity', 'reasoning_content'])(
+    'but about a tool’s parameter %s is told at once, and teaches nothing',
+    async (name) => {
+      const message = `Unknown parameter: 'tools[0].function.parameters.properties.${name}'.`;
+      upstream.answer((_request, response) =>
+        upstream.seen.length === 1
+          ? json(response, { error: { message, code: 'unknown_parameter' } }, 400)
+          : json(response, completion({ content: 'Hello' })),
+      );
+      const asked = claudeAt(gateway).messages.create({
+        model: 'm',
+        max_tokens: 50,
+        tools: [{ name: 'f', input_schema: { type: 'object', properties: { [name]: { type: 'string' } } } }],
+        messages: [{ role: 'user', content: 'Hi' }],
+      });
+      await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining(name) });
+      expect(upstream.seen.length).toBe(1);
+    },
+  );
 });

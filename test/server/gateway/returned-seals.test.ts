@@ -180,6 +180,27 @@ describe.each(Object.entries(natives))(
   },
 );
 
+test('a count of tokens opens the seals of the request within it, and a lone content of which nothing is left is empty', async () => {
+  const [foreign, own] = ['other', 'gemini'].map((provider) =>
+    wrapSeal({ kind: 'thought-signature', data: 'own', origin: { provider, model: geminiModel, account: 'c1' } }),
+  );
+  const path = `/v1beta/models/${geminiModel}:countTokens`;
+  for (const wrapper of ['generateContentRequest', 'generate_content_request']) {
+    const count = (seal: string) =>
+      `{"${wrapper}":{"n":1.0,"contents":[${talk},{"role":"model","parts":[{"text":"a"${seal}}]}]}}`;
+    upstream.seen.length = 0;
+    const brought = await ask(path, count(`,"thoughtSignature":"${own}"`));
+    expect(brought.sent).toEqual([count(',"thoughtSignature":"own"')]);
+    const left = await ask(path, count(`,"thoughtSignature":"${foreign}"`));
+    expect(left.sent[1]).toBe(count(''));
+    expect(left.dropped).toBe(`${wrapper}.contents[1].parts[0].thoughtSignature;why=foreign-reasoning`);
+  }
+  upstream.seen.length = 0;
+  const lone = (content: string) => `{"contents":${content},"n":1.0}`;
+  const { sent } = await ask(path, lone(`{"role":"model","parts":[{"text":"","thoughtSignature":"${foreign}"}]}`));
+  expect(sent).toEqual([lone('{}')]);
+});
+
 const refusals: Record<string, [seal: string, message: string]> = {
   messages: ['EqQB', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
   responses: ['gAAAA', 'The encrypted content gAAA...AA== could not be verified.'],

@@ -46,7 +46,9 @@ function fitMessage(rendering: Rendering, message: unknown, flavour: ChatFlavour
   if (!isObject(message)) return message;
   const fitted = withoutRefused(rendering, message, messages);
   const text = joinsTexts ? joinedTexts(fitted.content) : undefined;
-  const members = Object.entries(fitted).flatMap(([name, value]) => (value === undefined ? [] : [{ name }]));
+  const members = Object.entries(fitted).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [{ name }],
+  );
   if (lacksReasoning(members, fitted.role, wantsReasoning)) fitted.reasoning_content = '';
   return text === undefined ? fitted : { ...fitted, content: text };
 }

@@ -19,6 +19,7 @@ import {
   elementsOf,
   endOfValue,
   isListAt,
+  isNullAt,
   type JsonMember,
   membersOf,
   removals,
@@ -145,15 +146,20 @@ class Fit {
     const { messages, roles, joinsTexts, wantsReasoning } = this.#flavour;
     const members = [...membersOf(this.#bytes, message)];
     this.rename(members, messages, path);
-    if (isThinking && lacksReasoning(members, this.#textOf(members, 'role'), wantsReasoning)) {
-      const start = members[0]?.start ?? message.end;
-      this.#inserted.push({ start, end: start, text: '"reasoning_content":"",' });
-    }
+    const given = members.filter(({ value }) => !isNullAt(this.#bytes, value));
+    if (isThinking && lacksReasoning(given, this.#textOf(members, 'role'), wantsReasoning))
+      this.#addReasoning(members, message);
     for (const { name, value } of members) {
       const isTexts = name === 'content' && joinsTexts && isListAt(this.#bytes, value);
       if (name === 'role') this.#replace(value, entryOf(roles, textIn(this.#bytes, value)), `${path}role`);
       else if (isTexts) this.#replace(value, joinedTexts(this.#read(value)), `${path}content`);
     }
+  }
+
+  #addReasoning(members: readonly JsonMember[], message: ByteRange): void {
+    const empty = members.find(({ name }) => name === 'reasoning_content');
+    const start = members[0]?.start ?? message.end;
+    this.#inserted.push(empty ? fieldEdit(empty.value, '') : { start, end: start, text: '"reasoning_content":"",' });
   }
 
   #tool(tool: ByteRange, path: string): void {
@@ -187,7 +193,7 @@ class Fit {
   }
 }
 
-/** Whether a message of this role has to have `reasoning_content`, and has not. */
+/** Whether a message of this role has to have `reasoning_content`, and has not. `members`: those that are not null. */
 export function lacksReasoning(
   members: readonly { name: string }[],
   role: unknown,
