@@ -22,7 +22,7 @@ export const lossCodes = {
   'missing-result': 'a call without a result, which is reported as cancelled',
   'stray-result': 'a result without a matching call, written as text',
   'added-turn': 'a turn added because the API requires it',
-  prefill: 'the beginning of the answer, after which the provider may begin anew',
+  prefill: 'the beginning of the answer, after which the provider may start over',
   'merged-turn': 'merged with the previous turn',
   'empty-text': 'empty text, which the API rejects',
   renamed: 'a name or id that the API rejects, replaced',

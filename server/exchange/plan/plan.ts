@@ -169,8 +169,15 @@ function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: J
   }
   const target = targets?.find((candidate) => candidate.provider.id === job.providerId);
   const { model } = input.fields;
+  if (!target && targets?.some((candidate) => candidate.model === model)) {
+    throw new GatewayError(
+      'model_not_found',
+      `The ${objectName} is at provider "${job.providerId}", which has no model "${model}". Use one of its models, or begin without the ${objectName}.`,
+      { param: 'model' },
+    );
+  }
   // An alias of another target has no meaning to the owner.
-  const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
+  const ownModel = targets ? job.model : model;
   const owner = target ?? ownerOf(input.snapshot, job, ownModel);
   if (!input.group.mayAsk(owner)) {
     throw new GatewayError(

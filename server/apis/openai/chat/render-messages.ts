@@ -25,7 +25,7 @@ export function renderMessages(rendering: Rendering, facts: OpenaiFacts, prompts
   return messages.at(-1)?.role === 'assistant' ? withPrefill(rendering, messages, facts) : messages;
 }
 
-/** OpenAI's models begin anew after an answer; of other services only some say whether theirs do. */
+/** OpenAI's models start over after an answer; of other services only some say whether theirs do. */
 function withPrefill(rendering: Rendering, messages: readonly Json[], { isOpenai }: OpenaiFacts): Json[] {
   const { prefill } = rendering.target;
   if (prefill) return [...messages.slice(0, -1), { ...messages.at(-1), ...prefill.message }];

@@ -1,10 +1,13 @@
 /** Who may access what a provider stores, and with which credential. */
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ConfigInput } from '../../../../server/contract/config.ts';
 import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
 import { stopAfterEach } from '../../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
 import { startControlGateway } from '../../control/control-gateway.ts';
+
+type ProviderInput = NonNullable<ConfigInput['providers']>[number];
 
 const otherKey = 'sk-of-another-group';
 const stopLater = stopAfterEach();
@@ -15,12 +18,15 @@ beforeEach(async () => {
   upstream = await stopLater(startUpstream());
 });
 
-const start = async (main: Record<string, unknown> = {}) => {
-  const groups = [{ id: 'default' }, { id: 'other', passthrough: 'main' }];
+const start = async (main: Record<string, unknown> = {}, ...others: ProviderInput[]) => {
+  const groups = [
+    { id: 'default', passthrough: 'main' },
+    { id: 'other', passthrough: 'main' },
+  ];
   gateway = await stopLater(
     startControlGateway({
       config: {
-        providers: [mainProvider(upstream.baseUrl, main)],
+        providers: [mainProvider(upstream.baseUrl, main), ...others],
         groups,
         keys: [
           { id: 'k1', group: 'default', hash: hashOf('sk-test key with spaces') },
@@ -148,6 +154,23 @@ describe('what a key’s group has made', () => {
     const statusOf = async (id: string) => (await asOther(`/chat/completions/${id}`)).status;
     expect(await Promise.all(['chatcmpl-1', 'chatcmpl-2', 'chatcmpl-3'].map(statusOf))).toEqual([404, 200, 404]);
     expect((await gateway.fetch('/chat/completions/chatcmpl-3', { method: 'DELETE' })).status).toBe(200);
+  });
+
+  test('is a conversation that goes on with no model of another provider', async () => {
+    await start({ models: ['gpt-x'] }, { id: 'second', baseUrl: upstream.baseUrl, models: ['claude-x'] });
+    await make('/conversations', { id: 'conv_1', object: 'conversation' });
+    const before = upstream.seen.length;
+    const refused = await gateway.fetch('/responses', post({ model: 'claude-x', input: 'Hi', conversation: 'conv_1' }));
+    expect([refused.status, await refused.json()]).toEqual([
+      404,
+      {
+        error: expect.objectContaining({
+          code: 'model_not_found',
+          message: expect.stringContaining('"main", which has no model "claude-x"'),
+        }),
+      },
+    ]);
+    expect(upstream.seen).toHaveLength(before);
   });
 
   test('is a conversation that responses go on with where it is, and that another group cannot go on with', async () => {
