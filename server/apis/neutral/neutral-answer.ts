@@ -69,7 +69,7 @@ export type AnswerEvent =
   /** `call`: the index of the call to which it belongs, of which it is told after the call has begun. */
   | { type: 'seal'; seal: Seal; call?: number }
   | CallEvent
-  /** `isCut`: the answer's limit cut the call off, so that its arguments are no whole object. */
+  /** `isCut`: the answer's limit or a filter cut the call off, so that its arguments are no whole object. */
   | { type: 'call-end'; index: number; isCut?: true }
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }

@@ -229,7 +229,7 @@ export class EventsForClient {
     }
     if (this.#broken) this.#endBroken(this.#broken, stop);
     if (this.#isOver) return;
-    if (stop.reason === 'malformed' || (this.#isUnnamed && !isLimit(stop))) this.#fail(malformedCall);
+    if (stop.reason === 'malformed' || (this.#isUnnamed && !isCut(stop))) this.#fail(malformedCall);
     else this.#pass({ type: 'stop', stop: this.#settled(stop) });
   }
 
@@ -238,10 +238,10 @@ export class EventsForClient {
     return isTold || isLimit(stop) ? settledStop(stop, this.#hasCalls) : { ...stop, reason: 'filter' };
   }
 
-  /** A call that the answer's limit cut off is no damage: the stop tells of it. */
+  /** A call that the answer's limit or a filter cut off is no damage: the stop tells of it. */
   #endBroken({ index, error }: { index: number; error: AnswerError }, stop: Stop): void {
     this.#broken = null;
-    if (isLimit(stop)) this.#pass({ type: 'call-end', index, isCut: true });
+    if (isCut(stop)) this.#pass({ type: 'call-end', index, isCut: true });
     else this.#fail(error);
   }
 
@@ -261,6 +261,10 @@ export class EventsForClient {
 
 function isLimit({ reason }: Stop): boolean {
   return reason === 'length' || reason === 'window';
+}
+
+function isCut(stop: Stop): boolean {
+  return isLimit(stop) || stop.reason === 'filter';
 }
 
 const escapes = /\\(?:u[\da-fA-F]{4}|.)/g;

@@ -232,6 +232,27 @@ describe('a call that the limit cut off is bought once', () => {
     }
   });
 
+  test.each(ways.filter(([api]) => api !== 'chat'))(
+    'by a client of %s in other words, %s',
+    async (api, _way, isStream) => {
+      const limit = new Set([limits[api], 'model_context_window_exceeded']);
+      const filter = new Set(['refusal', 'content_filter', 'SAFETY']);
+      const words = {
+        model_length: limit,
+        max_tokens: limit,
+        MAX_TOKENS: limit,
+        content_filter: filter,
+        sensitive: filter,
+      };
+      for (const [word, stops] of Object.entries(words)) {
+        answers = [chatAnswer('I write. ', torn, word)];
+        const { text, stop } = await clients[api]('chat-model', isStream);
+        expect([word, text, stops.has(stop)]).toEqual([word, 'I write. ', true]);
+        expect(upstream.seen.splice(0)).toHaveLength(1);
+      }
+    },
+  );
+
   test.each(ways.filter(([api]) => api !== 'responses'))(
     'by a client of %s at a Responses provider, %s',
     async (api, _way, isStream) => {
@@ -252,6 +273,17 @@ describe('a call that the limit cut off is bought once', () => {
     },
   );
 });
+
+test.each(ways.filter(([api, , isStream]) => api !== 'messages' && isStream))(
+  "blocks of Anthropic's API without an index keep their arguments, for a client of %s",
+  async (api) => {
+    const { whole, events } = messagesAnswer('I call. ', '{"a":1}');
+    const unplaced = events.map((each): Json => ({ ...each, index: undefined }));
+    answers = [{ whole, events: unplaced.map((each) => (each.delta && each.usage ? { ...each, delta: {} } : each)) }];
+    const { text, calls } = await clients[api]('messages-model', true);
+    expect([text, calls]).toEqual(['I call. ', [api === 'gemini' ? { a: 1 } : '{"a":1}']]);
+  },
+);
 
 test.each(ways)('arguments of null are none, for a client of %s, %s', async (api, _way, isStream) => {
   for (const callArguments of ['null', ' null ', '', ' ', null]) {

@@ -26,6 +26,8 @@ export class MessagesEventParser implements EventParser {
   readonly #blocks = new Map<unknown, Block>();
   /** Of the blocks, the thoughts. */
   readonly #thoughts = new Set<unknown>();
+  /** Index of the block that began last. */
+  #latest: unknown = -1;
   readonly #usage = new EventUsage(messagesReports);
   #hasBegun = false;
   #hasContent = false;
@@ -33,7 +35,8 @@ export class MessagesEventParser implements EventParser {
 
   push({ value }: StreamEvent): AnswerEvent[] {
     if (!isObject(value)) return [];
-    const { type, index } = value;
+    const { type } = value;
+    const index = this.#placeOf(value);
     if (type === 'message_start') return this.#start(value);
     if (type === 'content_block_start')
       return this.#open(index, isObject(value.content_block) ? value.content_block : {});
@@ -43,6 +46,13 @@ export class MessagesEventParser implements EventParser {
     if (type === 'message_stop') return this.#end();
     if (type === 'error' || value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
     return [];
+  }
+
+  /** Where no index is given, blocks come one after another. */
+  #placeOf({ type, index }: Json): unknown {
+    if (type !== 'content_block_start') return index ?? this.#latest;
+    this.#latest = index ?? Number(this.#latest) + 1;
+    return this.#latest;
   }
 
   /** A stream without `message_stop` was cut off. */

@@ -5,12 +5,23 @@ import type { StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 
+/**
+ * OpenAI's, and words of services for the same: `model_length` of Mistral; `sensitive` and `model_context_window_exceeded` of
+ * Zhipu; those of Anthropic and Google from gateways that pass them on.
+ */
 const reasons: Record<string, StopReason> = {
   stop: 'end',
   length: 'length',
   tool_calls: 'tool',
   function_call: 'tool',
   content_filter: 'filter',
+  model_length: 'window',
+  model_context_window_exceeded: 'window',
+  max_tokens: 'length',
+  MAX_TOKENS: 'length',
+  sensitive: 'filter',
+  refusal: 'filter',
+  SAFETY: 'filter',
 };
 
 /** An unknown reason counts as a normal end. */
