@@ -34,9 +34,9 @@ function locate(path: string, query: string): ApiLocation | null {
   return isOurs ? location : null;
 }
 
-/** Anthropic's API requires the version, and its SDKs always send it. */
+/** Anthropic's API requires the version, and its SDKs always send it; by hand it may be forgotten, since Sluice adds it. */
 function isSpokenIn(headers: IncomingHttpHeaders): boolean {
-  return headers['anthropic-version'] !== undefined;
+  return headers['anthropic-version'] !== undefined || headers['anthropic-beta'] !== undefined;
 }
 
 function locateShared(path: string, query: string): ApiLocation | null {

@@ -44,8 +44,14 @@ export function locateShared(path: string, query: string): ApiLocation | null {
   return version === undefined ? null : locateBelow(path.slice(version.length), query);
 }
 
-/** Google, "API key" and "Upload files": what its SDKs and its examples for curl send. */
-const ownHeaders = ['x-goog-api-key', 'x-goog-api-client', 'x-goog-upload-protocol', 'x-goog-upload-command'] as const;
+/** Google, "API key", "OAuth" and "Upload files": what its SDKs and its examples for curl send. */
+const ownHeaders = [
+  'x-goog-api-key',
+  'x-goog-api-client',
+  'x-goog-user-project',
+  'x-goog-upload-protocol',
+  'x-goog-upload-command',
+] as const;
 const otherKeys = ['authorization', 'api-key', 'x-api-key'] as const;
 
 export function isSpokenIn(headers: IncomingHttpHeaders, query: string): boolean {

@@ -20,6 +20,20 @@ test.each([
   expect(registry.locate(url)).toMatchObject({ path, query, isKnown: true });
 });
 
+test.each([
+  ['anthropic', { authorization: 'Bearer k', 'anthropic-version': '2023-06-01' }],
+  ['anthropic', { authorization: 'Bearer k', 'anthropic-beta': 'skills-2025-10-02' }],
+  ['anthropic', { 'x-api-key': 'k', 'anthropic-beta': 'files-api-2025-04-14' }],
+  ['gemini', { 'x-goog-api-key': 'k' }],
+  ['gemini', { authorization: 'Bearer k', 'x-goog-api-client': 'genai' }],
+  ['gemini', { authorization: 'Bearer k', 'x-goog-user-project': 'p' }],
+  ['openai', { authorization: 'Bearer k', 'openai-organization': 'o' }],
+])('a path that several APIs have is that of %s for a request with %j', (api, headers) => {
+  const all = new Registry(servedApis);
+  for (const url of ['/v1/files', '/v1/skills/a', '/v1/agents', '/v1/batches'])
+    expect(all.locate(url, headers).api.name, url).toBe(api);
+});
+
 test('no header changes the API of a URL for which one of the APIs has a route', () => {
   const all = new Registry(servedApis);
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-client': 'genai' };
