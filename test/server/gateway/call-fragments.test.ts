@@ -379,6 +379,15 @@ for (const [client, read] of Object.entries(clients)) {
     expect(await read()).toEqual([]);
   });
 
+  test.each(['error', 'network_error', 'insufficient_system_resource'])(
+    `${client}: an answer that the service broke off (%s) has no clean end`,
+    async (reason) => {
+      deltas = [{ content: 'Hello' }];
+      finish = reason;
+      await expect(read()).rejects.toThrow(/error of its own/);
+    },
+  );
+
   test(`${client}: arguments of a call that never gets a name are an error`, async () => {
     deltas = [part({ index: 0, id: 'a' }, undefined, json)];
     finish = 'tool_calls';

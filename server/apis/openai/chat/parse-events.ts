@@ -2,11 +2,11 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
-import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import type { AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
+import type { AnswerError, AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
+import { chatErrorIn } from '../wire/error-event.ts';
 import { CallFragments } from './call-fragments.ts';
 import {
   calledIn,
@@ -20,7 +20,7 @@ import {
   thoughtInDetails,
 } from './parse-message.ts';
 import { ProviderMembers } from './provider-members.ts';
-import { parseFinishReason } from './stops-and-usage.ts';
+import { isFailure, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -40,6 +40,7 @@ export class ChatEventParser implements EventParser {
   #isThoughtTold = false;
   #isOver = false;
   #stop: StopReason | null = null;
+  #hasFailed = false;
   /** Only one choice is asked for. If more come, in whatever order, the first one seen is the answer. */
   #choice: unknown;
 
@@ -52,7 +53,8 @@ export class ChatEventParser implements EventParser {
     if (this.#isOver) return [];
     if (data === '[DONE]') return this.#finish();
     if (!isObject(value)) return [];
-    if (value.error) return [{ type: 'error', error: tellErrorWithin(errorIn(value)) }];
+    const error = chatErrorIn(value);
+    if (error) return [{ type: 'error', error: tellErrorWithin(error) }];
     const events: AnswerEvent[] = [];
     const choice = objectsIn(value.choices).find(({ index }) => this.#isAnswer(index));
     // Azure's first chunk has neither a choice nor an id.
@@ -81,6 +83,7 @@ export class ChatEventParser implements EventParser {
     this.#isOver = true;
     const events: AnswerEvent[] = [];
     this.#endThinking(events);
+    if (this.#hasFailed) return [...events, { type: 'error', error: failedWithin }];
     return [...events, ...this.#calls.end(), { type: 'stop', stop: { reason: this.#stop ?? 'end' } }, { type: 'end' }];
   }
 
@@ -100,6 +103,7 @@ export class ChatEventParser implements EventParser {
       this.#takeDelta(choice.message, events);
     }
     if (!reason) return;
+    this.#hasFailed ||= isFailure(reason);
     const stop = parseFinishReason(reason);
     if (this.#stop === null || this.#stop === 'end') this.#stop = stop;
   }
@@ -146,6 +150,12 @@ export class ChatEventParser implements EventParser {
     events.push(...this.#calls.take(fragment));
   }
 }
+
+const failedWithin: AnswerError = {
+  message: 'The provider broke off its answer because of an error of its own.',
+  type: 'server_error',
+  code: 'upstream_stream_broken',
+};
 
 /** A whole completion as one chunk. */
 export function completionEvents(body: unknown): Json[] | null {

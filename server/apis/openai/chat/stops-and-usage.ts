@@ -24,6 +24,13 @@ const reasons: Record<string, StopReason> = {
   SAFETY: 'filter',
 };
 
+/** Mistral and OpenRouter; Zhipu; DeepSeek. What came so far is no whole answer. */
+const failures = new Set<unknown>(['error', 'network_error', 'insufficient_system_resource']);
+
+export function isFailure(reason: unknown): boolean {
+  return failures.has(reason);
+}
+
 /** An unknown reason counts as a normal end. */
 export function parseFinishReason(reason: unknown): StopReason {
   return entryOf(reasons, reason) ?? 'end';

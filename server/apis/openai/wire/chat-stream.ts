@@ -3,7 +3,7 @@ import { isObject } from '../../../contract/is-object.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
 import { sseFraming } from '../../core/streams/sse-framing.ts';
-import { errorMeaningOf } from './error-event.ts';
+import { chatErrorIn, errorMeaningOf } from './error-event.ts';
 import { chatStreamFromWhole } from './stream-from-whole.ts';
 import { withoutUsage } from './usage-stripper.ts';
 import { writeError } from './write-error.ts';
@@ -13,6 +13,8 @@ export const chatStream: StreamFormat = {
   framing: sseFraming,
   meaningOf: ({ value }) => {
     if (!isObject(value)) return nothing;
+    const error = chatErrorIn(value);
+    if (error) return { kind: 'error', error };
     return errorMeaningOf(value) ?? (isAnswering(value) ? content : nothing);
   },
   watch: (choices) => new ChatWatch(choices),
@@ -49,7 +51,7 @@ class ChatWatch implements StreamWatch {
   note({ data, value }: StreamEvent): void {
     if (data === '[DONE]') this.#ending ??= 'complete';
     if (!isObject(value)) return;
-    if (value.error) this.#ending = 'failed';
+    if (chatErrorIn(value)) this.#ending = 'failed';
     for (const choice of choicesOf(value)) {
       const says = saysSomething(choice);
       if (says && this.#finished.has(choice?.index)) this.#continuedChoices.add(choice?.index);
