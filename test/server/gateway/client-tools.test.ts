@@ -223,6 +223,20 @@ describe("OpenAI's tools that its client runs", () => {
     },
   );
 
+  const loose: [type: string, input: Json, told: Json][] = [
+    ['shell', { commands: 'ls' }, { action: { commands: ['ls'] } }],
+    ['local_shell', { command: 'ls' }, { action: { command: ['ls'] } }],
+    ['apply_patch', { operation }, { operation }],
+    ['computer', { actions: click }, { actions: [click] }],
+  ];
+  test.each(loose)('a call of %s that is nearly right comes back in the documented form', async (type, input, told) => {
+    call = { name: type, input };
+    for (const stream of [false, true]) {
+      const asked = { model: 'gpt-x', input: 'Do it.', tools: [{ type }], store: false };
+      expect((await respond(asked, stream)).output).toMatchObject([{ type: `${type}_call`, ...told }]);
+    }
+  });
+
   test.each([false, true])('a call that is no object is told as an error, streamed: %s', async (stream) => {
     call = { name: 'shell', input: 'not json' as unknown as Json };
     const asked = { model: 'gpt-x', input: 'Do it.', tools: [{ type: 'shell' }], store: false };

@@ -30,7 +30,7 @@ const shell: OwnTool = {
   description: () => 'Runs shell commands on the user’s machine, one after another.',
   schema: object({ commands: texts, timeout_ms: number, max_output_length: number }, 'commands'),
   itemMembers: ({ commands, timeout_ms = null, max_output_length = null }) => ({
-    action: { commands: commands ?? [], timeout_ms, max_output_length },
+    action: { commands: listOf(commands), timeout_ms, max_output_length },
     environment: { type: 'local' },
   }),
 };
@@ -49,7 +49,7 @@ const localShell: OwnTool = {
     'command',
   ),
   itemMembers: ({ command, env, ...options }) => ({
-    action: { ...options, type: 'exec', command: command ?? [], env: env ?? {} },
+    action: { ...options, type: 'exec', command: listOf(command), env: env ?? {} },
   }),
 };
 
@@ -58,7 +58,7 @@ const applyPatch: OwnTool = {
   description: () =>
     'Creates, changes or deletes a file. `diff` is in the V4A format: after a line that begins with @@, lines begin with a space if they stay, - if they go, + if they are new; all lines of a new file begin with +.',
   schema: object({ type: one('create_file', 'update_file', 'delete_file'), path: text, diff: text }, 'type', 'path'),
-  itemMembers: (operation) => ({ operation }),
+  itemMembers: (input) => ({ operation: isObject(input.operation) ? input.operation : input }),
 };
 
 const action = object(
@@ -83,8 +83,14 @@ const computer: OwnTool = {
   name: 'computer',
   description: () => 'Uses a screen with mouse and keyboard. Take a screenshot to see it.',
   schema: object({ actions: { type: 'array', items: action } }, 'actions'),
-  itemMembers: ({ actions }) => ({ actions: actions ?? [], pending_safety_checks: [] }),
+  itemMembers: ({ actions }) => ({ actions: listOf(actions), pending_safety_checks: [] }),
 };
+
+/** Models of other services may write one thing where a list of things belongs, over which clients go without asking. */
+function listOf(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
 
 function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
