@@ -3,6 +3,7 @@ import { ownClient, type RequestSession } from '../../contract/ledger.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { storableSession } from '../rules/storable-row.ts';
 import type { Database } from './database.ts';
+import type { RecentBatches } from './recent-batches.ts';
 import { blockRows } from './request-names.ts';
 import { blocksDuring } from './seek.ts';
 
@@ -64,12 +65,12 @@ export interface JoinedRequest {
 }
 
 /**
- * Returns a function that adds a recorded request to its session. False if it is not in the ledger. `seqOf`: the rows of this run
- * that are remembered.
+ * Returns a function that adds a recorded request to its session. False if it is not in the ledger. `running`: the rows of
+ * running requests, by id; `alone`: the latest batches with rows that have no session.
  */
 export function prepareJoiner(
   database: Database,
-  seqOf: (requestId: string) => number | undefined,
+  { running, alone }: { running: ReadonlyMap<string, number>; alone: RecentBatches },
 ): (joined: JoinedRequest) => boolean {
   const ofSeq = database.prepare('SELECT seq, session FROM requests WHERE seq = ? AND id = ?');
   const find = database.prepare('SELECT seq, session FROM requests WHERE seq >= ? AND seq < ? AND id = ?');
@@ -81,6 +82,10 @@ export function prepareJoiner(
        last_seq = max(last_seq, excluded.last_seq), cost_usd = cost_usd + excluded.cost_usd`,
   );
   const found = (id: string, startedAt: number) => {
+    for (const { firstSeq, lastSeq } of alone.at(startedAt)) {
+      const row = find.get(firstSeq, lastSeq + 1, id);
+      if (row) return row;
+    }
     for (const block of blocksDuring(database, { sinceMs: startedAt, untilMs: startedAt })) {
       const row = find.get(block * blockRows, (block + 1) * blockRows, id);
       if (row) return row;
@@ -89,7 +94,7 @@ export function prepareJoiner(
   };
   return ({ requestId, startedAt, session: givenSession, hasEnded }) => {
     const session = storableSession(givenSession);
-    const known = seqOf(requestId);
+    const known = running.get(requestId);
     const row = known === undefined ? found(requestId, startedAt) : ofSeq.get(known, requestId);
     if (!row) return false;
     if (row.session !== null) return true;

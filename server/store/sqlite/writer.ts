@@ -15,6 +15,7 @@ import { searchableText } from '../rules/searchable-text.ts';
 import { storableRow } from '../rules/storable-row.ts';
 import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
 import type { Database } from './database.ts';
+import { type Batch, RecentBatches } from './recent-batches.ts';
 import { NamesWriter } from './request-names.ts';
 import { type JoinedRequest, prepareJoiner, prepareSessionsWriter, SessionUses } from './session-rows.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
@@ -66,7 +67,9 @@ export function createLedgerWriter(
   const addCapture = prepareCaptureWriter(database);
   // In the same transaction as its usage, so that a job is counted exactly once even after a crash.
   const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
-  const { running, captured, alone } = rememberedSeqs(database);
+  const { running, captured } = rememberedSeqs(database);
+  const alone = new RecentBatches();
+  database.onReplaced(() => alone.clear());
 
   return {
     write(given, captures, mayWait) {
@@ -74,7 +77,7 @@ export function createLedgerWriter(
       const deferred: BegunRow[] = [];
       const begunSeqs = new Map<string, number>();
       const capturedSeqs = new Map<string, number>();
-      const aloneSeqs = new Map<string, number>();
+      let aloneBatch: Batch | null = null;
       const hasCapture = new Set(captures.map(({ id }) => id));
       names.startBatch();
       database.transaction(() => {
@@ -93,7 +96,7 @@ export function createLedgerWriter(
             const errors = errorsOf(row);
             if (errors !== '') addErrors.run(seq, errors);
             if (row.captured !== null) capturedSeqs.set(row.id, seq);
-            if (row.session === null) aloneSeqs.set(row.id, seq);
+            if (row.session === null) aloneBatch = RecentBatches.extended(aloneBatch, seq, row.startedAt);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begunSeqs.set(row.id, seq);
         }
@@ -112,12 +115,11 @@ export function createLedgerWriter(
       for (const [id, seq] of begunSeqs) running.set(id, seq);
       // A batch that is refused must leave none of these behind.
       for (const [id, seq] of capturedSeqs) captured.set(id, seq);
-      for (const [id, seq] of aloneSeqs) alone.set(id, seq);
-      forgetOldest(captured, rememberedCaptured);
-      forgetOldest(alone, rememberedAlone);
+      if (aloneBatch) alone.add(aloneBatch);
+      forgetOldest(captured);
       return deferred;
     },
-    join: prepareJoiner(database, (id) => running.get(id) ?? alone.get(id)),
+    join: prepareJoiner(database, { running, alone }),
     markInterrupted: () => database.transaction(() => markInterrupted(database, addSums, names)),
   };
 }
@@ -128,8 +130,6 @@ function rememberedSeqs(database: Database) {
     running: new Map<string, number>(),
     /** Captured requests that have ended: a capture may be written after its request. */
     captured: new Map<string, number>(),
-    /** Those without a session, which may join one later. */
-    alone: new Map<string, number>(),
   };
   // A replacement file does not contain them.
   database.onReplaced(() => {
@@ -141,12 +141,9 @@ function rememberedSeqs(database: Database) {
 /** More than can wait to be written. */
 const rememberedCaptured = 1_000;
 
-/** As many as the beginnings of conversations that are remembered. */
-const rememberedAlone = 4_096;
-
-function forgetOldest(seqs: Map<string, number>, most: number): void {
+function forgetOldest(seqs: Map<string, number>): void {
   for (const id of seqs.keys()) {
-    if (seqs.size <= most) return;
+    if (seqs.size <= rememberedCaptured) return;
     seqs.delete(id);
   }
 }
