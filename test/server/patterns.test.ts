@@ -34,7 +34,6 @@ const bounded: Record<string, string> = {
   'apis/core/errors/context-overflow.ts': 'the first 1,024 characters of an error',
   'apis/core/requests/client-credentials.ts': 'names of at most 100 characters',
   'apis/core/requests/deciding-fields.ts': 'a name of at most 200 characters',
-  'apis/translation/events-for-client.ts': 'a piece of arguments, all of which has to be seen; single escapes',
   'apis/core/requests/turn-step.ts': 'the ends of a message, of 64 kB; words without repetition',
   'apis/core/usage/price-terms.ts': 'the kept pieces of an answer, at most 1 MB; words without repetition',
   'apis/core/usage/estimate-tokens.ts': 'single characters',

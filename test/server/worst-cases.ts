@@ -58,6 +58,7 @@ import { worstMessages } from './apis/anthropic/worst-messages.ts';
 import { worstConverse } from './apis/bedrock/worst-converse.ts';
 import { worstGemini } from './apis/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './apis/openai/streams.ts';
+import { worstCitations } from './apis/translation/worst-citations.ts';
 import { worstPairs } from './apis/translation/worst-pairs.ts';
 import { worstTranslations } from './apis/translation/worst-translations.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
@@ -221,6 +222,7 @@ const refusesMuch = {
 
 export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
+  ...worstCitations,
   ...worstTranslations,
   ...worstPairs,
   ...worstMessages,

@@ -48,6 +48,8 @@ export interface ClientApi {
   readonly resultId: string;
   /** Whether its answers tell a model's refusal from other texts. If not, the stop reason does. */
   readonly hasRefusals: boolean;
+  /** Whether its answers cite pages by their address alone. */
+  readonly hasCitations: boolean;
   /** Whether its clients receive arguments as an object, or parse them without checking that they are complete. */
   readonly wantsWholeArguments: boolean;
   /**

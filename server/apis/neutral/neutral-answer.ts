@@ -8,6 +8,8 @@ export interface Answer {
   parts: AnswerPart[];
   stop: Stop;
   usage: TokenUsage | null;
+  /** Absent if there are none. */
+  citations?: Citation[];
 }
 
 export type AnswerPart = TextPart | RefusalPart | MediaPart | ThinkingPart | CallPart | ForeignPart;
@@ -19,6 +21,48 @@ export interface Stop {
   /** Why the answer was filtered, in the upstream's words. */
   detail?: string | undefined;
 }
+
+/** Where the answer has something from: a page that has an address. */
+export interface Citation {
+  url: string;
+  title: string;
+  /** Null if it is unknown. */
+  place: CitedPlace | null;
+}
+
+/**
+ * A part of the answer's text in UTF-16 code units, as JavaScript and OpenAI count. To the text belong pictures that are told
+ * as text, but neither thoughts nor refusals.
+ */
+export interface CitedPlace {
+  start: number;
+  end: number;
+  /** Null if that part of the text has not come. */
+  quote: Quote | null;
+}
+
+/** The same place in bytes of UTF-8, and what is said there; null if the citations repeat too much of the text. */
+export interface Quote {
+  startByte: number;
+  endByte: number;
+  text: string | null;
+}
+
+/** A citation as its upstream tells it. */
+export interface Source {
+  url: string;
+  title: string;
+  place: SourcePlace | null;
+}
+
+export type SourcePlace =
+  | { unit: 'characters'; start: number; end: number }
+  /**
+   * Bytes of UTF-8. `starts`: where it may start, the likeliest first. `text`: what is said there; null if that is not told.
+   */
+  | { unit: 'bytes'; starts: number[]; length: number; text: string | null }
+  /** All since the latest `passage`. */
+  | { unit: 'passage' };
 
 /**
  * `length`: the request's limit; `window`: the model's. `pause`: a tool that the provider runs takes long, and the
@@ -73,6 +117,11 @@ export type AnswerEvent =
   | { type: 'call-end'; index: number; isCut?: true }
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }
+  /** The next text begins a passage that may be cited as a whole. The first one begins without it. */
+  | { type: 'passage' }
+  /** From upstreams; clients get a `citation` instead. */
+  | { type: 'source'; source: Source }
+  | { type: 'citation'; citation: Citation }
   | { type: 'stop'; stop: Stop }
   /** The usage known so far; the last report counts. */
   | { type: 'usage'; usage: TokenUsage }

@@ -13,9 +13,10 @@ import {
 import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { Seal } from '../neutral/conversation.ts';
 import { pictureAsText } from '../neutral/media.ts';
-import type { AnswerError, AnswerEvent, CallEvent, Stop } from '../neutral/neutral-answer.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Source, Stop } from '../neutral/neutral-answer.ts';
 import type { CallIds } from '../neutral/requests/call-ids.ts';
 import { CustomInputReader, customInput, isCutInput } from '../neutral/requests/custom-input.ts';
+import { AnswerText } from './answer-text.ts';
 
 interface OpenCall {
   /** The call as the client knows it; null for the tool whose arguments are the answer, and for a call without a name. */
@@ -45,7 +46,9 @@ export class EventsForClient {
   #hasRefused = false;
   /** Arguments have come for a call that has no name. The mere presence of a call's members is none. */
   #isUnnamed = false;
-  #textLength = 0;
+  readonly #text = new AnswerText();
+  /** The citations that have been passed on: services may repeat them in each event, and say them in two ways. */
+  #cited = new Set<string>();
   #isOver = false;
   /** A call has ended whose arguments are no whole object. Only what follows shows whether the answer's limit cut it off. */
   #broken: { index: number; error: AnswerError } | null = null;
@@ -73,14 +76,19 @@ export class EventsForClient {
     this.#open?.arguments.addEscaped(escaped);
   }
 
-  /** Counts more text, given as the inside of a JSON string. */
+  /** Takes note of more text, given as the inside of a JSON string. */
   takeMoreText(escaped: string): void {
-    this.#textLength += escaped.includes('\\') ? escaped.replaceAll(escapes, ' ').length : escaped.length;
+    this.#text.addEscaped(escaped);
+  }
+
+  /** Continues the answer of `earlier`, whose citations the client has. */
+  continue(earlier: EventsForClient): void {
+    this.#cited = earlier.#cited;
   }
 
   #take(event: AnswerEvent): void {
     if (this.#isOver) return;
-    if (this.#broken && event.type !== 'usage' && event.type !== 'stop') this.#fail(this.#broken.error);
+    if (this.#broken && !saysNothing.has(event.type)) this.#fail(this.#broken.error);
     else if (event.type === 'stop') this.#stop(event.stop);
     else if (event.type === 'error') this.#fail(event.error);
     else if (event.type === 'start') this.#pass({ ...event, id: event.id || this.#context.answerId });
@@ -114,12 +122,26 @@ export class EventsForClient {
     else if (event.type === 'seal') this.#seal(event.seal, event.call !== undefined);
     else if (event.type === 'refusal') this.#refuse(event);
     else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
+    else if (event.type === 'passage') this.#text.beginPassage();
+    else if (event.type === 'source') this.#cite(event.source);
     else this.#pass(event);
   }
 
   #refuse(event: AnswerEvent): void {
     this.#hasRefused = true;
     this.#pass(event);
+  }
+
+  #cite({ url, title, place: told }: Source): void {
+    const { conversation, losses } = this.#context;
+    if (!conversation.client.hasCitations) {
+      losses.dropped('citations', 'provider-item');
+      return;
+    }
+    const place = this.#text.placeOf(told);
+    const key = `${place?.start} ${place?.end} ${url}`;
+    if (!this.#cited.has(key)) this.#pass({ type: 'citation', citation: { url, title, place } });
+    this.#cited.add(key);
   }
 
   #begin(event: CallEvent): void {
@@ -153,7 +175,7 @@ export class EventsForClient {
   }
 
   #sealed(seal: Seal, calls: number): Seal {
-    return { ...seal, origin: this.#context.origin, place: { calls, text: this.#textLength } };
+    return { ...seal, origin: this.#context.origin, place: { calls, text: this.#text.length } };
   }
 
   #addArguments(text: string): void {
@@ -182,7 +204,7 @@ export class EventsForClient {
   }
 
   #takeDelayed(event: AnswerEvent): void {
-    if (this.#broken) this.#fail(this.#broken.error);
+    if (this.#broken && !saysNothing.has(event.type)) this.#fail(this.#broken.error);
     else this.#takeContent(event);
   }
 
@@ -253,11 +275,14 @@ export class EventsForClient {
   #pass(event: AnswerEvent): void {
     if (this.#isOver) return;
     this.#out.push(event);
-    if (event.type === 'text') this.#textLength += event.text.length;
-    else if (event.type === 'media') this.#textLength += pictureAsText(event.part).length;
+    if (event.type === 'text') this.#text.add(event.text);
+    else if (event.type === 'media') this.#text.add(pictureAsText(event.part));
     else if (event.type === 'end') this.#isOver = true;
   }
 }
+
+/** What shows nothing of how an answer goes on after a broken call. */
+const saysNothing: ReadonlySet<AnswerEvent['type']> = new Set(['usage', 'stop', 'passage', 'source']);
 
 function isLimit({ reason }: Stop): boolean {
   return reason === 'length' || reason === 'window';
@@ -266,8 +291,6 @@ function isLimit({ reason }: Stop): boolean {
 function isCut(stop: Stop): boolean {
   return isLimit(stop) || stop.reason === 'filter';
 }
-
-const escapes = /\\(?:u[\da-fA-F]{4}|.)/g;
 
 /** The call to which the event adds; undefined if it adds to none. */
 function indexOfCall(event: AnswerEvent): number | undefined {

@@ -11,7 +11,16 @@ const maxLength = 512 * 1024;
  * Only text can be combined from two answers. A tool call that has begun cannot: its arguments would come from two
  * models. Signed reasoning cannot either: the signature covers the answer of the model that was cut off.
  */
-const harmless: ReadonlySet<AnswerEvent['type']> = new Set(['start', 'text', 'thinking', 'usage', 'foreign']);
+const harmless: ReadonlySet<AnswerEvent['type']> = new Set([
+  'start',
+  'text',
+  'thinking',
+  'usage',
+  'foreign',
+  'citation',
+]);
+
+const alwaysPassed: ReadonlySet<AnswerEvent['type']> = new Set(['usage', 'error', 'citation']);
 
 export class PartialAnswer {
   #text = new GrowingText();
@@ -70,7 +79,7 @@ export class AnswerRemainder {
    */
   take(event: AnswerEvent): AnswerEvent | null {
     if (this.isDifferent) return null;
-    if (this.hasBegun || event.type === 'usage' || event.type === 'error') return event;
+    if (this.hasBegun || alwaysPassed.has(event.type)) return event;
     if (event.type === 'text') {
       const more = this.#match.take(event.text, false);
       return more === null ? null : { type: 'text', text: more };

@@ -46,6 +46,7 @@ export class TranslatedEvents {
   continue(earlier: TranslatedEvents): void {
     const text = earlier.textSoFar ?? '';
     this.#renderer = earlier.#renderer;
+    this.#view.continue(earlier.#view);
     this.#soFar.take({ type: 'text', text });
     this.#rest = new AnswerRemainder(text);
   }

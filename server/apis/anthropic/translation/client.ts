@@ -28,6 +28,7 @@ export const messagesClient: ClientApi = {
   callMark: 'tool_use',
   resultId: 'tool_use_id',
   hasRefusals: false,
+  hasCitations: false,
   wantsWholeArguments: true,
   specimen: {
     model: 'model',

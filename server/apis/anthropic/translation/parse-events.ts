@@ -32,6 +32,11 @@ export class MessagesEventParser implements EventParser {
   #hasBegun = false;
   #hasContent = false;
   #hasStopped = false;
+  /** Citations of the open text, of all of which they are told: they come before it, or after. */
+  #sources: AnswerEvent[] = [];
+  #textBlocks = 0;
+  /** The next text is the first of its block, and not of the answer. */
+  #isNewText = false;
 
   push({ value }: StreamEvent): AnswerEvent[] {
     if (!isObject(value)) return [];
@@ -72,9 +77,13 @@ export class MessagesEventParser implements EventParser {
   #open(index: unknown, block: Json): AnswerEvent[] {
     const type = String(block.type);
     this.#hasContent = true;
-    const seals = this.#sealThoughts();
-    if (type === 'text')
-      return this.#begin(index, 'text', [...seals, ...textEvents('text', block.text), ...cited(block)]);
+    const seals = [...this.#takeSources(), ...this.#sealThoughts()];
+    if (type === 'text') {
+      this.#isNewText = this.#textBlocks++ > 0;
+      const events = [...seals, ...this.#say(block.text)];
+      if (Array.isArray(block.citations)) for (const citation of block.citations) this.#cite(citation, events);
+      return this.#begin(index, 'text', events);
+    }
     if (type === 'thinking') {
       const signature = textOf(block.signature);
       return this.#begin(index, 'thinking', [...seals, ...textEvents('thinking', block.thinking)], { signature });
@@ -97,11 +106,32 @@ export class MessagesEventParser implements EventParser {
 
   #add(index: unknown, delta: Json): AnswerEvent[] {
     const block = this.#blocks.get(index);
-    if (delta.type === 'text_delta') return textEvents('text', delta.text);
+    if (delta.type === 'text_delta') return this.#say(delta.text);
     if (delta.type === 'thinking_delta') return textEvents('thinking', delta.thinking);
     if (delta.type === 'signature_delta') return this.#sign(block, textOf(delta.signature));
-    if (delta.type === 'citations_delta') return [{ type: 'foreign', name: 'citations' }];
+    if (delta.type === 'citations_delta') return this.#cite(delta.citation, []);
     return delta.type === 'input_json_delta' ? this.#addInput(index, textOf(delta.partial_json)) : [];
+  }
+
+  #say(text: unknown): AnswerEvent[] {
+    const events = textEvents('text', text);
+    if (!this.#isNewText || events.length === 0) return events;
+    this.#isNewText = false;
+    return [{ type: 'passage' }, ...events];
+  }
+
+  /** Only what was found in the web has an address; the rest cites documents of the request. */
+  #cite(citation: unknown, events: AnswerEvent[]): AnswerEvent[] {
+    const { url, title } = isObject(citation) ? citation : {};
+    if (typeof url !== 'string' || url === '') events.push({ type: 'foreign', name: 'citations' });
+    else this.#sources.push({ type: 'source', source: { url, title: textOf(title), place: { unit: 'passage' } } });
+    return events;
+  }
+
+  #takeSources(): AnswerEvent[] {
+    const sources = this.#sources;
+    if (sources.length > 0) this.#sources = [];
+    return sources;
   }
 
   /**
@@ -138,7 +168,7 @@ export class MessagesEventParser implements EventParser {
     this.#blocks.delete(index);
     this.#thoughts.delete(index);
     if (block?.kind === 'thinking') return [{ type: 'seal', seal: sealOf(block.signature) }];
-    if (block?.kind !== 'call') return [];
+    if (block?.kind !== 'call') return this.#takeSources();
     const call = Number(index);
     const rest: AnswerEvent[] = block.input === '' ? [] : [{ type: 'arguments', index: call, text: block.input }];
     return [...rest, { type: 'call-end', index: call }];
@@ -153,7 +183,7 @@ export class MessagesEventParser implements EventParser {
   #stop(delta: Json): AnswerEvent[] {
     this.#hasStopped = true;
     const closed = [...this.#blocks.keys()].flatMap((index) => this.#close(index));
-    return [...closed, { type: 'stop', stop: parseStop(delta) }];
+    return [...closed, ...this.#takeSources(), { type: 'stop', stop: parseStop(delta) }];
   }
 
   /** The reason may be missing, or null. */
@@ -179,10 +209,6 @@ function textEvents(type: 'text' | 'thinking', text: unknown): AnswerEvent[] {
 /** Servers other than Anthropic's may not sign; their thoughts are sent back unchanged. */
 function sealOf(signature: string): Seal {
   return { kind: signature === '' ? 'plain' : 'signature', data: signature };
-}
-
-function cited({ citations }: Json): AnswerEvent[] {
-  return Array.isArray(citations) && citations.length > 0 ? [{ type: 'foreign', name: 'citations' }] : [];
 }
 
 function textOf(value: unknown): string {

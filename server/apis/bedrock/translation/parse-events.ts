@@ -25,6 +25,10 @@ export class ConverseEventParser implements EventParser {
   readonly #usage = new EventUsage(converseReports);
   #hasStopped = false;
   #isOver = false;
+  /** The block whose text came last. */
+  #textBlock: unknown = null;
+  /** Citations of that text. */
+  #sources: AnswerEvent[] = [];
 
   push({ value }: StreamEvent): AnswerEvent[] {
     if (!isObject(value)) return [];
@@ -69,13 +73,41 @@ export class ConverseEventParser implements EventParser {
 
   #add({ contentBlockIndex: index, delta }: Json): AnswerEvent[] {
     if (!isObject(delta)) return [];
-    const { text, toolUse, reasoningContent } = delta;
-    if (typeof text === 'string') return text === '' ? [] : [...this.#sealOther(index), { type: 'text', text }];
+    const { text, toolUse, reasoningContent, citation } = delta;
+    if (typeof text === 'string') return text === '' ? [] : this.#say(index, text);
     if (isObject(toolUse)) return this.#callArguments(index, textOf(toolUse.input));
     if (isObject(reasoningContent)) return this.#think(index, reasoningContent);
+    if (isObject(citation)) return this.#cite(citation);
     return Object.keys(delta)
       .slice(0, 1)
-      .map((name) => ({ type: 'foreign', name: name === 'citation' ? 'citations' : name }));
+      .map((name) => ({ type: 'foreign', name }));
+  }
+
+  #say(index: unknown, text: string): AnswerEvent[] {
+    const said: AnswerEvent = { type: 'text', text };
+    if (this.#textBlock === index) return [...this.#sealOther(index), said];
+    const before: AnswerEvent[] = this.#textBlock === null ? [] : [...this.#takeSources(), { type: 'passage' }];
+    this.#textBlock = index;
+    return [...before, ...this.#sealOther(index), said];
+  }
+
+  /** Only what was found in the web has an address. Nova cites after the text, in blocks without one. */
+  #cite({ title, location }: Json): AnswerEvent[] {
+    const web = isObject(location) && isObject(location.web) ? location.web : {};
+    if (textOf(web.url) === '') return [{ type: 'foreign', name: 'citations' }];
+    const source = {
+      url: textOf(web.url),
+      title: textOf(title) || textOf(web.domain),
+      place: { unit: 'passage' },
+    } as const;
+    this.#sources.push({ type: 'source', source });
+    return [];
+  }
+
+  #takeSources(): AnswerEvent[] {
+    const sources = this.#sources;
+    if (sources.length > 0) this.#sources = [];
+    return sources;
   }
 
   /** Input at the place of no call is that of the call that is open. Without one, it is told as a call without a name. */
@@ -114,12 +146,13 @@ export class ConverseEventParser implements EventParser {
 
   #close(index: unknown): AnswerEvent[] {
     if (this.#calls.delete(index)) return [{ type: 'call-end', index: Number(index) }];
+    if (this.#sources.length > 0) return this.#takeSources();
     return this.#unsigned === index ? this.#seal() : [];
   }
 
   #stop(message: Json): AnswerEvent[] {
     this.#hasStopped = true;
-    return [...this.#seal(), { type: 'stop', stop: parseStop(message) }];
+    return [...this.#takeSources(), ...this.#seal(), { type: 'stop', stop: parseStop(message) }];
   }
 }
 
@@ -167,7 +200,11 @@ function reasoningDeltas({ reasoningText, redactedContent }: Json): Json[] {
   return [{ reasoningContent: { text } }, { reasoningContent: { signature } }];
 }
 
-function citedDeltas({ content }: Json): Json[] {
-  const texts = (Array.isArray(content) ? content : []).filter(isObject).map(({ text }) => ({ text: textOf(text) }));
-  return [...texts, { citation: {} }];
+function citedDeltas({ content, citations }: Json): Json[] {
+  const texts = objectsIn(content).map(({ text }) => ({ text: textOf(text) }));
+  return [...texts, ...objectsIn(citations).map((citation) => ({ citation }))];
+}
+
+function objectsIn(list: unknown): Json[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }

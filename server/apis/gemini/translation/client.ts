@@ -28,6 +28,7 @@ export const generateClient: ClientApi = {
   callMark: 'functionCall',
   resultId: 'id',
   hasRefusals: false,
+  hasCitations: true,
   wantsWholeArguments: true,
   specimen: {
     contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],

@@ -10,6 +10,7 @@ import { kindOfMediaType, sourceOfData } from '../../neutral/media.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { geminiReports } from '../usage.ts';
+import { Grounding } from './grounding.ts';
 import { parseFinish } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -23,6 +24,7 @@ export class GenerateEventParser implements EventParser {
   /** True after only thoughts, false after other content, null before any content. */
   #onlyThought: boolean | null = null;
   #hasCounted = false;
+  #grounding: Grounding | null = null;
 
   constructor(turns: number) {
     this.#turns = turns;
@@ -43,7 +45,7 @@ export class GenerateEventParser implements EventParser {
    */
   end(): AnswerEvent[] {
     const stop = this.#stop ?? (this.#onlyThought === true && this.#hasCounted ? ({ reason: 'end' } as const) : null);
-    return stop === null ? [] : [{ type: 'stop', stop }, { type: 'end' }];
+    return stop === null ? [] : [...(this.#grounding?.events ?? []), { type: 'stop', stop }, { type: 'end' }];
   }
 
   #begin({ responseId }: Json): AnswerEvent[] {
@@ -58,9 +60,12 @@ export class GenerateEventParser implements EventParser {
       this.#stop = blockOf(chunk) ?? this.#stop;
       return [];
     }
-    const isGrounded = isObject(candidate.groundingMetadata) && Object.keys(candidate.groundingMetadata).length > 0;
-    const grounding: AnswerEvent[] = isGrounded ? [{ type: 'foreign', name: 'groundingMetadata' }] : [];
-    const events = partsOf(candidate).flatMap((part) => {
+    const parts = partsOf(candidate);
+    if (isObject(candidate.groundingMetadata)) {
+      this.#grounding ??= new Grounding();
+      this.#grounding.take(candidate.groundingMetadata, parts);
+    }
+    const events = parts.flatMap((part) => {
       const index = this.#index++;
       const events = partEvents(part, { answer: answerId(chunk, this.#turns), index });
       const [first] = events;
@@ -68,7 +73,7 @@ export class GenerateEventParser implements EventParser {
       return events;
     });
     if (candidate.finishReason) this.#stop = parseFinish(candidate.finishReason, this.#onlyThought === false);
-    return [...events, ...grounding];
+    return events;
   }
 
   #takeUsage(chunk: Json): AnswerEvent[] {

@@ -1,9 +1,12 @@
 /** Renders a whole answer of Gemini's API. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { TextParts } from '../../neutral/answers/text-parts.ts';
 import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
 import { RawJson } from '../../neutral/json-text.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
 import { envelopeOfNothing, wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
+import { renderGrounding } from './grounding.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -11,6 +14,7 @@ type Json = Record<string, unknown>;
 export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Json {
   const parts: Json[] = [];
   let seals: Seal[] = [];
+  const texts = new TextParts<number>();
   for (const part of answer.parts) {
     if (part.type === 'thinking') {
       if (part.text !== '') parts.push({ text: part.text, thought: true });
@@ -25,13 +29,19 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
         : part.type === 'media'
           ? mediaPart(part)
           : { text: part.text };
+    if (part.type === 'text' || part.type === 'media') {
+      texts.begin(parts.length);
+      texts.add(Buffer.byteLength(part.type === 'text' ? part.text : pictureAsText(part)));
+    }
     const isFirstCall = part.type === 'call' && !parts.some((each) => 'functionCall' in each);
     parts.push({ ...(isFirstCall ? unsigned : {}), ...rendered, ...signatureOf(seals) });
     seals = [];
   }
   if (seals.length > 0) parts.push({ text: '', ...signatureOf(seals) });
+  const groundingMetadata = renderGrounding(answer.citations, texts);
+  const finishReason = renderFinish(answer.stop.reason);
   return {
-    candidates: [{ content: { role: 'model', parts }, finishReason: renderFinish(answer.stop.reason), index: 0 }],
+    candidates: [{ content: { role: 'model', parts }, finishReason, index: 0, groundingMetadata }],
     usageMetadata: answer.usage === null ? undefined : renderUsageMetadata(answer.usage),
     modelVersion: context.conversation.model,
     responseId: answer.id,

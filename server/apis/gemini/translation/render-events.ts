@@ -9,11 +9,13 @@ import type {
   AnswerError,
   AnswerEvent,
   CallEvent,
+  Citation,
   DeltaEvent,
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
 import { writeGeminiError } from '../write-error.ts';
+import { renderGrounding } from './grounding.ts';
 import { callPart, mediaPart, signatureOf, unsigned } from './render-answer.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
 
@@ -32,6 +34,7 @@ export class GenerateEventRenderer implements EventRenderer {
   /** The text before and after the variable part of an event with a text or a thought. */
   readonly #textsAround: { text?: string[]; thinking?: string[] } = {};
   #stop: Stop = { reason: 'end' };
+  readonly #citations: Citation[] = [];
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -64,6 +67,9 @@ export class GenerateEventRenderer implements EventRenderer {
         return this.#call === null || event.isCut ? '' : this.#sayCall(this.#call);
       case 'stop':
         this.#stop = event.stop;
+        return '';
+      case 'citation':
+        this.#citations.push(event.citation);
         return '';
       case 'usage':
         this.#usage = event.usage;
@@ -126,8 +132,9 @@ export class GenerateEventRenderer implements EventRenderer {
   #end(): string {
     const parts = [{ text: '', ...signatureOf(this.#seals) }];
     const usageMetadata = this.#usage === null ? undefined : renderUsageMetadata(this.#usage);
+    const groundingMetadata = renderGrounding(this.#citations);
     return this.#chunk(
-      { content: { role: 'model', parts }, finishReason: renderFinish(this.#stop.reason) },
+      { content: { role: 'model', parts }, finishReason: renderFinish(this.#stop.reason), groundingMetadata },
       usageMetadata,
     );
   }

@@ -1,6 +1,6 @@
 /** Collects the events of an answer into the whole. There is no other reader of whole answers, so that both say the same. */
 import type { CallPart, Seal, ThinkingPart } from '../conversation.ts';
-import type { Answer, AnswerError, AnswerEvent, AnswerPart, Stop, TokenUsage } from '../neutral-answer.ts';
+import type { Answer, AnswerError, AnswerEvent, AnswerPart, Citation, Stop, TokenUsage } from '../neutral-answer.ts';
 import type { UpstreamTranslation } from './wire-translation.ts';
 
 export class AnswerFold {
@@ -9,6 +9,7 @@ export class AnswerFold {
   readonly #calls = new Map<number, CallPart>();
   #stop: Stop = { reason: 'end' };
   #usage: TokenUsage | null = null;
+  readonly #citations: Citation[] = [];
   #error: AnswerError | null = null;
 
   take(event: AnswerEvent): void {
@@ -39,6 +40,9 @@ export class AnswerFold {
       case 'foreign':
         this.#parts.push({ type: 'foreign', name: event.name, at: '' });
         return;
+      case 'citation':
+        this.#citations.push(event.citation);
+        return;
       case 'stop':
         this.#stop = event.stop;
         return;
@@ -48,6 +52,8 @@ export class AnswerFold {
       case 'error':
         this.#error = event.error;
         return;
+      case 'passage':
+      case 'source':
       case 'end':
     }
   }
@@ -57,7 +63,8 @@ export class AnswerFold {
   }
 
   get answer(): Answer {
-    return { id: this.#id, parts: this.#parts, stop: this.#stop, usage: this.#usage };
+    const citations = this.#citations.length === 0 ? {} : { citations: this.#citations };
+    return { id: this.#id, parts: this.#parts, stop: this.#stop, usage: this.#usage, ...citations };
   }
 
   /** Text continues the part before it. */

@@ -27,6 +27,7 @@ export const chatClient: ClientApi = {
   callMark: 'tool_calls',
   resultId: 'tool_call_id',
   hasRefusals: true,
+  hasCitations: true,
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

@@ -4,7 +4,9 @@ import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
+import { append } from '../../neutral/append.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
+import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
 import { chatErrorIn } from '../wire/error-event.ts';
 import { CallFragments } from './call-fragments.ts';
@@ -41,6 +43,10 @@ export class ChatEventParser implements EventParser {
   #isOver = false;
   #stop: StopReason | null = null;
   #hasFailed = false;
+  /** Told at the end, when all of the text is there to which they refer. */
+  readonly #annotations: Json[] = [];
+  /** The latest chunk that lists sources beside its choices. */
+  #listing: Json | null = null;
   /** Only one choice is asked for. If more come, in whatever order, the first one seen is the answer. */
   #choice: unknown;
 
@@ -64,6 +70,7 @@ export class ChatEventParser implements EventParser {
       events.push({ type: 'start', id: this.#id });
     }
     if (choice) this.#takeChoice(choice, events);
+    if (value.search_results || value.citations) this.#listing = value;
     events.push(...this.#usage.eventsOf(value));
     return events;
   }
@@ -84,7 +91,13 @@ export class ChatEventParser implements EventParser {
     const events: AnswerEvent[] = [];
     this.#endThinking(events);
     if (this.#hasFailed) return [...events, { type: 'error', error: failedWithin }];
-    return [...events, ...this.#calls.end(), { type: 'stop', stop: { reason: this.#stop ?? 'end' } }, { type: 'end' }];
+    const stop = { reason: this.#stop ?? ('end' as const) };
+    return [...events, ...this.#calls.end(), ...this.#sources(), { type: 'stop', stop }, { type: 'end' }];
+  }
+
+  #sources(): AnswerEvent[] {
+    const sources = this.#annotations.map((annotation) => annotationEvent(annotation));
+    return this.#listing === null ? sources : [...sources, ...listedSources(this.#listing, sources)];
   }
 
   #isAnswer(index: unknown): boolean {
@@ -101,6 +114,8 @@ export class ChatEventParser implements EventParser {
     if (!this.#hasContent && isObject(choice.message)) {
       if (Array.isArray(choice.message.reasoning_details)) this.#members.take(this.#id);
       this.#takeDelta(choice.message, events);
+    } else if (isObject(choice.message) && choice.message.annotations) {
+      append(this.#annotations, objectsIn(choice.message.annotations));
     }
     if (!reason) return;
     this.#hasFailed ||= isFailure(reason);
@@ -119,7 +134,7 @@ export class ChatEventParser implements EventParser {
     }
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
     for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
-    if (objectsIn(delta.annotations).length > 0) events.push({ type: 'foreign', name: 'annotations' });
+    if (delta.annotations) append(this.#annotations, objectsIn(delta.annotations));
     for (const call of objectsIn(delta.tool_calls)) this.#takeCall(call, events);
     if (!this.#hasCalls && hasSaid(delta.function_call)) {
       this.#endThinking(events);

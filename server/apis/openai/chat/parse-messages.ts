@@ -38,6 +38,8 @@ export function parseMessages(request: Fields): Pick<Conversation, 'instructions
     } else if (role === 'tool' || role === 'function') addResult(turns, parseResult(message, oldCallId));
     else invalid(message.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
     message.drop('no-equal', 'name', 'audio');
+    // What an earlier answer cited says nothing to another model.
+    message.ignore('annotations');
     message.dropRest();
   }
   return { instructions, turns };

@@ -4,6 +4,7 @@ import type { CallPart, ThinkingPart } from '../../neutral/conversation.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer, AnswerPart } from '../../neutral/neutral-answer.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { chatAnnotation } from '../url-citations.ts';
 import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -17,7 +18,7 @@ export function renderChatAnswer(answer: Answer, context: AnswerContext): Json {
     choices: [
       {
         index: 0,
-        message: renderMessage(answer.parts),
+        message: renderMessage(answer),
         logprobs: null,
         finish_reason: renderFinishReason(answer.stop.reason),
       },
@@ -31,7 +32,7 @@ export function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`;
 }
 
-function renderMessage(parts: readonly AnswerPart[]): Json {
+function renderMessage({ parts, citations }: Answer): Json {
   const content = parts.map(visibleText).join('');
   const refusal = parts.find(({ type }) => type === 'refusal');
   const thinking = parts.filter((part) => part.type === 'thinking');
@@ -47,6 +48,7 @@ function renderMessage(parts: readonly AnswerPart[]): Json {
     reasoning_content: thoughts.length === 0 ? undefined : thoughts.join('\n\n'),
     reasoning_details: details.length === 0 ? undefined : details,
     tool_calls: calls.length === 0 ? undefined : calls.map(renderCall),
+    annotations: citations?.map(chatAnnotation),
   };
 }
 

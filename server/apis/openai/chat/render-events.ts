@@ -4,6 +4,7 @@ import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent, Stop, TokenUsage } from '../../neutral/neutral-answer.ts';
+import { chatAnnotation } from '../url-citations.ts';
 import { chatErrorEvent } from '../wire/chat-stream.ts';
 import { openaiErrorBody } from '../wire/write-error.ts';
 import { calledMembers, completionId, reasoningDetail, sealMembers, visibleText } from './render-answer.ts';
@@ -22,6 +23,7 @@ export class ChatEventRenderer implements EventRenderer {
   readonly #details: Json[] = [];
   /** How many of them the client has. */
   #told = 0;
+  readonly #annotations: Json[] = [];
   #usage: TokenUsage | null = null;
   #kinds: ('function' | 'custom')[] = [];
 
@@ -56,7 +58,10 @@ export class ChatEventRenderer implements EventRenderer {
       case 'arguments':
         return this.#argumentsChunk(event.index, escapeText(event.text));
       case 'stop':
-        return this.#tellAllDetails() + this.#finish(event.stop);
+        return this.#tellAllDetails() + this.#annotate() + this.#finish(event.stop);
+      case 'citation':
+        this.#annotations.push(chatAnnotation(event.citation));
+        return '';
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -93,6 +98,11 @@ export class ChatEventRenderer implements EventRenderer {
     return this.#delta({
       reasoning_details: this.#details.map((detail, index) => ({ ...detail, index: this.#told + index })),
     });
+  }
+
+  /** All at once, because of several lists the helper of OpenAI's SDK for JavaScript keeps the last one. */
+  #annotate(): string {
+    return this.#annotations.length === 0 ? '' : this.#delta({ annotations: this.#annotations });
   }
 
   #finish({ reason }: Stop): string {

@@ -35,6 +35,7 @@ export const responsesClient: ClientApi = {
   callMark: 'function_call',
   resultId: 'call_id',
   hasRefusals: true,
+  hasCitations: true,
   wantsWholeArguments: false,
   specimen: {
     model: 'model',

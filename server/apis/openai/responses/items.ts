@@ -1,7 +1,10 @@
 /** The items of a response, and the response object that contains them. */
 import { type AnswerContext, isWholeObject } from '../../neutral/answers/answer-context.ts';
+import type { TextParts } from '../../neutral/answers/text-parts.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
+import type { Citation } from '../../neutral/neutral-answer.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { urlCitation } from '../url-citations.ts';
 import { ownCallItem } from './own-tools.ts';
 
 type Json = Record<string, unknown>;
@@ -23,8 +26,27 @@ export function callItemKind({ kind, ownType }: Pick<CallPart, 'kind' | 'ownType
   return kind === 'custom' ? 'ctc' : 'fc';
 }
 
-export function textPart(text: string): Json {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+export function textPart(text: string, annotations: readonly Json[] = []): Json {
+  return { type: 'output_text', text, annotations, logprobs: [] };
+}
+
+/** A text with the citations in it. */
+export interface CitedText {
+  /** The members that name it in events. */
+  position: Json;
+  annotations: Json[];
+}
+
+/** Adds a citation to the text that it is in. Null if there is no text. */
+export function annotate(
+  texts: TextParts<CitedText>,
+  citation: Citation,
+): { text: CitedText; annotation: Json } | null {
+  const found = texts.at(citation.place?.start ?? null);
+  if (found === undefined) return null;
+  const annotation = urlCitation(citation, found.start);
+  found.part.annotations.push(annotation);
+  return { text: found.part, annotation };
 }
 
 export function refusalPart(refusal: string): Json {

@@ -1,8 +1,11 @@
 /** Renders a whole response. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+import { TextParts } from '../../neutral/answers/text-parts.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer } from '../../neutral/neutral-answer.ts';
 import {
+  annotate,
+  type CitedText,
   callItem,
   callItemKind,
   itemId,
@@ -21,6 +24,7 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
   const output: Json[] = [];
   /** Content of the current message; adjacent texts form one message. */
   let content: Json[] | null = null;
+  const texts = new TextParts<CitedText>();
   for (const part of answer.parts) {
     const index = output.length;
     if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') {
@@ -29,7 +33,13 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
         output.push(messageItem(itemId('msg', id, index), content));
       }
       if (part.type === 'refusal') content.push(refusalPart(part.text));
-      else content.push(textPart(part.type === 'text' ? part.text : pictureAsText(part)));
+      else {
+        const text = part.type === 'text' ? part.text : pictureAsText(part);
+        const cited: CitedText = { position: {}, annotations: [] };
+        content.push(textPart(text, cited.annotations));
+        texts.begin(cited);
+        texts.add(text.length);
+      }
       continue;
     }
     content = null;
@@ -37,6 +47,9 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
     else if (part.type === 'call') {
       output.push(callItem(itemId(callItemKind(part), id, index), part, part.arguments));
     }
+  }
+  for (const citation of answer.citations ?? []) {
+    if (annotate(texts, citation) === null) context.losses.dropped('citations', 'provider-item');
   }
   const { status } = renderStatus(answer.stop);
   // The rest of the last message is what an incomplete response lacks.

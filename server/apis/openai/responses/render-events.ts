@@ -1,6 +1,7 @@
 /** Renders the stream of a response, item by item; its last event contains the whole response. */
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
+import { TextParts } from '../../neutral/answers/text-parts.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
@@ -9,12 +10,15 @@ import type {
   AnswerError,
   AnswerEvent,
   CallEvent,
+  Citation,
   DeltaEvent,
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
 import { openaiErrorBody } from '../wire/write-error.ts';
 import {
+  annotate,
+  type CitedText,
   callItem,
   callItemKind,
   itemId,
@@ -31,7 +35,8 @@ type Json = Record<string, unknown>;
 
 /** The item that has begun but not ended. */
 type Open =
-  | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: GrowingText }
+  | { kind: 'text'; id: string; text: GrowingText; annotations: readonly Json[] }
+  | { kind: 'refusal' | 'thinking'; id: string; text: GrowingText }
   | { kind: 'call'; id: string; text: GrowingText; call: CallEvent };
 
 /**
@@ -49,6 +54,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #stop: Stop = { reason: 'end' };
   #hasStopped = false;
   #out = '';
+  readonly #texts = new TextParts<CitedText>();
   /** Null if the open item has had no delta yet. */
   #deltaParts: Around | null = null;
   whole: Json | null = null;
@@ -81,6 +87,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     else if (event.type === 'media') this.#say('text', pictureAsText(event.part));
     else if (event.type === 'thinking') this.#think(event.text);
     else if (event.type === 'seal') this.#seal(event.seal);
+    else if (event.type === 'citation') this.#cite(event.citation);
     else if (event.type === 'call') this.#beginCall(event);
     else if (event.type === 'arguments') this.#addArguments(event.text);
     else if (event.type === 'call-end') this.#endOpenCall(event.isCut === true);
@@ -97,11 +104,33 @@ export class ResponsesEventRenderer implements EventRenderer {
     if (this.#open?.kind !== kind) {
       this.#close();
       const id = itemId('msg', this.#id, this.#output.length);
-      this.#openItem({ kind, id, text: new GrowingText() }, messageItem(id, [], 'in_progress'));
+      const opened = { id, text: new GrowingText() };
+      const open: Open = kind === 'text' ? { kind, ...opened, annotations: this.#beginCited(id) } : { kind, ...opened };
+      this.#openItem(open, messageItem(id, [], 'in_progress'));
       const part = kind === 'text' ? textPart('') : refusalPart('');
       this.#write('response.content_part.added', { ...this.#itemPosition(), content_index: 0, part });
     }
     this.#add(text);
+  }
+
+  /** Returns the list to which the citations of the text are added. */
+  #beginCited(id: string): readonly Json[] {
+    const position = { item_id: id, output_index: this.#output.length, content_index: 0 };
+    const cited: CitedText = { position, annotations: [] };
+    this.#texts.begin(cited);
+    return cited.annotations;
+  }
+
+  /** If the text has ended, the event still says so, and the response at the end. */
+  #cite(citation: Citation): void {
+    const cited = annotate(this.#texts, citation);
+    if (cited === null) {
+      this.#context.losses.dropped('citations', 'provider-item');
+      return;
+    }
+    const { text, annotation } = cited;
+    const members = { ...text.position, annotation_index: text.annotations.length - 1, annotation };
+    this.#write('response.output_text.annotation.added', members);
   }
 
   #think(text: string): void {
@@ -189,7 +218,9 @@ export class ResponsesEventRenderer implements EventRenderer {
     return callItem(id, call, text);
   }
 
-  #endText({ kind, id, text: { text } }: Open, seal: Seal | undefined): Json {
+  #endText(open: Exclude<Open, { kind: 'call' }>, seal: Seal | undefined): Json {
+    const { kind, id } = open;
+    const { text } = open.text;
     const position = this.#itemPosition();
     if (kind === 'thinking') {
       if (text !== '') {
@@ -198,7 +229,8 @@ export class ResponsesEventRenderer implements EventRenderer {
       }
       return reasoningItem(id, text, seal);
     }
-    const part = kind === 'text' ? textPart(text) : refusalPart(text);
+    if (kind === 'text') this.#texts.add(text.length);
+    const part = kind === 'text' ? textPart(text, open.annotations) : refusalPart(text);
     const members = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
     const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
     this.#write(type, { ...position, content_index: 0, ...members });

@@ -7,6 +7,7 @@ import { isObject } from '../../../contract/is-object.ts';
 import { GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import { annotationEvent } from '../url-citations.ts';
 
 type Json = Record<string, unknown>;
 
@@ -31,7 +32,10 @@ interface SeenItem {
   isDone: boolean;
   /** As the event that began it had it: already with all of its content, from some services. */
   beginning: Json | null;
-  isAnnotated: boolean;
+  /** By part: how many annotations have been passed on. */
+  annotations: Map<string, number>;
+  /** By part: where in the answer's text it begins. */
+  starts: Map<string, number>;
   /** By part: what has arrived. Of a call that has not begun, nothing of it has been passed on. */
   parts: Map<string, GrowingText>;
   /** The part of a thought that was added to last. */
@@ -57,6 +61,8 @@ export class SeenItems {
   readonly #latestOf = new Map<string, SeenItem>();
   /** The text to which the latest event has added. */
   #latest = new GrowingText();
+  /** The part that said something to the client last, other than a refusal. */
+  #latestText = { start: 0, text: new GrowingText() };
 
   begin(event: Json, item: Json): AnswerEvent[] {
     const seen = this.#itemOf(event, item);
@@ -88,8 +94,11 @@ export class SeenItems {
   }
 
   annotate(event: Json): AnswerEvent[] {
-    this.#itemOf(event, { type: 'message', id: event.item_id }).isAnnotated = true;
-    return [{ type: 'foreign', name: 'annotations' }];
+    const seen = this.#itemOf(event, { type: 'message', id: event.item_id });
+    const { annotation } = event;
+    return isObject(annotation)
+      ? this.#annotated(seen, `content_index ${event.content_index ?? ''}`, [annotation])
+      : [];
   }
 
   /** Emits what of the item has not been passed on. */
@@ -159,7 +168,8 @@ export class SeenItems {
       isCalled: false,
       isDone: false,
       beginning: null,
-      isAnnotated: false,
+      annotations: new Map(),
+      starts: new Map(),
       parts: new Map(),
       thought: null,
     };
@@ -189,7 +199,7 @@ export class SeenItems {
   }
 
   #end(seen: SeenItem, item: Json): AnswerEvent[] {
-    if (seen.isDone) return [];
+    if (seen.isDone) return this.#restOfAnnotations(seen, item);
     seen.isDone = true;
     const type = textOf(item.type);
     if (!contentItems.includes(type)) return [{ type: 'foreign', name: type }];
@@ -214,16 +224,40 @@ export class SeenItems {
     return objectsIn(item.content).flatMap((part, at): AnswerEvent[] => {
       const isKnown = ['output_text', 'text', 'refusal'].includes(textOf(part.type));
       if (!isKnown) return [{ type: 'foreign', name: textOf(part.type) }];
-      const isCited = part.type !== 'refusal' && objectsIn(part.annotations).length > 0 && !seen.isAnnotated;
-      const rest = this.#restOfPart(seen, part, `content_index ${at}`);
-      return isCited ? [...rest, { type: 'foreign', name: 'annotations' }] : rest;
+      return this.#restOfPart(seen, part, `content_index ${at}`);
     });
   }
 
-  #restOfPart(seen: SeenItem, { type, text, refusal }: Json, part: string): AnswerEvent[] {
+  #restOfPart(seen: SeenItem, { type, text, refusal, annotations }: Json, part: string): AnswerEvent[] {
     if (type === 'refusal') return this.#rest(seen, { kind: 'refusal', part }, textOf(refusal));
     const kind = type === 'reasoning_text' ? 'thinking' : 'text';
-    return this.#rest(seen, { kind, part }, textOf(text));
+    const rest = this.#rest(seen, { kind, part }, textOf(text));
+    const cited = objectsIn(annotations);
+    return cited.length === 0 ? rest : [...rest, ...this.#restOfCited(seen, part, cited)];
+  }
+
+  /** Of an item that has ended: its annotations may come only with the whole response. */
+  #restOfAnnotations(seen: SeenItem, { content }: Json): AnswerEvent[] {
+    return objectsIn(content).flatMap(({ annotations }, at) => {
+      const cited = objectsIn(annotations);
+      return cited.length === 0 ? [] : this.#restOfCited(seen, `content_index ${at}`, cited);
+    });
+  }
+
+  #restOfCited(seen: SeenItem, part: string, cited: readonly Json[]): AnswerEvent[] {
+    return this.#annotated(seen, part, cited.slice(seen.annotations.get(keyOf(seen, part)) ?? 0));
+  }
+
+  #annotated(seen: SeenItem, part: string, annotations: readonly Json[]): AnswerEvent[] {
+    const key = keyOf(seen, part.trim());
+    seen.annotations.set(key, (seen.annotations.get(key) ?? 0) + annotations.length);
+    const from = seen.starts.get(key) ?? this.#textLength;
+    return annotations.map((annotation) => annotationEvent(annotation, from));
+  }
+
+  /** Where in the answer's text the next part of it begins. */
+  get #textLength(): number {
+    return this.#latestText.start + this.#latestText.text.text.length;
   }
 
   /** The end of a part of which the client has the beginning. What contradicts that cannot be taken back. */
@@ -235,14 +269,24 @@ export class SeenItems {
   #added(seen: SeenItem, { kind, part }: Position, text: string): AnswerEvent[] {
     if (text === '') return [];
     const key = keyOf(seen, part);
-    const arrived = seen.parts.get(key) ?? new GrowingText();
-    seen.parts.set(key, arrived);
+    const arrived = seen.parts.get(key) ?? this.#beginPart(seen, key, kind);
     arrived.add(text);
     this.#latest = arrived;
     if (kind === 'thinking') return think(seen, key, text);
     if (kind !== 'arguments') return [{ type: kind, text }];
     // Without its beginning, the call is taken from the item's end.
     return seen.isCalled ? [{ type: 'arguments', index: seen.index, text }] : [];
+  }
+
+  #beginPart(seen: SeenItem, key: string, kind: ContentKind): GrowingText {
+    const text = new GrowingText();
+    seen.parts.set(key, text);
+    if (kind === 'text') {
+      const start = this.#textLength;
+      seen.starts.set(key, start);
+      this.#latestText = { start, text };
+    }
+    return text;
   }
 
   #unended(seen: SeenItem): AnswerEvent[] {

@@ -246,7 +246,11 @@ const found = 'Hi you';
 const urlCitation = { type: 'url_citation', start_index: 0, end_index: 6, ...source };
 const chatCitation = { type: 'url_citation', url_citation: { start_index: 0, end_index: 6, ...source } };
 const claudeCitation = { type: 'web_search_result_location', cited_text: 'Hi', encrypted_index: 'x', ...source };
-const grounding = { groundingChunks: [{ web: { uri: source.url, title: source.title } }] };
+const grounding = {
+  groundingChunks: [{ web: { uri: source.url, title: source.title } }],
+  groundingSupports: [{ segment: { startIndex: 0, endIndex: 6, text: found }, groundingChunkIndices: [0] }],
+};
+const citation = { title: source.title, location: { web: { url: source.url } } };
 /** Where an answer comes from. */
 export const cited: Case = inEach(
   told(answer.chat({ content: found, annotations: [chatCitation] }), { annotations: [chatCitation] }),
@@ -255,7 +259,7 @@ export const cited: Case = inEach(
   }),
   told(answer.messages([{ type: 'text', text: found, citations: [claudeCitation] }]), { citations: [claudeCitation] }),
   told(groundedAnswer(), { groundingMetadata: grounding }),
-  none,
+  told(answer.converse([{ citationsContent: { content: [{ text: found }], citations: [citation] } }])),
 );
 
 function groundedAnswer(): Json {
