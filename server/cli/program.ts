@@ -23,6 +23,7 @@ import { addKeyVerbs, keyExamples } from './key.ts';
 import { addLogVerb, logExamples } from './log.ts';
 import { addMigrate, migrateExamples } from './migrate.ts';
 import { createOutput } from './output.ts';
+import { endWithOutput, wholeOutput } from './output-file.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderVerbs, providerExamples } from './provider.ts';
@@ -69,11 +70,11 @@ export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<T
     ...given,
     // `npx sluice` is the shortest way to a running gateway.
     argv: given.argv.length === 0 ? ['serve'] : given.argv,
-    stdout: visibleOutput(given.stdout),
+    stdout: visibleOutput(wholeOutput(given.stdout)),
     stderr: visibleOutput(given.stderr),
   };
   const output = createOutput(terminal, terminal.argv.includes('--json'));
-  handleClosedPipes(terminal);
+  endWithOutput(terminal, output);
   try {
     refuseGone(terminal.argv);
     // Each file costs time at a start, so `serve` loads these only with an option that needs them.
@@ -89,14 +90,6 @@ export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<T
 function refuseGone(argv: readonly string[]): void {
   const answer = goneWords(argv);
   if (answer !== null) throw new CliError(answer, exitCodes.usage);
-}
-
-/** A closed pipe ends a command (`sluice log --follow | head`), but not `serve`. */
-function handleClosedPipes({ argv, stdout, stderr }: Terminal): void {
-  stderr.on('error', () => {});
-  stdout.on('error', () => {
-    if (argv[0] !== 'serve') process.exit(exitCodes.ok);
-  });
 }
 
 function exitCodeOf(error: unknown): number {

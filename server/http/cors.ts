@@ -12,8 +12,13 @@ export function isPreflight(request: IncomingMessage): boolean {
   return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
 }
 
-/** Answers a CORS preflight. */
+/**
+ * Answers the CORS preflight of an allowed origin. Chromium 130 to 141, and browsers whose administrators still enforce Private
+ * Network Access, ask in it whether a public page may call this machine.
+ */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  const isToPrivateNetwork = request.headers['access-control-request-private-network'] === 'true';
+  if (isToPrivateNetwork) response.setHeader('access-control-allow-private-network', 'true');
   response
     .writeHead(204, {
       'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',

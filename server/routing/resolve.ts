@@ -55,18 +55,43 @@ function whyNoDefault(group: CompiledGroup, providers: number, capability: Opera
 
 /** The models that a key may use. */
 export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[] {
-  const models: ListedModel[] = [];
+  return usableRoutes(group, key).map(({ listed }) => listed);
+}
+
+/** What a key may use, by name: `provider/model` only where the plain name may not be used, since clients choose from this list. */
+export function usableRoutes(group: CompiledGroup, key: CompiledKey): ModelRoute[] {
+  const routes: ModelRoute[] = [];
   for (const [name, route] of group.routes) {
-    if (!key.allowsModel || key.allowsModel(name)) models.push(route.listed);
+    if (!key.allowsModel || key.allowsModel(name)) routes.push(route);
   }
-  return models;
+  if (mayUseAnyModel(group, key)) return routes;
+  return [...routes, ...addressedRoutes(group, key)].sort((a, b) => (a.listed.id < b.listed.id ? -1 : 1));
+}
+
+function addressedRoutes(group: CompiledGroup, key: CompiledKey): ModelRoute[] {
+  const routes: ModelRoute[] = [];
+  for (const rankedProvider of group.providers) {
+    const { id: providerId, models, unusable } = rankedProvider.provider;
+    if (unusable) continue;
+    for (const model of models.keys()) {
+      const id = `${providerId}/${model}`;
+      const target = { ...rankedProvider, model };
+      const isOwnName = group.routes.has(id) || group.unservable.has(id);
+      if (isOwnName || !group.mayAsk(target) || mayUse(group, key, model) || !mayUse(group, key, id)) continue;
+      routes.push({ listed: unlistedModel(id, [target]), targets: [target] });
+    }
+  }
+  return routes;
 }
 
 /** Accepts every name that would be served, including `provider/model` and names that are not listed. */
 export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
   const { targets } = resolveRoute(group, key, model);
-  const listedModel = group.routes.get(model)?.listed;
-  return listedModel ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
+  return group.routes.get(model)?.listed ?? unlistedModel(model, targets);
+}
+
+function unlistedModel(id: string, targets: readonly Target[]): ListedModel {
+  return { id, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {

@@ -3,7 +3,7 @@ import type { ModelView } from '../../contract/access-views.ts';
 import type { CooldownView } from '../../contract/provider-views.ts';
 import { anyKeyOf } from '../../routing/any-key.ts';
 import { contextOf } from '../../routing/context-limits.ts';
-import { listModels } from '../../routing/resolve.ts';
+import { usableRoutes } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
 
 export interface Asker {
@@ -20,11 +20,8 @@ export interface ModelFacts {
 }
 
 export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: ModelFacts }): ModelView[] {
-  return listModels(group, key ?? anyKeyOf(group)).map(({ id, ownedBy }) => {
-    const judged = (group.routes.get(id)?.targets ?? []).map((target) => ({
-      target,
-      health: modelFacts.health(target),
-    }));
+  return usableRoutes(group, key ?? anyKeyOf(group)).map(({ listed: { id, ownedBy }, targets }) => {
+    const judged = targets.map((target) => ({ target, health: modelFacts.health(target) }));
     const usable = judged.filter(({ target, health }) => !(target.takesAnyName && health === 'refused'));
     const first = usable[0]?.target;
     return {

@@ -113,6 +113,21 @@ describe('a web page', () => {
     },
   );
 
+  test('that is allowed may also call from the public internet, where a browser asks for that (Private Network Access)', async () => {
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-private-network': 'true' };
+    const granted = async (path: string, origin: string, headers: Record<string, string> = asked) => {
+      const preflight = await ask(path, { origin, ...headers }, 'OPTIONS');
+      return [preflight.status, preflight.headers['access-control-allow-private-network']];
+    };
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/m:generateContent', '/v1/models']) {
+      expect(await granted(path, page)).toEqual([204, 'true']);
+      expect(await granted(path, page, { 'access-control-request-method': 'POST' })).toEqual([204, undefined]);
+      expect(await granted(path, 'https://evil.example')).toEqual([403, undefined]);
+    }
+    const called = await ask('/v1/models', { origin: page, authorization, ...asked });
+    expect(called.headers['access-control-allow-private-network']).toBeUndefined();
+  });
+
   test.each([
     ['a.tunnel.example', 200],
     ['192.168.7.9:4810', 200],

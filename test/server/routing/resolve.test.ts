@@ -119,6 +119,29 @@ describe('`provider/model`', () => {
     expect([deniedThere.call('b/m'), deniedThere.call('a/m')]).toEqual([none, ['a:m']]);
   });
 
+  test.each<[string, { group?: string[]; deny?: string[]; key?: string[] }, string[]]>([
+    ['of the key', { key: ['a/*'] }, ['a/m', 'a/n']],
+    ['of the key, of two providers', { key: ['b/m', 'a/n'] }, ['a/n', 'b/m']],
+    ['of the key, among plain names', { key: ['n', 'b/*'] }, ['b/m', 'n']],
+    ['of the group', { group: ['a/*'] }, ['a/m', 'a/n']],
+    ['of the group, narrowed by the key', { group: ['a/*'], key: ['m'] }, ['a/m']],
+    ['of the group, without what is banned', { group: ['a/*'], deny: ['a/n'] }, ['a/m']],
+    ['of a provider that is off', { key: ['off/*'] }, []],
+    ['beside the plain name, which is enough', { key: ['m', 'a/*'] }, ['a/n', 'm']],
+    ['that says nothing', {}, ['m', 'n']],
+  ])('is listed, and only so, by the only form that models of a rule may be used in: %s', (_rule, rules, listed) => {
+    const asked = asking({
+      providers: [provider('a', ['m', 'n']), provider('b', ['m']), provider('off', ['m'], { enabled: false })],
+      groups: [{ id: 'g', models: rules.group ?? ['*'], deny: rules.deny ?? [] }],
+      keys: [{ id: 'k', group: 'g', hash: hashOf('k'), ...(rules.key && { models: rules.key }) }],
+    });
+    expect(asked.list()).toEqual(listed);
+    for (const name of listed) {
+      expect(asked.call(name)).not.toBe(none);
+      expect(asked.retrieve(name)).toMatchObject([{ id: name }]);
+    }
+  });
+
   test('does not reach a provider that the group may not use', () => {
     const { call } = asking({
       providers: [provider('a', ['m']), provider('b', ['m'])],
