@@ -7,7 +7,11 @@ import { z } from 'zod';
 
 export const formatVersion = 1;
 
-const headersSchema = z.record(z.string(), z.string());
+/** What Node can send: a token (RFC 9110, 5.6.2), and a value without line ends or characters beyond Latin-1. */
+const headersSchema = z.record(
+  z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a name of a header'),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a value that a header may have'),
+);
 const jsonSchema = z.unknown().refine((value): boolean => value !== undefined, 'is missing');
 const bytesSchema = z.int().min(0);
 const digestSchema = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 in hexadecimal digits');

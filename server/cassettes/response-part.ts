@@ -26,6 +26,17 @@ const keptHeaders = new Set([
   'x-goog-upload-status',
 ]);
 
+/** A recording that was written by hand may have them. They describe a connection's bytes, which are made anew. */
+const transportHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 const eventStreamType = boundedPattern(/^text\/event-stream\b/i);
 
 type ResponseHead = Pick<RecordedResponse, 'status' | 'headers'>;
@@ -54,14 +65,15 @@ export function packBody(
   return events ? { events } : packWhole(pieces, redactor);
 }
 
-/** Computes a new length, because removed secrets change it. */
+/** The length is new, because removed secrets change it. */
 export function unpackAnswer({ status, headers, ended, body }: RecordedResponse): StoredAnswer {
   const pieces = body === null ? [] : unpackBody(body);
   const isEvents = body !== null && 'events' in body;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
   const length =
     isEvents || ended === 'cut' || status === 204 || status === 304 ? {} : { 'content-length': String(bytes) };
-  return { status, headers: { ...headers, ...length }, pieces, isCut: ended === 'cut' };
+  const sentHeaders = Object.entries(headers).filter(([name]) => !transportHeaders.has(name.toLowerCase()));
+  return { status, headers: { ...Object.fromEntries(sentHeaders), ...length }, pieces, isCut: ended === 'cut' };
 }
 
 function unpackBody(body: ResponseBody): StoredPiece[] {

@@ -1,10 +1,11 @@
 /** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
 import { type Command, Option } from 'commander';
 import { originOf } from '../contract/address.ts';
+import { type Shell, shells } from '../contract/shell-words.ts';
 import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
+import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
 import type { Verbs } from './verb.ts';
 
 interface EnvOptions {

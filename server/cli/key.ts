@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { KeyView } from '../contract/access-views.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { type Shell, shells } from '../contract/shell-words.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
@@ -8,7 +9,7 @@ import type { Examples } from './examples.ts';
 import { addKeyChanges, keyChangeExamples, modelsChoice, modelsHelp } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { localTime, table, yesNo } from './output.ts';
-import { type Shell, shellLines, shells, toolEnvironment } from './programs/tool-environment.ts';
+import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
 import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
 

@@ -3,6 +3,7 @@ import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Connection } from '../../../server/contract/clients/client-guide.ts';
 import type { ConnectClientView } from '../../../server/contract/connect-views.ts';
+import { shellWord } from '../../../server/contract/shell-words.ts';
 import { Section } from '../../components/layout/Section.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -66,7 +67,10 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
         {applied && keyVariable !== null && (
           <>
             <p className={classes.text}>{messages.keyInEnvironment}</p>
-            <Snippet code={`export ${keyVariable}=${connection.key}`} label={messages.snippetOf(view.name)} />
+            <Snippet
+              code={`export ${keyVariable}=${shellWord(connection.key)}`}
+              label={messages.snippetOf(view.name)}
+            />
           </>
         )}
       </div>

@@ -3,6 +3,8 @@
  * SDKs read (openai, @anthropic-ai/sdk, @google/genai), and the programs built on them: Claude Code, Gemini CLI, Qwen
  * Code, aider, llm.
  */
+import { quoted, type Shell } from '../../contract/shell-words.ts';
+import { CliError } from './exit-codes.ts';
 
 export interface ToolAccess {
   /** The origin at which Sluice listens. */
@@ -91,22 +93,27 @@ export function withTool(present: Variables, tool: ToolEnvironment): Variables {
   return { ...Object.fromEntries(others), ...changed };
 }
 
-export const shells = ['sh', 'fish', 'powershell', 'cmd'] as const;
-export type Shell = (typeof shells)[number];
-
 /** Shell commands that set and unset the variables, one per line. */
 export function shellLines(tool: ToolEnvironment, shell: Shell): string {
   return [...tool]
-    .map(([name, value]) => (value === undefined ? unset[shell](name) : set[shell](name, value)))
+    .map(([name, value]) => (value === undefined ? unset[shell](name) : setLine(name, value, shell)))
     .join('\n');
 }
 
-/** Names and addresses need no quotes, but a model's name may contain any characters. */
-const set: Record<Shell, (name: string, value: string) => string> = {
-  sh: (name, value) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`,
-  fish: (name, value) => `set -gx ${name} '${value.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`,
-  powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
-  cmd: (name, value) => `set "${name}=${value}"`,
+function setLine(name: string, value: string, shell: Shell): string {
+  const word = quoted(value, shell);
+  if (word === null)
+    throw new CliError(
+      `${name} holds characters that cannot be written for ${shell}; use another shell, or "sluice run".`,
+    );
+  return set[shell](name, word);
+}
+
+const set: Record<Shell, (name: string, word: string) => string> = {
+  sh: (name, word) => `export ${name}=${word}`,
+  fish: (name, word) => `set -gx ${name} ${word}`,
+  powershell: (name, word) => `$env:${name} = ${word}`,
+  cmd: (name, word) => `set "${name}=${word}"`,
 };
 
 const unset: Record<Shell, (name: string) => string> = {

@@ -1,3 +1,4 @@
+import { shellWord } from '../shell-words.ts';
 import { type ClientGuide, type Connection, pretty, withoutVersion } from './client-guide.ts';
 
 /**
@@ -13,7 +14,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${key}\nexport ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}\nexport ENABLE_TOOL_SEARCH=true\nclaude`,
+        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${shellWord(key)}\nexport ANTHROPIC_MODEL=${shellWord(model)} ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model)}\nexport ENABLE_TOOL_SEARCH=true\nclaude`,
       },
       { say: { code: 'claude-plain-name' } },
     ],
@@ -28,7 +29,7 @@ export const agentGuides: readonly ClientGuide[] = [
         say: { code: 'put-into', file: '~/.codex/config.toml' },
         snippet: `model = "${model}"\nmodel_provider = "sluice"\n\n[model_providers.sluice]\nname = "Sluice"\nbase_url = "${baseUrl}"\nenv_key = "SLUICE_KEY"\nwire_api = "responses"`,
       },
-      { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${key}\ncodex` },
+      { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${shellWord(key)}\ncodex` },
     ],
   },
   {
@@ -43,7 +44,7 @@ export const agentGuides: readonly ClientGuide[] = [
       },
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export GOOGLE_GEMINI_BASE_URL=${withoutVersion(baseUrl)} GEMINI_API_KEY=${key}\ngemini -m ${model}`,
+        snippet: `export GOOGLE_GEMINI_BASE_URL=${withoutVersion(baseUrl)} GEMINI_API_KEY=${shellWord(key)}\ngemini -m ${shellWord(model)}`,
       },
     ],
   },
@@ -56,7 +57,7 @@ export const agentGuides: readonly ClientGuide[] = [
       { say: { code: 'add-to', file: '~/.config/opencode/opencode.json' }, snippet: opencodeSettings(connection) },
       {
         say: { code: 'start-in-environment' },
-        snippet: `export SLUICE_KEY=${connection.key}\nopencode --model sluice/${connection.model}`,
+        snippet: `export SLUICE_KEY=${shellWord(connection.key)}\nopencode --model ${shellWord(`sluice/${connection.model}`)}`,
       },
     ],
   },
@@ -68,7 +69,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export OPENAI_BASE_URL=${baseUrl} OPENAI_API_KEY=${key} OPENAI_MODEL=${model}\nqwen --auth-type openai`,
+        snippet: `export OPENAI_BASE_URL=${baseUrl} OPENAI_API_KEY=${shellWord(key)} OPENAI_MODEL=${shellWord(model)}\nqwen --auth-type openai`,
       },
       { say: { code: 'qwen-proxy' } },
     ],
@@ -81,7 +82,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export OPENAI_API_BASE=${baseUrl}\nexport OPENAI_API_KEY=${key}\naider --model openai/${model} --weak-model openai/${model}`,
+        snippet: `export OPENAI_API_BASE=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(key)}\naider --model ${shellWord(`openai/${model}`)} --weak-model ${shellWord(`openai/${model}`)}`,
       },
       { say: { code: 'aider-weak-model' } },
       {
@@ -97,7 +98,7 @@ export const agentGuides: readonly ClientGuide[] = [
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
       { say: { code: 'add-to', file: '~/.config/crush/crush.json' }, snippet: crushSettings(connection) },
-      { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${connection.key}\ncrush` },
+      { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${shellWord(connection.key)}\ncrush` },
     ],
   },
   {
@@ -108,7 +109,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export GOOSE_PROVIDER=openai GOOSE_MODEL=${model}\nexport OPENAI_HOST=${withoutVersion(baseUrl)} OPENAI_API_KEY=${key}\ngoose session`,
+        snippet: `export GOOSE_PROVIDER=openai GOOSE_MODEL=${shellWord(model)}\nexport OPENAI_HOST=${withoutVersion(baseUrl)} OPENAI_API_KEY=${shellWord(key)}\ngoose session`,
       },
       { say: { code: 'goose-host' } },
     ],

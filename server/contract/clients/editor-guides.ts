@@ -1,3 +1,4 @@
+import { shellWord } from '../shell-words.ts';
 import { type ClientGuide, type Connection, type FieldsStep, pretty } from './client-guide.ts';
 
 /** Cline and its forks need the same four values. */
@@ -86,7 +87,7 @@ export const editorGuides: readonly ClientGuide[] = [
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
       { say: { code: 'add-to', file: '~/.config/zed/settings.json' }, snippet: zedSettings(connection) },
-      { say: { code: 'zed-key' }, snippet: `export SLUICE_API_KEY=${connection.key}\nzed` },
+      { say: { code: 'zed-key' }, snippet: `export SLUICE_API_KEY=${shellWord(connection.key)}\nzed` },
       { say: { code: 'context-guess' } },
     ],
   },

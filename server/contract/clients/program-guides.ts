@@ -1,7 +1,8 @@
+import { shellWord } from '../shell-words.ts';
 import type { ClientGuide, Connection } from './client-guide.ts';
 
 const shellEnvironment = ({ baseUrl, key }: Connection) =>
-  `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${key}`;
+  `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(key)}`;
 
 /** Programs and libraries: for developers who write code or type commands. */
 export const programGuides: readonly ClientGuide[] = [
@@ -13,7 +14,7 @@ export const programGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `curl ${baseUrl}/chat/completions \\\n  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\\n  -d '${chatBody(model)}'`,
+        snippet: `curl ${baseUrl}/chat/completions \\\n  -H ${shellWord(`Authorization: Bearer ${key}`)} -H 'Content-Type: application/json' \\\n  -d ${shellWord(chatBody(model))}`,
       },
     ],
   },

@@ -80,14 +80,20 @@ const csvLine = (row: RequestView) =>
     .join(',')}\r\n`;
 
 /**
- * A field according to RFC 4180. Text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since
- * clients choose model names and user agents.
+ * Where a spreadsheet would read a formula, if a cell began there: at the start, and after what it may split cells at although
+ * the comma is meant. Quotation marks do not help then, since they do not begin such a cell. Full-width signs count as the plain.
+ */
+const beginsFormula = /(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g;
+
+/**
+ * A field according to RFC 4180. An apostrophe is put before what a spreadsheet would evaluate as a formula, since clients choose
+ * model names and user agents.
  */
 export function csvField(value: Value): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);
-  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = value.replace(beginsFormula, "$1'").replace(/^[\t\r\n]/, "'$&");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function jsonLine(row: RequestView): string {

@@ -1,3 +1,5 @@
+import { shellWord } from '../../../../server/contract/shell-words.ts';
+
 /** Snippets to paste, one per language. They only list models, so they work whatever the key may use. */
 export const snippetLanguages = ['env', 'curl', 'python', 'node'] as const;
 export type SnippetLanguage = (typeof snippetLanguages)[number];
@@ -5,8 +7,8 @@ export type SnippetLanguage = (typeof snippetLanguages)[number];
 type WriteSnippet = (baseUrl: string, secret: string) => string;
 
 export const writeSnippet: Record<SnippetLanguage, WriteSnippet> = {
-  env: (baseUrl, secret) => `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${secret}`,
-  curl: (baseUrl, secret) => `curl ${baseUrl}/models \\\n  -H "Authorization: Bearer ${secret}"`,
+  env: (baseUrl, secret) => `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(secret)}`,
+  curl: (baseUrl, secret) => `curl ${baseUrl}/models \\\n  -H ${shellWord(`Authorization: Bearer ${secret}`)}`,
   python: (baseUrl, secret) => `from openai import OpenAI
 
 client = OpenAI(base_url="${baseUrl}", api_key="${secret}")
