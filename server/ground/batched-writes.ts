@@ -17,41 +17,65 @@ type Chunks = Parameters<NonNullable<Socket['_writev']>>[0];
 let waiting: SocketWrites[] = [];
 let isFlushing = false;
 
+/** What was written to a socket, beyond what the socket itself tells. */
+export interface BatchedWrites {
+  /** Whether anything has been given to the system since `begin`. */
+  readonly hasWritten: boolean;
+  begin(): void;
+}
+
+interface BatchOptions {
+  /** The socket broke: what has not been given to the system by then is not sent any more. */
+  dropsOnError?: boolean;
+}
+
 /** Batches the writes to a connected socket, until it is destroyed. */
-export function batchWrites(socket: Socket): void {
-  new SocketWrites(socket);
+export function batchWrites(socket: Socket, options: BatchOptions = {}): BatchedWrites {
+  return new SocketWrites(socket, options);
 }
 
 /** A socket has at most one unfinished write: `Writable` calls `_write` or `_writev` again after the last is done. */
-class SocketWrites {
+class SocketWrites implements BatchedWrites {
+  hasWritten = false;
   #makeWrite: (() => void) | null = null;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, { dropsOnError = false }: BatchOptions) {
     const write = socket._write;
     const writev = socket._writev;
     const destroy = socket.destroy;
     socket._write = (chunk: Buffer | string, encoding: BufferEncoding, done: Done) => {
-      if (isFlushing || chunk.length > largestBytes) write.call(socket, chunk, encoding, done);
-      else this.#delay(() => write.call(socket, chunk, encoding, done));
+      if (isFlushing || chunk.length > largestBytes) {
+        this.hasWritten = true;
+        write.call(socket, chunk, encoding, done);
+      } else this.#delay(() => write.call(socket, chunk, encoding, done));
     };
     if (writev) {
       socket._writev = (chunks: Chunks, done: Done) => {
-        if (isFlushing || lengthOf(chunks) > largestBytes) writev.call(socket, chunks, done);
-        else this.#delay(() => writev.call(socket, chunks, done));
+        if (isFlushing || lengthOf(chunks) > largestBytes) {
+          this.hasWritten = true;
+          writev.call(socket, chunks, done);
+        } else this.#delay(() => writev.call(socket, chunks, done));
       };
     }
     // What was written before a socket is destroyed reaches its reader.
     socket.destroy = (error?: Error) => {
-      flushOne(this);
+      if (dropsOnError && error) this.#makeWrite = null;
+      else flushOne(this);
       return destroy.call(socket, error);
     };
+  }
+
+  begin(): void {
+    this.hasWritten = false;
   }
 
   /** Makes the delayed write, and then those that have been waiting for it. */
   flush(): void {
     const makeWrite = this.#makeWrite;
     this.#makeWrite = null;
-    makeWrite?.();
+    if (!makeWrite) return;
+    this.hasWritten = true;
+    makeWrite();
   }
 
   #delay(makeWrite: () => void): void {

@@ -111,6 +111,9 @@ export class AttemptPlan {
     const isFinal = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isFinal || endsAllAttempts(failure)) return null;
     if (failure.isLost && this.#isAtMostOnce) return null;
+    // A new connection is no reason to wait.
+    if (failure.isStale && failure.retryable && askedTarget && this.#mayRetry())
+      return this.#retry(askedTarget, 'retry', 0);
     return this.#retrySame(failedAttempt, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 

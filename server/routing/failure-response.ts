@@ -66,6 +66,7 @@ export function errorOfTransport({ provider }: Target, error: TransportError): G
     const problem = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
     return new GatewayError('upstream_timeout', `${name} ${problem} in time (${error.message}).`, options);
   }
+  if (error.fault === 'malformed' && error.phase === 'headers') return damageOf({ provider }, `sent ${error.message}`);
   if (error.phase === 'body')
     return new GatewayError('upstream_unreachable', `${name} broke off its answer: ${error.message}.`, options);
   return new GatewayError('upstream_unreachable', `${name} cannot be reached: ${error.message}.`, options);
@@ -140,7 +141,7 @@ export function problemOf(
 const maxQuotedLength = 300;
 
 /** A damaged or truncated response, or one of the wrong kind. `problem` follows `Provider "…" `. */
-export function damageOf({ provider }: Target, problem: string): GatewayError {
+export function damageOf({ provider }: Pick<Target, 'provider'>, problem: string): GatewayError {
   return new GatewayError('upstream_malformed', `${nameOf(provider)} ${problem}.`);
 }
 

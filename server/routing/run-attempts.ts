@@ -124,11 +124,12 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
 }
 
 /**
- * A missing permission for one kind of request, a wrong clock, or a model that cannot write its call says nothing about the
- * health of credential and target.
+ * A missing permission for one kind of request, a wrong clock, a model that cannot write its call, or a connection that was
+ * closed between two requests says nothing about the health of credential and target.
  */
-function aboutHealth({ class: failure, lacksOneRight, isClockCorrected, isMalformedCall }: Failure): FailureClass {
-  return lacksOneRight || isClockCorrected || isMalformedCall ? 'rejected' : failure;
+function aboutHealth(failure: Failure): FailureClass {
+  const { lacksOneRight, isClockCorrected, isMalformedCall, isStale } = failure;
+  return lacksOneRight || isClockCorrected || isMalformedCall || isStale ? 'rejected' : failure.class;
 }
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */

@@ -2,12 +2,14 @@
 import { isIP, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
+import { maxHeadBytes } from './connection.ts';
 import { connect, createConnector } from './connector.ts';
 import { machineAddresses } from './network-watch.ts';
 import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
 import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
 import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
+import { openClient } from './watched-client.ts';
 
 /** The properties of a request that select its pool. */
 interface Destination {
@@ -141,13 +143,16 @@ function openPool(to: Destination, { hops, unusable }: ProxyChain, connecting: C
   // Requests to a plain HTTP proxy depend on the proxy, so there is no second choice.
   const proxies = isPlain ? hops.slice(0, 1) : hops;
   if (proxies.length === 0) throw unusableProxy(unusable);
-  const pool = new Pool(to.origin, {
-    connect: createConnector({ ...connecting, connectMs: to.timeouts.connectMs, proxies }),
+  const connector = createConnector({ ...connecting, connectMs: to.timeouts.connectMs, proxies });
+  const options = {
     keepAliveTimeout: idleSocketMs,
+    // Node's own 16 kB are too little for some gateways, which put policies and traces into headers.
+    maxHeaderSize: maxHeadBytes,
     // HTTP/1.1 only: aborting a request must not affect any other on the same connection.
     allowH2: false,
     pipelining: 1,
-  });
+  };
+  const pool = new Pool(to.origin, { ...options, factory: (origin) => openClient(origin, connector, options) });
   const entry = { pool, usedAtMs: 0 };
   const proxy = proxies[0] ?? null;
   if (!proxy || !isPlain) return { ...entry, pathPrefix: '', headers: {} };

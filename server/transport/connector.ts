@@ -39,9 +39,11 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 }
 
 /** Opens a dedicated connection, which the caller owns. Rejects with a TransportError. */
-export function connect(options: ConnectorOptions, origin: string): Promise<Socket> {
+export async function connect(options: ConnectorOptions, origin: string): Promise<Socket> {
   const { hostname, port, protocol } = new URL(origin);
-  return connectInTurn(options, new Map(), { hostname, port, protocol });
+  const socket = await connectInTurn(options, new Map(), { hostname, port, protocol });
+  batchWrites(socket);
+  return socket;
 }
 
 /** Rejects with a TransportError. */
@@ -59,9 +61,7 @@ async function connectInTurn(
     const attempt = new ConnectAttempt({ ...options, connectMs: limitMs }, sessions, proxy);
     const timer = new AwakeTimer(() => attempt.expire(), limitMs);
     try {
-      const socket = await attempt.open(target);
-      batchWrites(socket);
-      return socket;
+      return await attempt.open(target);
     } catch (error) {
       failure = attempt.explain(error);
       if (failure.fault !== 'proxy') break;

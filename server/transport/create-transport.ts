@@ -1,5 +1,5 @@
 import type { Authorities } from './authorities.ts';
-import { createConnectionPools, type PoolEntry } from './connection-pools.ts';
+import { type ConnectionPools, createConnectionPools, type PoolEntry } from './connection-pools.ts';
 import { decidedBy, type ProxySettings } from './proxy-choice.ts';
 import type { OutgoingRequest, Transport } from './transport.ts';
 import { UndiciCall } from './undici-call.ts';
@@ -15,14 +15,13 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const pools = createConnectionPools(proxies, options.authorities ?? nodesOwn);
   return {
     send(request, handler) {
-      const call = new UndiciCall(handler, request.timeouts);
-      try {
-        const entry = pools.poolFor(request);
-        if (entry instanceof Promise) void dispatchWhenOpen(entry, request, call);
-        else dispatch(entry, request, call);
-      } catch (error) {
-        queueMicrotask(() => call.fail(error));
-      }
+      const isRepeatable = request.body === null || Buffer.isBuffer(request.body);
+      const call: UndiciCall = new UndiciCall(
+        handler,
+        request.timeouts,
+        isRepeatable ? () => ask(pools, request, call) : null,
+      );
+      ask(pools, request, call);
       return call;
     },
     connect: pools.connect,
@@ -33,6 +32,16 @@ export function createTransport(options: TransportOptions = {}): Transport {
     leaveConnections: pools.retireAll,
     close: pools.close,
   };
+}
+
+function ask(pools: ConnectionPools, request: OutgoingRequest, call: UndiciCall): void {
+  try {
+    const entry = pools.poolFor(request);
+    if (entry instanceof Promise) void dispatchWhenOpen(entry, request, call);
+    else dispatch(entry, request, call);
+  } catch (error) {
+    queueMicrotask(() => call.fail(error));
+  }
 }
 
 const nodesOwn: Authorities = {

@@ -25,6 +25,13 @@ export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly fault: TransportFault;
   readonly phase: TransportPhase;
+  /**
+   * The upstream closed a connection kept from earlier calls, and sent nothing. As a rule it had closed it before the request
+   * arrived.
+   */
+  isStale = false;
+  /** Nothing of the request was sent. */
+  isUnsent = false;
 
   constructor(fault: TransportFault, phase: TransportPhase, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -47,13 +54,14 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
   UND_ERR_DESTROYED: ['aborted', null],
   UND_ERR_CLOSED: ['aborted', null],
   UND_ERR_HEADERS_OVERFLOW: ['malformed', 'headers'],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['malformed', 'body'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['malformed', null],
   UND_ERR_INVALID_ARG: ['malformed', null],
 };
 
-/** Translates an error of undici or of the socket. */
-export function toTransportError(error: unknown, phase: TransportPhase): TransportError {
+/** Translates an error of undici or of the socket. `problem`: what is wrong with the head of the answer, if anything is. */
+export function toTransportError(error: unknown, phase: TransportPhase, problem: string | null = null): TransportError {
   if (error instanceof TransportError) return error;
+  if (problem !== null) return new TransportError('malformed', 'headers', problem, error);
   if (isResourceExhaustion(error)) return new TransportError('shortage', phase, firstCause(error).message, error);
   const cause = firstCause(error);
   const code = cause.code ?? '';

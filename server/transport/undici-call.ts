@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AwakeTimer } from '../ground/awake-clock.ts';
+import type { Connection } from './connection.ts';
 import { joinPieces } from './join-pieces.ts';
 import type { PhaseLimits, ResponseHandler, ResponseHeaders, UpstreamCall } from './transport.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
@@ -11,6 +12,11 @@ const restAfterMs = 2;
 const timedFromBytes = 4 * 1024;
 
 const flushPieces = (call: UndiciCall) => call.flushPieces();
+
+/** What has one connection at a time, and a new one once that is closed. */
+export interface Line {
+  connection: Connection | null;
+}
 
 /**
  * One upstream request: undici's handler on one side, `ResponseHandler` on the other. Uses callbacks rather than promises
@@ -34,10 +40,16 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #silenceTimer: AwakeTimer | undefined;
   #silenceMs = 0;
   #totalTimer: AwakeTimer | undefined;
+  /** Where the client that has this call keeps its connection. */
+  #line: Line | undefined;
+  #connection: Connection | null = null;
+  readonly #askAgain: (() => void) | null;
 
-  constructor(handler: ResponseHandler, timeouts: PhaseLimits) {
+  /** `askAgain` makes the same request on another connection; null: it cannot be made again. */
+  constructor(handler: ResponseHandler, timeouts: PhaseLimits, askAgain: (() => void) | null = null) {
     this.#handler = handler;
     this.#timeouts = timeouts;
+    this.#askAgain = askAgain;
     const { totalMs } = timeouts;
     if (totalMs) {
       this.#totalTimer = new AwakeTimer(() => {
@@ -55,8 +67,14 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     return this.#done;
   }
 
+  runsOn(line: Line): void {
+    this.#line = line;
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#connection = this.#line?.connection ?? null;
+    this.#connection?.begin();
     if (this.#abortReason) {
       controller.abort(this.#abortReason);
       return;
@@ -77,6 +95,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#done || status < 200) return;
+    this.#connection?.answered();
     if (status === 407) {
       this.#giveUp(new TransportError('proxy', 'connect', 'the proxy asks for a name and password (407)'));
       return;
@@ -137,13 +156,32 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(error);
+    if (this.#isUnheard && this.#askAgain) {
+      this.#controller = undefined;
+      this.#askAgain();
+    } else this.fail(error);
+  }
+
+  /** The upstream had closed a connection kept from earlier calls before anything of this one was sent. */
+  get #isUnheard(): boolean {
+    if (this.#done || this.#abortReason || this.#headersSeen) return false;
+    return this.#connection?.isReused === true && this.#connection.isUnsent;
   }
 
   fail(error: unknown): void {
     if (!this.#abortReason) this.flushPieces();
     if (!this.#finish()) return;
-    this.#handler.onError(this.#abortReason ?? toTransportError(error, this.#phase()));
+    this.#handler.onError(this.#abortReason ?? this.#explain(error));
+  }
+
+  #explain(error: unknown): TransportError {
+    const connection = this.#headersSeen ? null : this.#connection;
+    const explained = toTransportError(error, this.#phase(), connection?.problemOfHead());
+    if (connection && explained.fault === 'reset') {
+      explained.isUnsent = connection.isUnsent;
+      explained.isStale = connection.isReused && connection.isSilent;
+    }
+    return explained;
   }
 
   pause(): void {

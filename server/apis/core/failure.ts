@@ -20,6 +20,8 @@ export interface Failure {
   refusesReasoning?: boolean;
   /** A member of the request that the upstream refuses, although the answer would have the same meaning without it. */
   refusesMember?: string;
+  /** The upstream had closed a connection kept from earlier calls, which says nothing about its health. */
+  isStale?: boolean;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
   /** The model's answer is nothing but a call that its provider could not read: another answer may be well. */

@@ -64,7 +64,8 @@ export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailu
 
 /** A proxy that asks for a password has forwarded nothing. */
 function wasSent(reason: FailureReason, { connectMs }: Progress): boolean {
-  return connectMs !== null && !(reason.kind === 'transport' && reason.error.fault === 'proxy');
+  const isUnsent = reason.kind === 'transport' && (reason.error.fault === 'proxy' || reason.error.isUnsent);
+  return connectMs !== null && !isUnsent;
 }
 
 /** An error in an answer with status 200 has the status that it should have had. */

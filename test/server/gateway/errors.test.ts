@@ -354,7 +354,7 @@ describe('a provider', () => {
     const response = await odd.fetch('/embeddings', { method: 'POST', body: '{"model":"gpt-x"}' });
     expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
       502,
-      'upstream_unreachable',
+      'upstream_malformed',
     ]);
     await odd.stop();
     server.close();
