@@ -1,15 +1,14 @@
 /** Pools of kept-alive connections by destination and proxy. Knows nothing of the requests that use them. */
 import { isIP, type Socket } from 'node:net';
-import { Pool } from 'undici';
+import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
-import { maxHeadBytes } from './connection.ts';
+import { Connection, type Line, maxHeadBytes, watchesConnection } from './connection.ts';
 import { connect, createConnector } from './connector.ts';
 import { machineAddresses } from './network-watch.ts';
 import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
 import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
 import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
-import { openClient } from './watched-client.ts';
 
 /** The properties of a request that select its pool. */
 interface Destination {
@@ -158,6 +157,33 @@ function openPool(to: Destination, { hops, unusable }: ProxyChain, connecting: C
   if (!proxy || !isPlain) return { ...entry, pathPrefix: '', headers: {} };
   const authorization = proxyAuthorization(proxy);
   return { ...entry, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
+}
+
+/** One client of a pool, whose calls know its connection. */
+class WatchedClient extends Client {
+  readonly #line: Line;
+
+  constructor(origin: URL, options: Client.Options, line: Line) {
+    super(origin, options);
+    this.#line = line;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (watchesConnection(handler)) handler.runsOn(this.#line);
+    return super.dispatch(options, handler);
+  }
+}
+
+function openClient(origin: URL, connector: buildConnector.connector, options: Client.Options): Client {
+  const line: Line = { connection: null };
+  const connect: buildConnector.connector = (target, callback) =>
+    connector(target, (...[error, socket]) => {
+      if (error === null) {
+        line.connection = new Connection(socket);
+        callback(null, socket);
+      } else callback(error, null);
+    });
+  return new WatchedClient(origin, { ...options, connect }, line);
 }
 
 function unusableProxy(unusable: readonly string[]): TransportError {

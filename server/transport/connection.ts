@@ -4,6 +4,22 @@ import { problemOfHead } from './problem-of-head.ts';
 
 /** The longest head of an answer. */
 export const maxHeadBytes = 64 * 1024;
+/** The longest one of an interim answer. */
+const maxInterimBytes = 8 * 1024;
+
+/** What has one connection at a time, and a new one once that is closed. */
+export interface Line {
+  connection: Connection | null;
+}
+
+/** A call that has to know the connection it runs on. */
+export interface ConnectionWatch {
+  runsOn(line: Line): void;
+}
+
+export function watchesConnection<T extends object>(call: T): call is T & ConnectionWatch {
+  return 'runsOn' in call;
+}
 
 /** A connection to an upstream, with what undici does not tell of it. It carries one request at a time. */
 export class Connection {
@@ -87,7 +103,7 @@ function withoutInterim(bytes: Buffer): { bytes: Buffer; isHeld: boolean } {
     const end = rest.indexOf(headEnd);
     // undici refuses an unasked change of protocol.
     const isLast = rest.toString('latin1', statusAt, statusAt + switching.length) === switching;
-    if (isLast || (end === -1 && rest.length > maxHeadBytes)) return { bytes: rest, isHeld: false };
+    if (isLast || (end === -1 && rest.length > maxInterimBytes)) return { bytes: rest, isHeld: false };
     if (end === -1) return { bytes: rest, isHeld: true };
     rest = rest.subarray(end + headEnd.length);
   }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AwakeTimer } from '../ground/awake-clock.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, ConnectionWatch, Line } from './connection.ts';
 import { joinPieces } from './join-pieces.ts';
 import type { PhaseLimits, ResponseHandler, ResponseHeaders, UpstreamCall } from './transport.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
@@ -13,16 +13,11 @@ const timedFromBytes = 4 * 1024;
 
 const flushPieces = (call: UndiciCall) => call.flushPieces();
 
-/** What has one connection at a time, and a new one once that is closed. */
-export interface Line {
-  connection: Connection | null;
-}
-
 /**
  * One upstream request: undici's handler on one side, `ResponseHandler` on the other. Uses callbacks rather than promises
  * and streams: `dispatch` with a handler costs a quarter of `fetch`.
  */
-export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
+export class UndiciCall implements Dispatcher.DispatchHandler, ConnectionWatch, UpstreamCall {
   #handler: ResponseHandler;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: TransportError | undefined;

@@ -3,6 +3,7 @@
  * answers. Each file that handles such bytes is named, by something it exports, with the case that covers it, or in the
  * list of those that inspect none (`test/architecture.test.ts` checks that).
  */
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { plainFlavour } from '../../server/apis/core/chat-flavour.ts';
 import { readError } from '../../server/apis/core/errors/error-body.ts';
@@ -53,6 +54,8 @@ import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
+import { Connection } from '../../server/transport/connection.ts';
+import { problemOfHead } from '../../server/transport/problem-of-head.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstMessages } from './apis/anthropic/worst-messages.ts';
 import { worstConverse } from './apis/bedrock/worst-converse.ts';
@@ -87,6 +90,24 @@ export function inputOf(input: WorstInput, bytes: number): Buffer {
 }
 
 const kilobyte = 1024;
+
+/** Reads them at once, and then in pieces. */
+function readHead(bytes: Buffer): void {
+  for (const size of [bytes.length, 16]) {
+    let at = 0;
+    const socket = new Socket();
+    socket.read = () => {
+      at += size;
+      return at - size < bytes.length ? bytes.subarray(at - size, at) : null;
+    };
+    const connection = new Connection(socket);
+    connection.begin();
+    for (let pieces = 0; pieces < bytes.length; pieces += size) socket.read();
+    connection.problemOfHead();
+    socket.destroy();
+  }
+  problemOfHead(bytes, bytes.length + 1);
+}
 const names = new JsonNames(['n', 'model', 'max_tokens', 'error', 'choices', 'id']);
 const chat = findRoute('POST', '/chat/completions').route;
 const embeddings = findRoute('POST', '/embeddings').route;
@@ -388,6 +409,20 @@ export const worstCases: Record<string, WorstCase> = {
     readers: ['WholeReader'],
     inputs: { ...replies, blanks: ['', ' ', ''] },
     run: (bytes) => read(bytes, new WholeReader(asked(chat), head), 100),
+  },
+  'the head of an answer': {
+    atOnceBytes: 64 * kilobyte,
+    readers: ['watchesConnection', 'problemOfHead'],
+    inputs: {
+      'interim answers': ['', 'HTTP/1.1 100 Continue\r\n\r\n', ''],
+      'an interim answer without end': ['HTTP/1.1 100 Continue\r\n', 'a: b\r\n', ''],
+      'lines without end': ['HTTP/1.1 200 OK\r\n', 'a', ''],
+      'line ends': ['HTTP/1.1 200 OK', '\r', ''],
+      'short headers': ['HTTP/1.1 200 OK\r\n', 'a:\r\n', ''],
+      colons: ['HTTP/1.1 200 OK\r\n', ':', '\r\n\r\n'],
+      lengths: ['HTTP/1.1 200 OK\r\n', 'content-length: 1\r\n', '\r\n'],
+    },
+    run: readHead,
   },
   'an error': {
     atOnceBytes: 1024 * kilobyte,
