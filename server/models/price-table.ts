@@ -90,7 +90,6 @@ export function createPriceTable(
   { presetOf, isLocal }: PricedProviders = {},
 ): PriceTable {
   const ownIndex = new PriceIndex(Object.entries(overrides));
-  const pricesByModel = new Map<string, Prices | null>();
   const ownersOf = (provider: string) => [provider, presetOf?.(provider) ?? provider];
   const applied = (provider: string, model: string): AppliedPrice | null => {
     const owners = ownersOf(provider);
@@ -103,17 +102,13 @@ export function createPriceTable(
     const known = findBuiltIn(owners, model);
     return known && { ...known, isOwn: false };
   };
-  const pricesOf = (provider: string, model: string): Prices | null => {
-    const key = `${provider}/${model}`;
-    let prices = pricesByModel.get(key);
-    if (prices === undefined) {
-      prices = applied(provider, model)?.amounts ?? null;
-      // Clients choose the names, so the cache is bounded.
-      if (pricesByModel.size >= 1_000) pricesByModel.clear();
-      pricesByModel.set(key, prices);
-    }
-    return prices;
-  };
+  const pricesOf = remembered((provider, model) => applied(provider, model)?.amounts ?? null);
+  const maxOutput = remembered((provider, model) => {
+    const owners = ownersOf(provider);
+    // A price of one's own says nothing of the model unless it does so expressly.
+    const stated = ownIndex.find(owners, model)?.amounts.maxOutput ?? largestAnswer(model);
+    return stated ?? findBuiltIn(owners, model)?.amounts.maxOutput ?? null;
+  });
   return {
     cost(provider, model, usage, terms) {
       const prices = pricesOf(provider, model);
@@ -125,13 +120,25 @@ export function createPriceTable(
       if (prices?.request === 0) return { inputUsd: 0, outputUsd: 0 };
       return prices?.input === undefined ? null : { inputUsd: prices.input, outputUsd: prices.output ?? null };
     },
-    maxOutput(provider, model) {
-      const owners = ownersOf(provider);
-      // A price of one's own says nothing of the model unless it does so expressly.
-      const stated = ownIndex.find(owners, model)?.amounts.maxOutput ?? largestAnswer(model);
-      return stated ?? findBuiltIn(owners, model)?.amounts.maxOutput ?? null;
-    },
+    maxOutput,
     applied,
+  };
+}
+
+/** Calls `find` once for each model of a provider. */
+function remembered<Found>(
+  find: (provider: string, model: string) => Found,
+): (provider: string, model: string) => Found {
+  const known = new Map<string, Found>();
+  return (provider, model) => {
+    const key = `${provider}/${model}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = find(provider, model);
+    // Clients choose the names, so the cache is bounded.
+    if (known.size >= 1_000) known.clear();
+    known.set(key, found);
+    return found;
   };
 }
 

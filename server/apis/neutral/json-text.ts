@@ -1,7 +1,15 @@
 /** Reads and writes JSON so that integers in a tool's arguments keep all their digits. */
+import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
 
-/** JSON text that is written unchanged. */
+/** Stands for a `RawJson` while V8 writes the rest. Nobody outside the process knows it, so no text of a client has it. */
+const rawMark = randomUUID();
+const quotedRawMark = `"${rawMark}"`;
+
+/** What the marks of the text that is being written stand for, in their order. */
+let rawTexts: string[] = [];
+
+/** JSON text that is written unchanged by `writeJson`. */
 export class RawJson {
   readonly text: string;
 
@@ -9,62 +17,53 @@ export class RawJson {
   constructor(text: string) {
     this.text = text;
   }
+
+  /** Called by `JSON.stringify`. */
+  toJSON(): string {
+    rawTexts.push(this.text);
+    return rawMark;
+  }
 }
 
 /** Deeper nesting is refused; no legitimate request, schema or answer has it. */
 const maxReadDepth = 400;
 
-/** What is written adds a few levels to what was read. */
-const maxDepth = 500;
-
 /**
- * Like `JSON.stringify`, but writes `RawJson` unchanged. Members that are undefined are omitted.
- * @throws GatewayError `invalid_value` for nesting beyond the limit
+ * Like `JSON.stringify`, but writes `RawJson` unchanged, and what is no JSON at all as null.
+ * @throws GatewayError `invalid_value` for nesting beyond what V8 can write
  */
-export function writeJson(value: unknown, depth = 0): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (value instanceof RawJson) return value.text;
-  if (depth > maxDepth) throw tooDeep(maxDepth);
-  return Array.isArray(value) ? writeList(value, depth + 1) : writeMembers(Object.entries(value), depth + 1);
+export function writeJson(value: unknown): string {
+  rawTexts = [];
+  const text = stringify(value);
+  const raw = rawTexts;
+  return raw.length === 0 ? text : text.split(quotedRawMark).reduce((before, part, at) => before + raw[at - 1] + part);
 }
 
-function writeList(list: readonly unknown[], depth: number): string {
-  let text = '';
-  for (const item of list) text += `${text === '' ? '' : ','}${writeJson(item ?? null, depth)}`;
-  return `[${text}]`;
-}
-
-function writeMembers(members: readonly [string, unknown][], depth: number): string {
-  let text = '';
-  for (const [name, member] of members) {
-    if (member !== undefined) text += `${text === '' ? '"' : ',"'}${inQuotes(name)}:${writeJson(member, depth)}`;
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    // Of the stack; what is read is refused before it can become so deep.
+    throw error instanceof RangeError ? tooDeep() : error;
   }
-  return `{${text}}`;
 }
-
-/** Nearly all names are those of the APIs, which need no escapes. */
-function inQuotes(name: string): string {
-  return plainName.test(name) ? `${name}"` : JSON.stringify(name).slice(1);
-}
-
-const plainName = /^\w{1,40}$/;
 
 /** Whether a value is nested deeper than what may be read, so that it could not be written again. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth > maxReadDepth) return true;
-  for (const member of Object.values(value)) if (isTooDeep(member, depth + 1)) return true;
+  if (Array.isArray(value)) return value.some((item) => isTooDeep(item, depth + 1));
+  for (const name in value) if (isTooDeep(value[name as keyof typeof value], depth + 1)) return true;
   return false;
 }
 
 /** @throws GatewayError `invalid_value` for nesting beyond the limit */
 export function refuseTooDeep(value: unknown): void {
-  if (isTooDeep(value)) throw tooDeep(maxReadDepth);
+  if (isTooDeep(value)) throw tooDeep();
 }
 
-function tooDeep(levels: number): GatewayError {
-  return new GatewayError('invalid_value', `The body is nested more than ${levels} levels deep.`);
+function tooDeep(): GatewayError {
+  return new GatewayError('invalid_value', `The body is nested more than ${maxReadDepth} levels deep.`);
 }
 
 /** Undefined if the text is not JSON. */
@@ -77,11 +76,14 @@ export function parseLosslessJson(text: string): unknown {
   }
 }
 
-/** Finds integers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
+/** Integers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
 const longNumber = /[:,[\s]-?\d{16}/;
 
+/** A plain sequence, at which V8 skips most of a text without numbers. A choice at its start makes it look at each character. */
+const sixteenDigits = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
+
 function hasLongNumber(text: string): boolean {
-  return longNumber.test(text);
+  return sixteenDigits.test(text) && longNumber.test(text);
 }
 
 /** `context`, which TypeScript's types lack, is passed by V8 and contains the source of a primitive. */

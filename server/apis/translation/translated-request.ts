@@ -107,13 +107,14 @@ export class TranslatedRequest {
   #context({ createdAt, answerId, identity }: AnswerInputs): AnswerContext {
     const { conversation, target, rendered } = this.#request;
     const { names, answerTool } = rendered;
-    const estimatedInputTokens = estimateInputTokens(conversation);
     return {
       conversation,
       names,
       answerTool,
       origin: target.origin,
-      estimatedInputTokens,
+      get estimatedInputTokens() {
+        return estimateInputTokens(conversation);
+      },
       createdAt,
       answerId: answerId?.(this.#upstream.answerIdHeader) ?? '',
       identity,

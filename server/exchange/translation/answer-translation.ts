@@ -54,6 +54,8 @@ export class AnswerTranslation {
   #headers: ResponseHeaders = {};
   #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
+  /** In bytes; null for a stream. */
+  #wholeLength: number | null = null;
   #isKept = false;
   #isMalformedCall = false;
   #storing: Promise<void> | undefined;
@@ -113,11 +115,12 @@ export class AnswerTranslation {
     return this.#stream?.events.isDifferent ?? false;
   }
 
-  /** The client's response headers, derived from the upstream's. */
+  /** The client's response headers, derived from the upstream's. Of a whole answer call `whole` first. */
   headersFor(headers: ResponseHeaders): ResponseHeaders {
     const { api, stream, requestId } = this.#options;
     const type = stream ? stream.framing.contentType : 'application/json';
-    const bodyHeaders = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
+    const length = this.#wholeLength === null ? undefined : String(this.#wholeLength);
+    const bodyHeaders = { 'content-type': type, 'content-length': length, 'content-encoding': undefined };
     return { ...headers, ...bodyHeaders, [api.requestIdHeader]: requestId };
   }
 
@@ -177,6 +180,7 @@ export class AnswerTranslation {
       return whole.error.message;
     }
     this.#wholeLosses = whole.losses;
+    this.#wholeLength = whole.body.length;
     this.#noteStoring(this.#options.keep?.(whole.body.toString()));
     if (whole.reasoning) this.#options.keepReasoning(whole.reasoning);
     return whole.body;

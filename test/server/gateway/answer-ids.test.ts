@@ -1,4 +1,4 @@
-/** Every answer has an id of its own, also of providers whose answers have none. */
+/** Every answer has an id of its own, also of providers whose answers have none, and a length if it is whole. */
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -80,6 +80,7 @@ async function idOf(client: string, model: string, stream: boolean): Promise<str
   const response = await fetch(gateway.origin + path, { method: 'POST', headers, body: JSON.stringify(body) });
   const text = await response.text();
   expect(response.status, text).toBe(200);
+  expect(response.headers.get('content-length')).toBe(stream ? null : String(Buffer.byteLength(text)));
   const name = client === 'gemini' ? 'responseId' : 'id';
   const found = new RegExp(`"${name}": ?"(?:chatcmpl-|msg_|resp_)?([^"]*)"`).exec(text);
   return found?.[1] ?? '';

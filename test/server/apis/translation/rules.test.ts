@@ -1,7 +1,7 @@
 /** Ids, names, signatures, schemas, efforts: the rules that renderers share. */
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema, Seal } from '../../../../server/apis/neutral/conversation.ts';
-import { parseLosslessJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
+import { parseLosslessJson, RawJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import { CallIds, derivedCallId } from '../../../../server/apis/neutral/requests/call-ids.ts';
 import {
@@ -199,8 +199,17 @@ describe('JSON', () => {
     expect(writeJson(value)).toBe(JSON.stringify(value));
   });
 
+  test('is written unchanged where it is raw, wherever it stands', () => {
+    const raw = new RawJson('{ "n": 1e400 }');
+    expect(writeJson(raw)).toBe('{ "n": 1e400 }');
+    expect(writeJson({ a: raw, b: ['x', raw, { c: new RawJson('[]') }], d: '","' })).toBe(
+      '{"a":{ "n": 1e400 },"b":["x",{ "n": 1e400 },{"c":[]}],"d":"\\",\\""}',
+    );
+    expect(writeJson({ a: 1 })).toBe('{"a":1}');
+  });
+
   test('is refused where it is nested without end', () => {
-    expect(() => writeJson(parseLosslessJson('['.repeat(2000) + ']'.repeat(2000)))).toThrow(
+    expect(() => writeJson(parseLosslessJson('['.repeat(200_000) + ']'.repeat(200_000)))).toThrow(
       expect.objectContaining({ code: 'invalid_value' }),
     );
   });
