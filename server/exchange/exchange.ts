@@ -138,8 +138,8 @@ export class Exchange {
   }
 
   /** Must precede `plan`. Returns a promise only if the store has to be queried for jobs that the request names. */
-  findJobs(match: RouteMatch, member: Member, body: RequestBody): Promise<void> | null {
-    const found = findNamedObjects(this.#ports.jobs, { match, member, body });
+  findJobs(match: RouteMatch, member: Member, body: RequestBody, query: string): Promise<void> | null {
+    const found = findNamedObjects(this.#ports.jobs, { match, member, body, query });
     if (!(found instanceof Promise)) {
       this.#named = found;
       return null;

@@ -44,10 +44,10 @@ interface ReceivedRequest extends Completing {
 export async function answerReceived(ports: AnswerPorts, received: ReceivedRequest): Promise<void> {
   const answering = answerInstead(ports, received);
   if (answering instanceof Promise ? await answering : answering) return;
-  const { exchange, match, member } = received;
+  const { exchange, match, member, location } = received;
   const continuing = completed(ports.keptResponses, received);
   const body = continuing instanceof Promise ? await continuing : continuing;
-  const finding = exchange.findJobs(match, member, body);
+  const finding = exchange.findJobs(match, member, body, location.query);
   if (finding) await finding;
   const planning = exchange.plan(match, member, body);
   const plan = planning instanceof Promise ? await planning : planning;

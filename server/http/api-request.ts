@@ -10,11 +10,12 @@ import { findDeck } from '../exchange/cassette/cassette-deck.ts';
 import { Exchange, type ExchangePorts, type LocalReply } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { checkQuery } from '../exchange/outgoing/outgoing-request.ts';
+import { ForeignObjects } from '../exchange/plan/foreign-objects.ts';
 import { checkPassthrough } from '../exchange/plan/plan-passthrough.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
+import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { UsageQuery } from '../store/rules/usage-query.ts';
 import type { Admission, Permit } from './admission.ts';
 import { type AnswerPorts, answerReceived } from './answer-received.ts';
@@ -145,7 +146,7 @@ class ApiRequest {
     checkQuery(this.#location.query, match.route);
     const memory = this.#ports.bytes.open(member.key, this.#response);
     this.#memory = memory;
-    const receiving = this.#receive(match, memory, cassette !== null);
+    const receiving = this.#receive(match, { group: member.group, memory }, cassette !== null);
     const body = receiving instanceof Promise ? await receiving : receiving;
     this.#exchange.capture?.received(body);
     this.#noteBody(body, memory);
@@ -224,9 +225,13 @@ class ApiRequest {
     });
   }
 
-  #receive(match: RouteMatch, account: RequestMemory, isHeld: boolean): RequestBody | Promise<RequestBody> {
+  #receive(
+    match: RouteMatch,
+    { group, memory: account }: { group: CompiledGroup; memory: RequestMemory },
+    isHeld: boolean,
+  ): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
-    const { uploadFolder: folder, eventLoopMonitor } = this.#ports;
+    const { uploadFolder: folder, eventLoopMonitor, jobs } = this.#ports;
     const { capture } = this.#exchange;
     const options = {
       match,
@@ -238,6 +243,7 @@ class ApiRequest {
       exchange: this.#exchange,
       capture,
       isHeld,
+      foreignObjects: () => new ForeignObjects(jobs, group.id),
     };
     return receiveBody(this.#request, this.#response, options);
   }

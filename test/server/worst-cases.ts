@@ -49,7 +49,7 @@ import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
 import { JsonBody } from '../../server/http/body/json-body.ts';
 import { findField } from '../../server/http/body/multipart-splice.ts';
-import { referencedIds } from '../../server/http/body/referenced-ids.ts';
+import { searchOf } from '../../server/http/body/search-body.ts';
 import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
@@ -355,13 +355,31 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a body that is passed on': {
     atOnceBytes: 64 * kilobyte,
-    readers: ['referencedIds'],
+    readers: ['IdSearch', 'MemberMeanings', 'searchOf'],
     inputs: {
       ...documents,
       'many ids': ['{"file_ids":[', '"a",', '"b"]}'],
       'one id again and again': ['{', '"file_id":"a",', '"file_id":"b"}'],
+      'backslashes before a quote': ['{"file_id":"', '\\\\"', ''],
+      'addresses of files': ['{"url":["', 'files/files/', '"]}'],
+      'short texts that never end': ['', '"\\"', ''],
     },
-    run: (bytes) => referencedIds(bytes),
+    run: (bytes) => refused(() => void searchOf('text/plain').take(bytes)),
+  },
+  'a form that is passed on': {
+    atOnceBytes: 64 * kilobyte,
+    readers: ['FormSearch', 'idsInParameters'],
+    inputs: {
+      fields: ['', '--b\r\nContent-Disposition: form-data; name="file_id"\r\n\r\na\r\n', '--b--'],
+      'a long value': ['--b\r\nContent-Disposition: form-data; name="file_id"\r\n\r\n', 'a', '\r\n--b--'],
+      'almost boundaries': ['--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n', '\r\n-', '\r\n--b--'],
+      parameters: ['', 'file_id=a&', ''],
+      brackets: ['', 'a[', '=1'],
+    },
+    run: (bytes) => {
+      refused(() => void searchOf('multipart/form-data; boundary=b').take(bytes));
+      refused(() => void searchOf('application/x-www-form-urlencoded').take(bytes));
+    },
   },
   'an answer that may tell of a new object': {
     atOnceBytes: 256 * kilobyte,

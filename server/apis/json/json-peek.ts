@@ -43,6 +43,8 @@ export type JsonPeek =
       members: readonly TopMember[];
       /** The bits of the watched members that the document has. */
       watched: number;
+      /** Whether a watched member may name a stored object. */
+      namesObjects: boolean;
     }
   | { ok: false; offset: number; reason: string };
 
@@ -103,6 +105,7 @@ class PeekScan implements MemberListener {
   #ambiguous: Set<string> | undefined;
   #marked: MarkedElement[] | undefined;
   readonly innerKey: MemberListener['innerKey'];
+  readonly oddInnerKey: MemberListener['oddInnerKey'];
   readonly #members: TopMember[] = [];
   readonly #search: WatchedSearch | undefined;
   #scan: JsonScan | undefined;
@@ -113,7 +116,8 @@ class PeekScan implements MemberListener {
     this.#marks = marks;
     this.#search = watched?.search(body);
     const search = this.#search;
-    this.innerKey = search && ((start, valueStart, depth) => search.key(start, valueStart, depth));
+    this.innerKey = search && ((start, end, valueStart, depth) => search.key(start, end, valueStart, depth));
+    this.oddInnerKey = search && ((start, end, valueStart) => search.oddKey(start, end, valueStart));
   }
 
   all(): JsonPeek {
@@ -135,6 +139,7 @@ class PeekScan implements MemberListener {
 
   member(key: ByteRange, value: ByteRange, items: number): void {
     if (this.#members.length <= maxMembers) this.#members.push({ key, value });
+    this.#search?.oddKey(key.start, key.end, value.start);
     const spelling = this.#names.find(this.#body, key.start + 1, key.end - 1);
     if (!spelling) return;
     const { name, isSame, isPlain } = spelling;
@@ -163,6 +168,7 @@ class PeekScan implements MemberListener {
       marked: this.#marked ?? noElements,
       members: this.#members.length > maxMembers ? noMembers : this.#members,
       watched: this.#search?.bits ?? 0,
+      namesObjects: this.#search?.namesObjects ?? false,
     };
   }
 }

@@ -30,14 +30,13 @@ export interface MemberListener {
   /** A marked string is in this element of the top-level member. */
   marked?(key: ByteRange, element: Omit<MarkedElement, 'field'>): void;
   /**
-   * A key further inside, with its quotes, and where its value begins. `depth` is 3 in an object of a top-level list, such as a
-   * message, and at most `innermostDepth`.
+   * A key further inside, with its quotes, and where its value begins. `depth` is 2 in a top-level object, and 3 in an object of a
+   * top-level list, such as a message.
    */
-  readonly innerKey?: ((start: number, valueStart: number, depth: number) => void) | undefined;
+  readonly innerKey?: ((key: number, keyEnd: number, valueStart: number, depth: number) => void) | undefined;
+  /** Such a key that is long, or has escapes or other bytes than ASCII, which parsers may read as a plain one. */
+  readonly oddInnerKey?: ((key: number, keyEnd: number, valueStart: number) => void) | undefined;
 }
-
-/** Deep enough for `tools[].function.strict`. */
-const innermostDepth = 4;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -51,6 +50,8 @@ const openToClose = 2;
 
 /** Far above real bodies; the upstream's parser may be recursive. */
 const maxDepth = 10_000;
+/** No API has longer names. */
+const plainKeyBytes = 48;
 /** Shorter strings are scanned byte by byte; beyond it a native search for the quote is faster. */
 const probeBytes = 16;
 /**
@@ -84,6 +85,7 @@ export class JsonScan {
   /** Start of the string being scanned. */
   #stringStart = 0;
   #nextQuote = -1;
+  #isPlainKey = false;
   /** Start of the current element of a top-level list. */
   #elementStart = 0;
   readonly #marks: JsonMarks | undefined;
@@ -187,7 +189,9 @@ export class JsonScan {
   #passKey(at: number, until: number): number {
     if (this.#body[at] !== quote) throw new JsonFault(at, 'expected a string');
     this.#stringStart = at;
-    return this.#passString(at + 1, until, restOfKey);
+    const end = endOfPlainKey(this.#body, at + 1);
+    this.#isPlainKey = end !== -1;
+    return end === -1 ? this.#passString(at + 1, until, restOfKey) : this.#endKey(end + 1);
   }
 
   /** Scans from inside a string to its end, or until `until`; `rest` is the state in which to continue. */
@@ -220,9 +224,9 @@ export class JsonScan {
       this.#key = { start: this.#stringStart, end };
       this.#valueStart = valueStart;
       this.#items = 0;
-    } else if (this.#closers.length <= innermostDepth) {
-      this.#listener.innerKey?.(this.#stringStart, valueStart, this.#closers.length);
-    }
+    } else if (this.#isPlainKey) {
+      this.#listener.innerKey?.(this.#stringStart, end, valueStart, this.#closers.length);
+    } else this.#listener.oddInnerKey?.(this.#stringStart, end, valueStart);
     return valueStart;
   }
 
@@ -231,6 +235,16 @@ export class JsonScan {
     this.#expected = expectsDelimiter;
     return skipSpace(this.#body, end);
   }
+}
+
+/** Offset of the closing quote; -1 if it is far, or what is before it is not plain. */
+function endOfPlainKey(body: Buffer, from: number): number {
+  for (let at = from; at <= from + plainKeyBytes; at++) {
+    const byte = body[at] ?? backslash;
+    if (byte === quote) return at;
+    if (byte === backslash || byte > 0x7f) return -1;
+  }
+  return -1;
 }
 
 /** Offset of the closing quote, or where to resume if it is not before `stop`. */

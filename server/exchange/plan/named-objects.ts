@@ -7,6 +7,7 @@ import type { Member } from '../../routing/snapshot.ts';
 import { type JobStore, type KnownJobs, noJobs } from '../../store/ports/job-store.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
+import { ForeignObjects, idsInBody, idsInQuery } from './foreign-objects.ts';
 import { referencedObjects } from './referenced-objects.ts';
 
 interface NamedObjects {
@@ -18,6 +19,8 @@ interface NamingRequest {
   match: RouteMatch;
   member: Member;
   body: RequestBody;
+  /** Begins with `?`, or is empty. */
+  query: string;
 }
 
 const unknownSize: SizeAt = () => null;
@@ -25,15 +28,34 @@ const unknownSize: SizeAt = () => null;
 /** For requests that name nothing. */
 export const nothingNamed: NamedObjects = { jobs: noJobs, sizeAt: unknownSize };
 
-/** Fails like `JobStore.lookUp`, but not because of sizes. */
+/** Fails like `JobStore.lookUp`, but not because of sizes, and with a GatewayError if an object is another group's. */
 export function findNamedObjects(store: JobStore, request: NamingRequest): MaybePromise<NamedObjects> {
-  const { match, member, body } = request;
-  const ids = referencedObjects(match, body);
-  const jobs = ids.length === 0 ? noJobs : store.lookUp(ids, member.group.id);
+  const ids = referencedObjects(request.match, request.body);
+  const refusing = refuseForeign(store, request, ids);
+  return refusing ? refusing.then(() => lookUpNamed(store, request, ids)) : lookUpNamed(store, request, ids);
+}
+
+function lookUpNamed(store: JobStore, request: NamingRequest, ids: readonly string[]): MaybePromise<NamedObjects> {
+  const jobs = ids.length === 0 ? noJobs : store.lookUp(ids, request.member.group.id);
   const sizeAt = findSizes(store, request);
   if (jobs === noJobs && sizeAt === unknownSize) return nothingNamed;
   if (!(jobs instanceof Promise || sizeAt instanceof Promise)) return { jobs, sizeAt };
   return Promise.all([jobs, sizeAt]).then(([known, size]) => ({ jobs: known, sizeAt: size }));
+}
+
+/** What the plan looks up itself, `planned`, has errors of its own. */
+function refuseForeign(
+  store: JobStore,
+  { member, body, query }: NamingRequest,
+  planned: readonly string[],
+): Promise<void> | null {
+  const refuse = (inBody: readonly string[]) => {
+    const ids = [...idsInQuery(query), ...inBody].filter((id) => !planned.includes(id));
+    return ids.length === 0 ? undefined : new ForeignObjects(store, member.group.id).refuse(ids);
+  };
+  const inBody = idsInBody(body);
+  const refusing = inBody instanceof Promise ? inBody.then(refuse) : refuse(inBody);
+  return refusing ?? null;
 }
 
 function findSizes(store: JobStore, { match, member, body }: NamingRequest): MaybePromise<SizeAt> {

@@ -10,6 +10,7 @@ import type { KnownJobs } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import { hardBudgetOf } from './enforce-limits.ts';
+import { noSuchObject } from './foreign-objects.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
 type NamedObjects = Pick<PassthroughMatch, 'names' | 'unserved'>;
@@ -86,9 +87,7 @@ function findOwner(names: readonly string[], group: CompiledGroup, jobs: KnownJo
   let owner: Job | null = null;
   for (const name of names) {
     const job = jobs.findAny(name, group.id);
-    if (job === 'foreign') {
-      throw new GatewayError('job_not_found', `No such object: '${name.slice(0, 200)}'.`, { param: 'id' });
-    }
+    if (job === 'foreign') throw noSuchObject(name);
     owner ??= job ?? null;
   }
   return owner;

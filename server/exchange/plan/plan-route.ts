@@ -6,7 +6,7 @@ import type { KnownJobs } from '../../store/ports/job-store.ts';
 import type { RequestBody, RequestFields } from '../request/request-body.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
-import { continuedThread, referencedConversation } from './referenced-objects.ts';
+import { continuedThread, owningIds, referencedConversation } from './referenced-objects.ts';
 
 interface RouteInput {
   match: RouteMatch;
@@ -30,7 +30,7 @@ export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): 
     return planPassthrough({
       route,
       passthroughMatch: passthrough,
-      referencedIds: body.referencedIds ?? [],
+      referencedIds: owningIds(body),
       group,
       snapshot,
       jobs,

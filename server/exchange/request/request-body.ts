@@ -49,8 +49,10 @@ export interface RequestBody extends MeasuredRequest<string> {
   captured: Buffer | null;
   /** Number of JSON values, at any depth; absent for bodies that are not JSON. */
   readonly values?: number;
-  /** Ids in the read part of a passthrough body. */
+  /** Ids of stored objects in a form, or in a passthrough body that is held. */
   readonly referencedIds?: readonly string[];
+  /** `captured` may have such ids, which nobody has looked for. */
+  readonly mayNameObjects?: boolean;
   /** Where Sluice had a part in the conversation; absent for bodies that are not JSON. */
   readonly marked?: readonly MarkedElement[];
   /** The stored response that the request continues; the body contains its conversation. */

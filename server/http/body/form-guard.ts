@@ -88,8 +88,7 @@ export class FormGuard {
     const disposition = lines.get('content-disposition') ?? '';
     if (!/^form-data[ \t]*(?:;|$)/i.test(disposition)) throw ambiguousForm('a part is not called form-data');
     const { values, rest } = uniqueParameters(disposition);
-    const extended = [...values.keys()].find((name) => name.startsWith('name*'));
-    if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shortened(extended)}"`);
+    refuseExtendedName(values);
     const name = values.get('name') ?? '';
     const field = decidingField(name);
     // The npm package form-data escapes quotes in file names only since 4.0.6. The parser skips such a part.
@@ -110,9 +109,7 @@ export class FormGuard {
     if (disposition.has('filename') || disposition.has('filename*')) {
       throw refusal(`The form field '${field}' was sent as a file. Send it as plain text, without a file name.`);
     }
-    const encoding = lines.get('content-transfer-encoding')?.trim().toLowerCase() ?? '7bit';
-    const charset = uniqueParameters(lines.get('content-type') ?? '').values.get('charset') ?? 'utf-8';
-    if (!plainEncodings.has(encoding) || !isPlainCharset(charset)) {
+    if (!hasPlainText(lines)) {
       throw refusal(`The form field '${field}' is encoded. Send it as plain text in UTF-8.`);
     }
   }
@@ -120,6 +117,26 @@ export class FormGuard {
 
 export function ambiguousForm(reason: string): GatewayError {
   return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${reason}.`);
+}
+
+/** A part for which no parser waits. Throws a GatewayError for headers that parsers may read differently. */
+export function readPart(headers: string): { name: string; isEncoded: boolean } {
+  if (headers === '') return { name: '', isEncoded: false };
+  const lines = readHeaders(headers);
+  const { values } = uniqueParameters(lines.get('content-disposition') ?? '');
+  refuseExtendedName(values);
+  return { name: values.get('name') ?? '', isEncoded: !hasPlainText(lines) };
+}
+
+function refuseExtendedName(disposition: Map<string, string>): void {
+  const extended = [...disposition.keys()].find((name) => name.startsWith('name*'));
+  if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shortened(extended)}"`);
+}
+
+function hasPlainText(lines: Map<string, string>): boolean {
+  const encoding = lines.get('content-transfer-encoding')?.trim().toLowerCase() ?? '7bit';
+  const charset = uniqueParameters(lines.get('content-type') ?? '').values.get('charset') ?? 'utf-8';
+  return plainEncodings.has(encoding) && isPlainCharset(charset);
 }
 
 function readHeaders(block: string): Map<string, string> {

@@ -4,6 +4,7 @@ import { requestFields } from '../../apis/registry.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
+import { idsInFields } from './search-form.ts';
 
 /** The fields that each request is routed by, whatever its wire. */
 const routingFields = ['model', 'stream', 'stream_options', 'previous_response_id', 'store'] as const;
@@ -43,6 +44,10 @@ export class FormBody implements RequestBody {
 
   raw(): null {
     return null;
+  }
+
+  get referencedIds(): readonly string[] {
+    return idsInFields(this.#form.fields);
   }
 
   async sendable({ model }: BodyChanges): Promise<PreparedBody> {

@@ -1,4 +1,5 @@
 import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
+import { servedObjectMembers } from '../../apis/core/requests/object-members.ts';
 import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
@@ -17,7 +18,7 @@ import { collectedFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';
 
 const names = new JsonNames(collectedFields);
-const watched = new WatchedMembers(watchedMembers);
+const watched = new WatchedMembers(watchedMembers, servedObjectMembers);
 
 /** Longer values are not parsed, since that would block the event loop. */
 const maxParsedBytes = 64 * 1024;
@@ -120,6 +121,10 @@ export class JsonBody implements RequestBody {
     const field = this.#peek.fields.get(name);
     const bytes = field && this.#bytes.subarray(field.start, field.end);
     return bytes && !bytes.equals(nullBytes) ? { bytes, items: field.items } : null;
+  }
+
+  get mayNameObjects(): boolean {
+    return this.#peek.namesObjects;
   }
 
   get marked(): readonly MarkedElement[] {

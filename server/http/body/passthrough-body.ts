@@ -1,17 +1,18 @@
 /**
- * Bodies of passthrough requests: short JSON is searched for ids; anything else is forwarded without being held. All are sent
- * on as they came, compressed or not.
+ * Bodies of passthrough requests: short ones are held, since what they name may decide who is asked; longer ones are forwarded
+ * without being held. All are searched for objects of other groups, and sent on as they came, compressed or not.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { ForeignObjects } from '../../exchange/plan/foreign-objects.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
-import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { bodyTooLarge } from './body-faults.ts';
 import { codingsOf, decodeWhole } from './content-coding.ts';
 import { emptyBody } from './incoming-body.ts';
 import { type BodyAccount, readBody } from './read-body.ts';
-import { referencedIds } from './referenced-ids.ts';
-import { StreamedBody, streamedBytes } from './streamed-body.ts';
+import { idsInBytes, searchOf } from './search-body.ts';
+import { type BodyCheck, StreamedBody, streamedBytes } from './streamed-body.ts';
 
 export interface BodyUser {
   /** The rest of a streamed body will not arrive; `RequestBody.fault` says why. */
@@ -24,16 +25,16 @@ interface PassthroughOptions {
   exchange: BodyUser;
   /** The whole body is needed before the request is sent. */
   isHeld: boolean;
+  foreignObjects(): ForeignObjects;
 }
 
-const jsonType = boundedPattern(/^application\/json\b/i);
-/** JSON up to this size is held and searched. */
-const searchedBytes = 64 * 1024;
+/** Bodies up to this size are held. */
+const heldBytes = 64 * 1024;
 
 export async function receivePassthroughBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limits, account, exchange, isHeld }: PassthroughOptions,
+  { limits, account, exchange, isHeld, foreignObjects }: PassthroughOptions,
 ): Promise<RequestBody> {
   const { headers } = request;
   const isLengthKnown = headers['transfer-encoding'] === undefined;
@@ -42,42 +43,42 @@ export async function receivePassthroughBody(
   const maxBytes = limits.multipartBodyBytes;
   if (length !== null && length > maxBytes) throw bodyTooLarge(maxBytes, length);
   const contentType = headers['content-type'] ?? '';
-  const isSearched = length !== null && length <= searchedBytes && jsonType.test(contentType);
-  if (isSearched || isHeld) {
-    const bytes = await readBody(request, response, { maxBytes, account, isEncoded: true });
-    const plain = await plainBytes(headers, bytes, isSearched ? searchedBytes : maxBytes);
-    return heldBody({ bytes, plain, contentType, isSearched });
+  const isCompressed = codingsOf(headers).length > 0;
+  if (isHeld || isCompressed || (length !== null && length <= heldBytes)) {
+    const mostBytes = isCompressed ? limits.jsonBodyBytes : maxBytes;
+    const bytes = await readBody(request, response, { maxBytes: mostBytes, account, isEncoded: true });
+    return await heldBody(bytes, headers, mostBytes);
   }
   account.add(streamedBytes);
-  return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });
+  const check = checkOf(contentType, foreignObjects());
+  return new StreamedBody(request, response, { length, maxBytes, contentType, exchange, check });
 }
 
-interface Held {
-  /** As the client sent them, and as they are sent on. */
-  bytes: Buffer;
-  /** Decoded, to be searched and kept; null if they cannot be. */
-  plain: Buffer | null;
-  contentType: string;
-  isSearched: boolean;
-}
-
-function heldBody({ bytes, plain, contentType, isSearched }: Held): RequestBody {
+/** `bytes`: as the client sent them, and as they are sent on. */
+async function heldBody(bytes: Buffer, headers: IncomingHttpHeaders, maxBytes: number): Promise<RequestBody> {
+  const contentType = headers['content-type'] ?? '';
+  const codings = codingsOf(headers);
+  const plain = codings.length === 0 ? bytes : await decodeWhole(bytes, codings, maxBytes);
+  if (plain === null) throw unreadable(maxBytes);
   return {
     ...emptyBody,
     contentType,
     size: bytes.length,
     captured: plain,
     sendable: async () => ({ length: bytes.length, open: () => bytes, usageAsked: false }),
-    ...(isSearched && plain && { referencedIds: referencedIds(plain) }),
+    referencedIds: await idsInBytes(plain, contentType),
   };
 }
 
-/** What is passed on needs no coding that Sluice knows. */
-async function plainBytes(headers: IncomingHttpHeaders, bytes: Buffer, maxBytes: number): Promise<Buffer | null> {
-  try {
-    const codings = codingsOf(headers);
-    return codings.length === 0 ? bytes : await decodeWhole(bytes, codings, maxBytes);
-  } catch {
-    return null;
-  }
+function unreadable(maxBytes: number): GatewayError {
+  const message = `The body of this request cannot be decoded as its content-encoding says, into at most ${maxBytes} bytes, so that Sluice cannot tell which objects it names. Send it without that coding.`;
+  return new GatewayError('invalid_value', message, { param: 'content-encoding' });
+}
+
+function checkOf(contentType: string, objects: ForeignObjects): BodyCheck {
+  const search = searchOf(contentType);
+  return {
+    take: (chunk) => objects.refuse(search.take(chunk)),
+    end: () => objects.refuse(search.end()),
+  };
 }

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { ForeignObjects } from '../../exchange/plan/foreign-objects.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
@@ -32,6 +33,8 @@ interface ReceiveOptions {
   capture: { unusable(start: Buffer, isCut: boolean): void } | null;
   /** Passthrough bodies are read as a whole. */
   isHeld: boolean;
+  /** Where objects of other groups are known. */
+  foreignObjects(): ForeignObjects;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, Sendable } from '../../exchange/request/request-body.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { bodyTooLarge } from './body-faults.ts';
 import { emptyBody } from './incoming-body.ts';
 import { sendContinue } from './read-body.ts';
@@ -15,6 +16,14 @@ interface StreamedOptions {
   maxBytes: number;
   contentType: string;
   exchange: { bodyBroke(): void };
+  /** Looks at each piece before it is sent on. Throws or rejects with a GatewayError for one that must not be. */
+  check: BodyCheck;
+}
+
+export interface BodyCheck {
+  take(chunk: Buffer): MaybePromise<void>;
+  /** Nothing follows. */
+  end(): MaybePromise<void>;
 }
 
 /** A body that is read from the client while the upstream takes it; it can be sent only once. */
@@ -33,6 +42,8 @@ export class StreamedBody implements RequestBody {
     this.#length = options.length;
     this.#stream = new ClientStream(request, {
       maxBytes: options.maxBytes,
+      length: options.length,
+      check: options.check,
       begin: () => sendContinue(request, response),
       failed: (error) => {
         this.fault = error;
@@ -68,7 +79,9 @@ export class StreamedBody implements RequestBody {
 }
 
 interface StreamPorts {
+  length: number | null;
   maxBytes: number;
+  check: BodyCheck;
   /** Called when the first byte is requested. */
   begin(): void;
   failed(error: GatewayError): void;
@@ -81,6 +94,7 @@ class ClientStream extends Readable {
   readonly #request: IncomingMessage;
   readonly #ports: StreamPorts;
   #hasBegun = false;
+  #isChecking = false;
 
   constructor(request: IncomingMessage, ports: StreamPorts) {
     super({ highWaterMark: streamedBytes });
@@ -90,7 +104,7 @@ class ClientStream extends Readable {
 
   override _read(): void {
     if (!this.#hasBegun) this.#begin();
-    this.#request.resume();
+    if (!this.#isChecking) this.#request.resume();
   }
 
   /** Reads and discards what the client still sends, so that the client goes on to read its response. */
@@ -113,14 +127,62 @@ class ClientStream extends Readable {
 
   readonly #take = (chunk: Buffer): void => {
     this.size += chunk.length;
-    if (this.size > this.#ports.maxBytes) {
-      this.#request.off('data', this.#take);
-      this.#ports.failed(bodyTooLarge(this.#ports.maxBytes, this.size));
-    } else if (!this.push(chunk)) this.#request.pause();
+    if (this.size > this.#ports.maxBytes) this.#refuse(bodyTooLarge(this.#ports.maxBytes, this.size));
+    else {
+      this.#after(
+        () => this.#check(chunk),
+        () => {
+          if (!this.push(chunk)) this.#request.pause();
+        },
+      );
+    }
   };
 
   readonly #end = (): void => {
     this.hasArrived = true;
-    this.push(null);
+    this.#after(
+      () => this.#ports.check.end(),
+      () => this.push(null),
+    );
   };
+
+  /** The upstream must not have the last byte before all is checked: it would act on the request. */
+  #check(chunk: Buffer): MaybePromise<void> {
+    const { check, length } = this.#ports;
+    const checking = check.take(chunk);
+    if (this.size !== length) return checking;
+    return checking instanceof Promise ? checking.then(() => check.end()) : check.end();
+  }
+
+  /** Nothing else arrives while a check waits for the store. */
+  #after(check: () => MaybePromise<void>, passed: () => void): void {
+    try {
+      const checking = check();
+      if (checking instanceof Promise) this.#wait(checking, passed);
+      else passed();
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #wait(checking: Promise<void>, passed: () => void): void {
+    this.#isChecking = true;
+    this.#request.pause();
+    checking.then(
+      () => {
+        this.#isChecking = false;
+        if (this.destroyed) return;
+        this.#request.resume();
+        passed();
+      },
+      (error: unknown) => this.#refuse(error),
+    );
+  }
+
+  #refuse(error: unknown): void {
+    this.#request.off('data', this.#take).off('end', this.#end);
+    this.#request.resume();
+    const failure = 'Sluice failed while it read this body. Its log says why.';
+    this.#ports.failed(error instanceof GatewayError ? error : new GatewayError('internal', failure, { cause: error }));
+  }
 }

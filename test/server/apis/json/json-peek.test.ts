@@ -122,6 +122,7 @@ describe('peekJson', () => {
       fields: new Map(),
       members: [],
       watched: 0,
+      namesObjects: false,
       ambiguous: new Set(),
       end: 3,
       empty: true,

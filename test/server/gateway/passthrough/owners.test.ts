@@ -200,16 +200,8 @@ describe('what existed at the provider before', () => {
   test('and is another group’s cannot be claimed', async () => {
     await start();
     await make('/files', { id: 'file-1' });
-    const chunked = new ReadableStream({
-      start(controller) {
-        controller.enqueue(Buffer.from('{"file_id":"file-1"}'));
-        controller.close();
-      },
-    });
     upstream.answer((_request, response) => json(response, { id: 'file-1', object: 'vector_store.file' }));
-    const headers = { 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: chunked, duplex: 'half' } as RequestInit;
-    expect((await asOther('/vector_stores/vs_2/files', init)).status).toBe(200);
+    expect((await asOther('/vector_stores/vs_2/files', post({ file: 'file-1' }))).status).toBe(200);
     expect((await asOther('/files/file-1')).status).toBe(404);
   });
 });

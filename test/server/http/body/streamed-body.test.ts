@@ -29,7 +29,8 @@ function open(maxBytes: number) {
   const response = { writeContinue: () => continues++ } as unknown as ServerResponse;
   let broken = 0;
   const exchange = { bodyBroke: () => broken++ };
-  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', exchange });
+  const check = { take() {}, end() {} };
+  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', exchange, check });
   return { body, sent, told: () => ({ continues, broken, code: body.fault?.code }) };
 }
 
