@@ -14,7 +14,6 @@ export function isApproximate(certainty: UsageCertainty): certainty is 'estimate
   return certainty === 'estimated' || certainty === 'reserved';
 }
 
-/** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 /** Of the tiers that services sell by tokens at another price than usual; `fast` is Anthropic's `speed`. */
 export type PriceTier = 'priority' | 'flex' | 'fast';
 
@@ -26,6 +25,25 @@ export interface PriceTerms {
   searches: number;
 }
 
+/** On what terms a request may be answered; each is the dearest that it allows. */
+export interface AskedTerms {
+  /** The tier that it names. Null: none that costs otherwise. */
+  tier: PriceTier | null;
+  /** It leaves the tier to the account's settings, which may say `priority`. */
+  isTierOpen: boolean;
+  /** The most searches of the web that the provider may run. */
+  searches: number;
+  /** What is written to a cache may stay there for an hour. */
+  cachesForAnHour: boolean;
+  /** The answer has told of what kinds its input was. */
+  isInputTold?: true;
+  /** The most tokens of its input that may be sound. */
+  heardTokens: number;
+  /** The answer may be sound. */
+  speaks: boolean;
+}
+
+/** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 export interface Usage {
   inputTokens?: number;
   outputTokens?: number;

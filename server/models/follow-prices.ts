@@ -19,6 +19,7 @@ export function followPrices(config: ConfigInForce, costsNothing: CostsNothing):
   });
   return {
     cost: (...args) => prices.cost(...args),
+    most: (...args) => prices.most(...args),
     tokenPrice: (...args) => prices.tokenPrice(...args),
     maxOutput: (...args) => prices.maxOutput(...args),
     applied: (...args) => prices.applied(...args),

@@ -2,7 +2,7 @@
  * Calculates the cost of usage from the user's overrides, `prices.json` and `public-prices.json`, in that order. Pure; independent of the source of the
  * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
-import type { PriceTerms, PriceTier, Usage } from '../contract/ledger.ts';
+import type { AskedTerms, PriceTerms, PriceTier, Usage } from '../contract/ledger.ts';
 import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
 import type { AppliedPrice, PriceAmounts } from '../contract/price-views.ts';
 import { largestAnswer } from './largest-answer.ts';
@@ -15,12 +15,22 @@ type Prices = PriceAmounts;
 export interface PriceTable {
   /** US dollars; null if unknown. `usage` is null if the usage is unknown. */
   cost(provider: string, model: string, usage: Usage | null, terms?: PriceTerms | null): number | null;
+  /**
+   * The most that a request can cost with this usage on the terms that it allows, and the usage in what its model is billed
+   * by. Null if the price is unknown.
+   */
+  most(provider: string, model: string, usage: Usage, asked: AskedTerms | null): MostCost | null;
   /** US dollars per 1,000,000 tokens of text, for input and output; null if unknown. */
   tokenPrice(provider: string, model: string): TokenPrice | null;
   /** The output limit of a model in tokens; null if unknown. */
   maxOutput(provider: string, model: string): number | null;
   /** The entry that applies to a model; null if there is none. */
   applied(provider: string, model: string): AppliedPrice | null;
+}
+
+export interface MostCost {
+  usage: Usage;
+  costUsd: number;
 }
 
 /** US dollars per 1,000,000 tokens; `outputUsd` is null if the model has no output that is priced by tokens. */
@@ -114,6 +124,10 @@ export function createPriceTable(
       const prices = pricesOf(provider, model);
       const cost = prices && costOf(prices, usage);
       return prices === null || cost === null || !terms ? cost : onTerms(prices, cost, terms);
+    },
+    most(provider, model, usage, asked) {
+      const prices = pricesOf(provider, model);
+      return prices && mostCost(prices, usage, asked);
     },
     tokenPrice(provider, model) {
       const prices = pricesOf(provider, model);
@@ -217,6 +231,81 @@ function onTerms(prices: Prices, cost: number, { tier, searches }: PriceTerms): 
   const found =
     searches === 0 ? 0 : prices.webSearch === undefined ? prices.groundedRequest : prices.webSearch * searches;
   return factor === undefined || found === undefined ? null : cost * factor + found;
+}
+
+/** No service multiplies its prices by more, or asks more for a search: for what the table does not know. */
+const dearestFactors = { priority: 2.5, flex: 1, fast: 6 } as const satisfies Record<PriceTier, number>;
+const dearestSearch = 0.035;
+
+/** A tier that was asked for may not be given, so that a cheaper one saves nothing. */
+function mostCost(prices: Prices, usage: Usage, asked: AskedTerms | null): MostCost | null {
+  const dearest = asked === null ? usage : dearestKinds(tierOf(prices, usage), usage, asked);
+  const { seconds, characters, images } = usage;
+  const byMeter = [dearest, { seconds }, { characters }, { images }].map((metered) =>
+    costOf(prices, onlyDefined(metered)),
+  );
+  const costs = byMeter.filter((each) => each !== null);
+  if (costs.length === 0) return null;
+  const cost = Math.max(...costs);
+  const billed = billedIn(prices, usage);
+  if (asked === null || (prices.request === 0 && cost === 0)) return { usage: billed, costUsd: cost };
+  const { tier, isTierOpen, searches } = asked;
+  const named = tier === null ? 1 : (prices[factorFields[tier]] ?? dearestFactors[tier]);
+  const factor = Math.max(1, named, (isTierOpen && prices.priorityFactor) || 1);
+  const perSearch = prices.webSearch ?? (prices.groundedRequest === undefined ? dearestSearch : 0);
+  const found =
+    searches === 0 ? 0 : perSearch * searches + (prices.webSearch === undefined ? (prices.groundedRequest ?? 0) : 0);
+  return { usage: billed, costUsd: cost * factor + found };
+}
+
+/** Each token of the kind that costs most among those that it may be. What is known of its kind stays so. */
+function dearestKinds(prices: Prices, usage: Usage, asked: AskedTerms): Usage {
+  return {
+    ...usage,
+    ...(!asked.isInputTold && dearestInput(prices, usage, asked)),
+    ...dearestOutput(prices, usage, asked),
+  };
+}
+
+function dearestInput(prices: Prices, usage: Usage, { cachesForAnHour, heardTokens }: AskedTerms): Usage {
+  const { inputTokens = 0 } = usage;
+  const dearest: Usage = {};
+  const text = prices.input ?? 0;
+  const written = Math.max(prices.cacheWrite ?? text, (cachesForAnHour && prices.cacheWriteOneHour) || 0);
+  const isWritten = written > text && written >= (prices.imageInput ?? 0);
+  const isSeen = !isWritten && (prices.imageInput ?? 0) > text;
+  const isHeard =
+    (prices.audioInput ?? 0) > Math.max(text, isWritten ? written : 0, isSeen ? (prices.imageInput ?? 0) : 0);
+  const heard = isHeard ? Math.min(inputTokens, Math.max(heardTokens, usage.audioInputTokens ?? 0)) : 0;
+  if (heard > 0) dearest.audioInputTokens = heard;
+  if (isWritten) dearest.cacheWriteTokens = inputTokens - heard;
+  if (isWritten && cachesForAnHour) dearest.cacheWriteOneHourTokens = inputTokens - heard;
+  if (isSeen) dearest.imageInputTokens = inputTokens - heard;
+  return dearest;
+}
+
+function dearestOutput(prices: Prices, { outputTokens = 0 }: Usage, { speaks }: AskedTerms): Usage {
+  const { output: said = 0, imageOutput: drawn = 0, audioOutput: spoken = 0 } = prices;
+  if (speaks && spoken > Math.max(said, drawn)) return { audioOutputTokens: outputTokens };
+  return drawn > said ? { imageOutputTokens: outputTokens } : {};
+}
+
+/** In one unit that the model is billed by. What has a length has no tokens that anybody counted. */
+function billedIn(prices: Prices, { inputTokens, outputTokens, seconds, characters, images }: Usage): Usage {
+  if (seconds !== undefined && (prices.second ?? prices.minute) !== undefined) return { seconds };
+  if (characters !== undefined && prices.characters !== undefined) return { characters };
+  const isByPiece = prices.image !== undefined && prices.input === undefined && prices.output === undefined;
+  if (images !== undefined && isByPiece) return { images };
+  return onlyDefined({ inputTokens, outputTokens });
+}
+
+function onlyDefined(amounts: { [Name in keyof Usage]: number | undefined }): Usage {
+  const usage: Usage = {};
+  for (const name in amounts) {
+    const amount = amounts[name as keyof Usage];
+    if (amount !== undefined) usage[name as keyof Usage] = amount;
+  }
+  return usage;
 }
 
 /** Uses the first meter that has both a price and a quantity. */

@@ -8,7 +8,8 @@ import { messagesStream } from './messages-stream.ts';
 import { sessionOf } from './session.ts';
 import { messagesUsage } from './usage.ts';
 
-const fields = [...conversationFields, ...sessionFields, 'max_tokens', 'metadata', 'speed', 'thread'] as const;
+const ownFields = ['max_tokens', 'metadata', 'speed', 'thread'] as const;
+const fields = [...conversationFields, ...sessionFields, ...ownFields] as const;
 
 type MessagesField = (typeof fields)[number];
 

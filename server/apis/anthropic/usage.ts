@@ -1,7 +1,7 @@
 /** Usage of requests of `POST /v1/messages`. */
 import type { PriceTerms } from '../../contract/ledger.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
-import { askedTerms, fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
+import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf } from '../core/usage/token-counts.ts';
 import { anthropicUsage } from '../core/usage/usage-beside-cache.ts';
@@ -21,7 +21,7 @@ export const messagesUsage = conversationUsage({
   members: { prompts: ['system', 'messages'], schemas: ['tools', 'output_config'] },
   unknownOutputTokens: 128_000,
   reported: (answer) => reportedUsage(answer, messagesReports),
-  asks: (body: RequestView<'max_tokens' | 'speed'>) => (body.field('speed') === 'fast' ? askedTerms('fast') : null),
+  asks: (body: RequestView<'max_tokens' | 'speed'>) => ({ tier: body.field('speed') === 'fast' ? 'fast' : null }),
   termsOf,
 });
 

@@ -7,7 +7,7 @@ import type { RequestFormat, Verdict, WholeFormat, Wire } from '../core/wire.ts'
 import { converseStream } from './converse-stream.ts';
 import { converseUsage } from './usage.ts';
 
-const fields = [...conversationFields, ...sessionFields, 'inferenceConfig'] as const;
+const fields = [...conversationFields, ...sessionFields, 'inferenceConfig', 'serviceTier'] as const;
 
 export type ConverseField = (typeof fields)[number];
 

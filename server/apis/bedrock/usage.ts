@@ -23,6 +23,10 @@ export const converseUsage = conversationUsage({
   // The limit of gpt-oss, the largest model that is used this way.
   unknownOutputTokens: 131_072,
   reported: (answer) => reportedUsage(answer, converseReports),
+  asks: (body: RequestView<'inferenceConfig' | 'serviceTier'>) => {
+    const tier = body.field('serviceTier');
+    return { tier: isObject(tier) ? tierNamed(tier.type) : null };
+  },
   termsOf: (object) => ({ tier: tierIn(object) ?? tierIn(fieldsAt(object, 'metadata')), searches: 0 }),
 });
 

@@ -71,6 +71,8 @@ const urlNames = new Set(['document_url', 'video_url', 'audio_url'].map(keyOf).m
 const imageUrl = keyOf('image_url');
 /** OpenRouter takes a URL in place of a file's bytes. */
 const fileData = keyOf('file_data');
+/** OpenAI: an earlier answer of a chat that was spoken. */
+const audio = keyOf('audio');
 const container = keyOf('container');
 const type = keyOf('type');
 const url = Buffer.from('"url"');
@@ -85,6 +87,8 @@ const escapeMark = Buffer.from('\\u00');
 const containerId = boundedPattern(/^"(?:cntr|container)_/);
 /** A text, or an object with a URL, other than of data. */
 const address = boundedPattern(/^(?:"|\{[^{}]{0,150}?"url"\s*:\s*")(?!data:)[^"{]/i);
+
+const spokenAnswer = boundedPattern(/^\{[^{}]{0,150}?"id"\s*:/);
 
 const quote = 0x22;
 const colon = 0x3a;
@@ -114,6 +118,7 @@ function search(json: Buffer): ReferredInput {
     openNames.some((name) => valuesOf(json, name).some((at) => isReference(json, at, urlNames.has(String(name))))) ||
     valuesOf(json, fileData).some((at) => json.toString('latin1', at + 1, at + 5).toLowerCase() === 'http') ||
     valuesOf(json, container).some((at) => containerId.test(json.toString('latin1', at, at + 16))) ||
+    valuesOf(json, audio).some((at) => spokenAnswer.test(json.toString('latin1', at, at + 200))) ||
     json.includes(reference) ||
     json.includes(upload) ||
     (byUrl > 0 && json.includes(documentType)) ||
@@ -164,7 +169,7 @@ function valuesOf(json: Buffer, key: Buffer): number[] {
 }
 
 /** No encoder escapes letters or an underscore: who does so hides a name from this search. */
-function hasEscapedLetters(json: Buffer): boolean {
+export function hasEscapedLetters(json: Buffer): boolean {
   for (let at = json.indexOf(escapeMark); at !== -1; at = json.indexOf(escapeMark, at + escapeMark.length)) {
     const code = Number.parseInt(json.toString('latin1', at + escapeMark.length, at + escapeMark.length + 2), 16);
     const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f;

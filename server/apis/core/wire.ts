@@ -3,8 +3,8 @@
  * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
 import type { Operation } from '../../contract/capability.ts';
-import type { PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
-import type { Fitting } from './chat-flavour.ts';
+import type { AskedTerms, PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
+import type { BodyOutline, Fitting } from './chat-flavour.ts';
 import type { MostUsage } from './plausible-usage.ts';
 import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -126,6 +126,8 @@ export interface MeasuredRequest<Name extends string> extends RequestView<Name> 
   readonly size: number;
   /** The whole body; null for a form. */
   readonly captured: Buffer | null;
+  /** Where its members are; absent for bodies that are not JSON. */
+  readonly outline?: BodyOutline;
 }
 
 /** Known limits of the model; null if unknown. */
@@ -186,8 +188,8 @@ export interface UsageFormat<Name extends string = string> {
   readonly hints: (body: MeasuredRequest<Name>, answerBytes: number) => UsageHints;
   /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
-  /** The terms that a request asks for, by which it is reserved; null for the usual ones. */
-  asks?(body: RequestView<Name>): PriceTerms | null;
+  /** The terms that a request allows, by which it is reserved; absent: always the usual ones. */
+  readonly asks?: (body: MeasuredRequest<Name>) => AskedTerms;
   /** What the price depends on beside the usage, as the answer tells it; null for the usual terms. */
   terms?(answer: KeptAnswer): PriceTerms | null;
   /** Estimates for text in both directions; null for anything else. */

@@ -6,7 +6,8 @@ import { conversationFields, conversationOf } from '../core/requests/conversatio
 import type { RequestFormat, RequestView } from '../core/wire.ts';
 import { inCamelCase } from './camel-case.ts';
 
-const fields = [...conversationFields, ...sessionFields, 'generationConfig', 'generation_config'] as const;
+const ownFields = ['generationConfig', 'generation_config', 'serviceTier', 'service_tier'] as const;
+const fields = [...conversationFields, ...sessionFields, ...ownFields] as const;
 
 export type GeminiField = (typeof fields)[number];
 
@@ -44,6 +45,13 @@ function configOf(body: RequestView<GeminiField>): Config {
 export function outputLimitOf(body: RequestView<GeminiField>): number | null {
   const limit = numberOf(configOf(body).maxOutputTokens);
   return limit > 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
+}
+
+export function asksForSpeech(body: RequestView<GeminiField>): boolean {
+  const { responseModalities: kinds, speechConfig } = configOf(body);
+  const isAsked =
+    Array.isArray(kinds) && kinds.some((kind) => typeof kind === 'string' && kind.toUpperCase() === 'AUDIO');
+  return isAsked || speechConfig !== undefined;
 }
 
 /** Google's limit for `candidateCount`. */

@@ -5,7 +5,7 @@ import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
-import { geminiRequest, outputLimitOf } from './request.ts';
+import { asksForSpeech, geminiRequest, outputLimitOf } from './request.ts';
 
 /** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */
 export const geminiReports: UsageReports = {
@@ -26,6 +26,10 @@ export const geminiUsage = conversationUsage({
   // Default of `maxOutputTokens` of the largest models.
   unknownOutputTokens: 65_536,
   reported: (answer) => reportedUsage(answer, geminiReports),
+  asks: (body) => ({
+    tier: tierNamed(body.field('serviceTier') ?? body.field('service_tier')),
+    speaks: asksForSpeech(body),
+  }),
   termsOf,
 });
 

@@ -102,7 +102,7 @@ export function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
 function likelyReserved(prices: PriceTable, call: LimitedCall): Reserved {
   const usage = call.route.wire.usage.likely(call.body);
   const [target] = call.plan.targets;
-  return { usage, costUsd: target ? reservedCostOf(prices, target, call, usage) : null };
+  return { usage, costUsd: target ? costOf(prices, target, call.plan, usage) : null };
 }
 
 /** The maximum over all targets, since any of them may answer. */
@@ -111,20 +111,23 @@ function mostReserved(prices: PriceTable, call: LimitedCall): Reserved {
   const most: Reserved = { usage: {}, costUsd: null };
   for (const target of plan.targets) {
     const usage = worstUsageAt(prices, target, call);
-    const costUsd = reservedCostOf(prices, target, call, usage);
+    const costUsd = mostCostOf(prices, target, call, usage);
     if (tokensOf(usage) >= tokensOf(most.usage)) most.usage = usage;
     if (costUsd !== null) most.costUsd = Math.max(costUsd, most.costUsd ?? 0);
   }
   return most;
 }
 
-/** At the price of the service tier that the request asks for, if that is known. */
-function reservedCostOf(prices: PriceTable, target: Target, call: LimitedCall, usage: Usage): number | null {
-  const { route, body, plan } = call;
-  const terms = route.wire.usage.asks?.(body) ?? null;
+/** On the dearest terms that the request allows. */
+function mostCostOf(
+  prices: PriceTable,
+  target: Target,
+  { route, body, plan }: Pick<LimitedCall, 'route' | 'body' | 'plan'>,
+  usage: Usage,
+): number | null {
   const name = target.model ?? plan.model;
-  const asked = terms && name !== null ? prices.cost(target.provider.id, name, usage, terms) : null;
-  return asked ?? costOf(prices, target, plan, usage);
+  if (name === null) return null;
+  return prices.most(target.provider.id, name, usage, route.wire.usage.asks?.(body) ?? null)?.costUsd ?? null;
 }
 
 /** The most that a request can use at one of its targets. */

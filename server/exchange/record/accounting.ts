@@ -6,7 +6,7 @@
 import { referredIn } from '../../apis/core/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../../apis/core/wire.ts';
 import { isUnpricedAttempt } from '../../contract/count.ts';
-import type { AttemptRecord, Usage } from '../../contract/ledger.ts';
+import type { AskedTerms, AttemptRecord, Usage } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { type Accounting, addUp } from '../../usage/add-up.ts';
@@ -35,15 +35,18 @@ export function accountFor(
 ): Accounting {
   const { route, attempts, model } = trace;
   const call = body ? callAccounting(trace, body) : null;
+  const pricing = { prices, model };
   for (const attempt of attempts) {
     const { record } = attempt;
     note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
     if (runsInBackground(trace, attempt, body)) note(record, free);
     else if (call && unfetchable && isOrphaned(trace, attempt, body)) {
-      note(record, asReserved(record, unfetchable, { prices, model }));
+      note(record, asReserved(record, { usage: unfetchable, asked: call.asked }, pricing));
     } else if (call && reserved && isUncounted(attempt)) {
-      note(record, asReserved(record, call.mostOf(attempt, reserved), { prices, model }));
-    } else if (call && reserved && isUnpricedAttempt(record)) applyFallback(record, reserved, { prices, model });
+      note(record, asReserved(record, call.mostOf(attempt, reserved), pricing));
+    } else if (call && reserved && isUnpricedAttempt(record)) {
+      applyFallback(record, { usage: reserved, asked: call.asked }, pricing);
+    }
   }
   return addUp(attempts.map(({ record }) => record));
 }
@@ -102,21 +105,24 @@ interface Pricing {
   model: string | null;
 }
 
-function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing): number | null {
-  const name = record.model ?? model;
-  return name === null ? null : prices.cost(record.provider, name, usage);
+/** The most that an attempt may have used, and on which terms. */
+interface Most {
+  usage: Usage;
+  asked: AskedTerms | null;
 }
 
 /** Priced for the attempt's own target. */
-function asReserved(record: AttemptRecord, usage: Usage, pricing: Pricing): Accounting {
-  return { usage, usageCertainty: 'reserved', costUsd: costOf(record, usage, pricing) };
+function asReserved(record: AttemptRecord, { usage, asked }: Most, { prices, model }: Pricing): Accounting {
+  const name = record.model ?? model;
+  const most = name === null ? null : prices.most(record.provider, name, usage, asked);
+  return { usage: most?.usage ?? usage, usageCertainty: 'reserved', costUsd: most?.costUsd ?? null };
 }
 
 /** Unknown if the attempt's target has no price. */
-function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
-  const { costUsd, usageCertainty } = asReserved(record, reserved, pricing);
+function applyFallback(record: AttemptRecord, reserved: Most, pricing: Pricing): void {
+  const { usage, costUsd, usageCertainty } = asReserved(record, reserved, pricing);
   if (costUsd === null && record.usage !== null) return;
-  record.usage ??= reserved;
+  record.usage ??= usage;
   record.usageCertainty = usageCertainty;
   record.costUsd = costUsd;
 }
@@ -219,10 +225,17 @@ class CallAccounting {
     return { usage: { ...usage, outputTokens: guess }, certainty: 'estimated' };
   }
 
+  /** The terms that the request allows. An account's own choice of the tier is the usual one, unless the answer says otherwise. */
+  get asked(): AskedTerms | null {
+    const asked = this.#trace.route?.wire.usage.asks?.(this.#body) ?? null;
+    return asked && { ...asked, isTierOpen: false };
+  }
+
   /** The most that a cut attempt may have used: the input that it told of, else the estimate, and all of its output. */
-  mostOf(attempt: AttemptTrace, reserved: Usage): Usage {
+  mostOf(attempt: AttemptTrace, reserved: Usage): Most {
     const { inputTokens: mostInput, outputTokens: mostOutput } = reserved;
-    if (mostInput === undefined || mostOutput === undefined) return reserved;
+    const { asked } = this;
+    if (mostInput === undefined || mostOutput === undefined) return { usage: reserved, asked };
     const format = attempt.usage ?? this.#format;
     const answer = attempt.excerpt.kept(attempt.responseType);
     const told = format.read(answer, { most: this.#format.hints(this.#body, answer.bytes).most });
@@ -230,12 +243,14 @@ class CallAccounting {
     // What the request only refers to is in no estimate, but in the reservation.
     const hasReferredInput = mostInput > this.#body.size || referredIn(this.#body.captured).ids.length > 0;
     const guess = hasReferredInput ? mostInput : this.#guessedPrompt(mostInput);
-    return {
+    const usage = {
       ...reserved,
       ...input,
       inputTokens: input.inputTokens || guess,
       outputTokens: Math.max(mostOutput, outputTokens),
     };
+    const tier = format.terms?.(answer)?.tier ?? asked?.tier ?? null;
+    return { usage, asked: asked && { ...asked, tier, ...(input.inputTokens && { isInputTold: true }) } };
   }
 
   #guessedPrompt(mostTokens: number): number {

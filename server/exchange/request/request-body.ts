@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import type { JsonEdit } from '../../apis/json/json-splice.ts';
@@ -63,8 +62,6 @@ export interface RequestBody extends MeasuredRequest<string> {
   readonly isSingleUse?: true;
   /** Why the rest of a streamed body will not arrive. */
   readonly fault?: GatewayError | null;
-  /** Where its members are; absent for bodies that are not JSON. */
-  readonly outline?: BodyOutline;
   /** The body for a target. Returns a promise if the body is on disk. */
   sendable(changes: BodyChanges): PreparedBody | Promise<PreparedBody>;
   dispose(): void;

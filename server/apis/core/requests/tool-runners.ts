@@ -4,6 +4,9 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import type { ByteRange } from '../../json/json-scan.ts';
+import type { BodyOutline } from '../chat-flavour.ts';
+import type { MeasuredRequest } from '../wire.ts';
 
 type Runner = 'client' | 'provider';
 
@@ -45,6 +48,82 @@ function isRunByClient(tool: Json): boolean {
 
 /** OpenAI's web search in chats, Anthropic's MCP connector and containers, OpenRouter's plugins. */
 const providerFields = ['web_search_options', 'mcp_servers', 'container', 'plugins'] as const;
+
+/** The members of a request that say what the provider may run, of all APIs, by their names in lower case. */
+const runningNames = new Map(
+  ['tools', 'toolConfig', 'prompt', 'max_tool_calls', ...providerFields].map((name) => [name.toLowerCase(), name]),
+);
+
+interface Running {
+  /** It may run anything at all. */
+  runs: boolean;
+  /** Some of what it may run is not known here: a stored prompt, or what parsers may read in different ways. */
+  isUnseen: boolean;
+  /** A search of a chat, which is no tool. */
+  searches: boolean;
+  tools: readonly unknown[];
+  /** The most calls of all tools together; null if the request sets none. */
+  maxCalls: number | null;
+}
+
+type OutlinedRequest = Pick<MeasuredRequest<never>, 'outline'>;
+
+const known = new WeakMap<OutlinedRequest, Running>();
+
+/** What the provider may run for a request of any API, which is not parsed as a whole. Read once for all who ask. */
+export function runningFor(body: OutlinedRequest): Running {
+  let running = known.get(body);
+  if (!running) {
+    running = readRunning(body.outline ?? null);
+    known.set(body, running);
+  }
+  return running;
+}
+
+function readRunning(outline: BodyOutline | null): Running {
+  const found = new Map<string, unknown>();
+  // A body with more members than any API has is not listed.
+  let isUnseen = outline !== null && outline.members.length === 0;
+  for (const { key, value } of outline?.members ?? []) {
+    const spelt = parsed(outline, key);
+    const name = typeof spelt === 'string' ? runningNames.get(spelt.toLowerCase()) : undefined;
+    if (name === undefined) continue;
+    isUnseen ||= spelt !== name || found.has(name);
+    found.set(name, parsed(outline, value));
+  }
+  const [config, maxCalls] = [found.get('toolConfig'), found.get('max_tool_calls')];
+  const lists = [found.get('tools'), isObject(config) ? config.tools : config];
+  const tools = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  isUnseen ||= lists.includes(unread) || isObject(found.get('prompt'));
+  const isAsked = providerFields.some((name) => found.get(name) != null);
+  return {
+    runs: isUnseen || isAsked || tools.some((tool) => runnerOf(tool) === 'provider' && !isOfConverse(tool)),
+    isUnseen,
+    searches: found.get('web_search_options') != null,
+    tools,
+    maxCalls: typeof maxCalls === 'number' && maxCalls >= 0 ? Math.floor(maxCalls) : null,
+  };
+}
+
+/** In place of what is too long to be parsed, or cannot be. */
+const unread = Symbol('unread');
+const maxParsedBytes = 1024 * 1024;
+
+function parsed(outline: BodyOutline | null, { start, end }: ByteRange): unknown {
+  if (outline === null || end - start > maxParsedBytes) return unread;
+  try {
+    return JSON.parse(outline.bytes.toString('utf8', start, end));
+  } catch {
+    return unread;
+  }
+}
+
+/** Members of Converse's tools; the model reads no more for a cache point. */
+const converseClientTools: ReadonlySet<string> = new Set(['toolSpec', 'cachePoint']);
+
+function isOfConverse(tool: unknown): boolean {
+  return isObject(tool) && Object.keys(tool).every((name) => converseClientTools.has(name));
+}
 
 /** Whether a conversation's request starts no search, program or tool that the provider itself runs. */
 export function runsNothingAtProvider(request: Json): boolean {

@@ -31,6 +31,7 @@ const usage: UsageFormat<never> = conversationUsage({
   answersPaid: () => 1,
   members: { prompts: ['inputText', 'texts', 'instances', 'content'], schemas: [] },
   unknownOutputTokens: 0,
+  asks: () => ({ tier: null }),
   reported,
 });
 

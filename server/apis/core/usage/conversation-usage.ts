@@ -1,18 +1,12 @@
 /** Usage of conversations whose API is not OpenAI's: estimates by size, and what the answer reports. */
-import type { PriceTerms, Usage } from '../../../contract/ledger.ts';
+import type { Usage } from '../../../contract/ledger.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { plausibleUsage, unbounded } from '../plausible-usage.ts';
 import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
+import { runningFor } from '../requests/tool-runners.ts';
 import { linesOf } from '../sse-event.ts';
-import type {
-  ExtractedUsage,
-  KeptAnswer,
-  MeasuredRequest,
-  ModelBounds,
-  RequestView,
-  UsageFormat,
-  UsageHints,
-} from '../wire.ts';
+import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
+import { askedTerms, type OwnTerms } from './asked-terms.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
@@ -29,8 +23,8 @@ interface ConversationUsage<Name extends string> {
   members: PromptMembers;
   /** Null if the answer reports no usage. */
   reported(answer: KeptAnswer): Usage | null;
-  /** The terms that a request asks for; absent: always the usual ones. */
-  asks?: (body: RequestView<Name>) => PriceTerms | null;
+  /** What a request asks for in fields of its API alone. */
+  asks: (body: MeasuredRequest<Name>) => OwnTerms;
   /** What an object of the answer tells of its price; absent: nothing. */
   termsOf?: TermsOf;
 }
@@ -54,7 +48,10 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
       const input = body.captured ? mostPromptTokens(body.captured) : body.size;
       const output = allowedTokens(body) ?? unknownOutputTokens;
       const maxOutput = Math.min(output, outputTokens ?? output, window);
-      const inputTokens = mostInput(input, referredIn(body.captured), contextTokens, sizeOf);
+      const referred = referredIn(body.captured);
+      // What the provider runs puts its results into the prompt.
+      const isOpen = referred.isOpen || runningFor(body).runs;
+      const inputTokens = mostInput(input, { ...referred, isOpen }, contextTokens, sizeOf);
       return { inputTokens, outputTokens: maxOutput * answersPaid(body) };
     },
     hints: ({ size }, answerBytes) => ({
@@ -68,7 +65,7 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
       const isWhole = usage.inputTokens !== undefined && usage.outputTokens !== undefined;
       return { usage, certainty: isCorrected || !isWhole ? 'estimated' : 'reported', status: null };
     },
-    ...(api.asks && { asks: api.asks }),
+    asks: (body) => askedTerms(body, api.asks(body)),
     ...(termsOf && { terms: (answer: KeptAnswer) => readPriceTerms(answer, termsOf) }),
     text: { ofPrompt: (json) => estimatePrompt(json, api.members), ofAnswer, isOnlyPrompt: false },
   };

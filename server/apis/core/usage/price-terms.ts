@@ -58,12 +58,6 @@ export function tierNamed(name: unknown): PriceTier | null {
   return plain === 'priority' || plain === 'flex' || plain === 'fast' ? plain : null;
 }
 
-/** Of a request; its searches are not known before. */
-export function askedTerms(tierName: unknown): PriceTerms | null {
-  const tier = tierNamed(tierName);
-  return tier && { tier, searches: 0 };
-}
-
 /** The object at these names; empty if there is none. */
 export function fieldsAt(object: Fields, ...names: readonly string[]): Fields {
   let value: unknown = object;

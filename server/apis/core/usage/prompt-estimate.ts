@@ -81,6 +81,16 @@ export function mostPromptTokens(json: Buffer): number {
   return Math.ceil(json.length - bytesOf(payloads) + sumOf(payloads, mostMediaTokens));
 }
 
+/** The most tokens of the prompt that can be sound: of all media but pictures, since a film has sound, and a type may be wrong. */
+export function mostHeardTokens(json: Buffer): number {
+  return Math.ceil(
+    sumOf(
+      payloadsIn(json).filter(({ kind }) => kind !== 'image'),
+      mostMediaTokens,
+    ),
+  );
+}
+
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 function bytesOf(payloads: readonly Payload[]): number {

@@ -12,6 +12,7 @@ export const usageFields = [
   'size',
   'quality',
   'service_tier',
+  'modalities',
 ] as const;
 
 export type UsageField = (typeof usageFields)[number];

@@ -3,7 +3,8 @@ import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
-import { askedTerms, readPriceTerms } from '../../core/usage/price-terms.ts';
+import { askedTerms, type OwnTerms } from '../../core/usage/asked-terms.ts';
+import { readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
 import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
@@ -39,11 +40,24 @@ export function openaiUsage<Name extends string>(
       most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * maxHiddenTokens),
     }),
     read: (answer, hints) => extractUsage(operation, answer, hints),
-    asks: (body) => askedTerms(body.field('service_tier')),
+    asks: (body) => askedTerms(body, ownTerms(operation, body)),
     terms: (answer) => readPriceTerms(answer, openaiTerms),
     text: textEstimates(operation),
   };
 }
+
+/** Without a tier, or with `auto`, the project's settings choose it. Source: OpenAI, API reference, `service_tier`. */
+function ownTerms(operation: Capability, body: RequestView<UsageField>): OwnTerms {
+  const tier = body.field('service_tier');
+  const kinds = body.field('modalities');
+  return {
+    tier: tierNamed(tier),
+    isTierOpen: tieredOperations.has(operation) && (tier == null || tier === 'auto'),
+    speaks: Array.isArray(kinds) && kinds.includes('audio'),
+  };
+}
+
+const tieredOperations: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses']);
 
 /** Of chat, completions, responses and embeddings. */
 const members: PromptMembers = {

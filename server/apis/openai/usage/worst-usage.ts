@@ -3,10 +3,10 @@
  * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
  */
 import type { Capability } from '../../../contract/capability.ts';
-import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
+import { runningFor } from '../../core/requests/tool-runners.ts';
 import { mostPromptTokens } from '../../core/usage/prompt-estimate.ts';
 import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
 import { outputLimitOf } from './output-limit.ts';
@@ -66,17 +66,12 @@ export function worstUsage(
   }
 }
 
-/** A token is at least one byte long. */
+/** A token is at least one byte long. Conversations, and what the provider runs, add to the prompt. */
 function promptTokens(body: MeasuredRequest<UsageField>, { contextTokens }: ModelBounds, sizeOf?: SizeOf): number {
   const ownTokens = body.captured ? mostPromptTokens(body.captured) : 0;
   const referred = referredIn(body.captured);
-  const isOpen = referred.isOpen || continues(body);
+  const isOpen = referred.isOpen || body.field('conversation') != null || runningFor(body).runs;
   return mostInput(ownTokens, { ...referred, isOpen }, contextTokens, sizeOf);
-}
-
-/** A conversation or a stored prompt belongs to the input; a completion's prompt is no object. */
-function continues(body: MeasuredRequest<UsageField>): boolean {
-  return body.field('conversation') != null || isObject(body.field('prompt'));
 }
 
 function outputTokens(operation: Capability, body: MeasuredRequest<UsageField>, model: ModelBounds): number {
