@@ -64,6 +64,7 @@ export function requestFactsOf(
     isTextAsked: request.isTextAsked(body),
     isTranslated,
     errorBody: hosting?.hosted.errorBody,
+    isBackground: !isTranslated && route.job !== null && request.isBackground(body),
     tellsOutcome: !isTranslated && route.job !== null && (method === 'GET' || request.isBackground(body)),
     isKept: !isTranslated && route.job !== null && (body.fields.store || request.isBackground(body)),
   };
@@ -110,8 +111,8 @@ export function chooseReader(facts: RequestFacts, head: ResponseHead, needs: Str
     return { kind: 'other', reader: new WholeReader(facts, head) };
   const { stream } = facts.route;
   if (!stream || !mayStream(facts, needs)) return unrequestedStream;
-  const { tellsOutcome, isTranslated } = facts;
-  const streamed = { format: stream, headers: head.headers, tellsOutcome, isTranslated };
+  const { tellsOutcome, isBackground, isTranslated } = facts;
+  const streamed = { format: stream, headers: head.headers, tellsOutcome, isBackground, isTranslated };
   return { kind: 'stream', reader: eventsReader(facts.route.wire, streamed, needs) };
 }
 

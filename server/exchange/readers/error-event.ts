@@ -20,6 +20,7 @@ export interface Streamed {
   headers: ResponseHeaders;
   /** As in `RequestFacts`. */
   tellsOutcome?: boolean | undefined;
+  isBackground?: boolean | undefined;
   /** The client gets the stream in another API's words. */
   isTranslated?: boolean;
 }

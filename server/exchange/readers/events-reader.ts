@@ -205,6 +205,8 @@ export class EventsReader implements ResponseReader {
     }
     const meaning = format.meaningOf(event);
     this.#isContent = meaning.kind === 'content';
+    // The client has its id then, and a stream that breaks off is no reason to begin the work again.
+    if (this.#options.isBackground && namesResponse(event.value)) this.#saysContent();
     if (this.#isContent) this.#saysContent();
     else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
     if (meaning.kind !== 'error') return;
@@ -315,6 +317,10 @@ export class EventsReader implements ResponseReader {
   #ending(close: StreamClose): StreamEnd | null {
     return this.#gate.insideEvent ? null : this.#watch.ending(close);
   }
+}
+
+function namesResponse(event: unknown): boolean {
+  return isObject(event) && isObject(event.response) && typeof event.response.id === 'string';
 }
 
 const alive: Step = { kind: 'alive' };

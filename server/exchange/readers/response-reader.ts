@@ -24,6 +24,8 @@ export interface RequestFacts {
   errorBody?: ErrorRewriting | undefined;
   /** The upstream stores the answer or continues to work on it, so asking again would create a second one. */
   isKept: boolean;
+  /** The upstream works on in the background, whether this answer arrives or not: what names the work is what was asked for. */
+  isBackground?: boolean;
   /** The answer tells what became of a response that the upstream stores, or works on in the background. */
   tellsOutcome?: boolean;
 }

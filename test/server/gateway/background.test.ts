@@ -3,6 +3,7 @@
  * reserved.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -176,6 +177,46 @@ test('a response whose stream breaks off is booked when it has ended, and is not
   expect(isStreamed).toBe(true);
   await recordOf(await look('resp_1'));
   expect(await usedBy('k1')).toEqual(once);
+});
+
+describe('responses whose streams break off right after they were named', () => {
+  const named = () => {
+    const id = `resp_${upstream.seen.length}`;
+    const event = { type: 'response.created', sequence_number: 0, response: responseObject('in_progress', { id }) };
+    return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  };
+  const body = JSON.stringify({ model: 'gpt-x', input: 'hello', background: true, stream: true });
+  const stream = () => sluice.fetch('/responses', { method: 'POST', body });
+
+  test.each([
+    ['the connection', (response: ServerResponse) => void response.destroy()],
+    ['the stream', (response: ServerResponse) => void response.end()],
+  ])('are told to their clients, made once, held and booked (%s ends)', async (_, cut) => {
+    await start(45_000);
+    upstream.answer(({ method, url }, response) => {
+      if (method === 'GET') {
+        json(response, { ...responseObject('completed', { id: url.slice(url.lastIndexOf('/') + 1) }), usage });
+        return;
+      }
+      eventStream(response);
+      response.write(named(), () => setImmediate(() => cut(response)));
+    });
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const reply = await stream();
+        return { status: reply.status, text: await reply.text() };
+      }),
+    );
+    const made = replies.filter(({ status }) => status === 200);
+    // Each may have 20,000 tokens, and holds them when its request has ended.
+    expect(made.length).toBe(3);
+    expect(upstream.seen).toHaveLength(3);
+    for (const { text } of made) expect(text).toContain('"id":"resp_');
+    expect((await stream()).status).toBe(429);
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await recordOf(await look(id));
+    expect((await usedBy('k1')).tokens).toBe(30_000);
+    expect((await stream()).status).toBe(200);
+  });
 });
 
 test('a response whose client disconnected before the answer counts with its maximum cost, because its end is not seen', async () => {

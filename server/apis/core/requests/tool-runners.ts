@@ -107,7 +107,7 @@ function readRunning(outline: BodyOutline | null): Running {
 
 /** In place of what is too long to be parsed, or cannot be. */
 const unread = Symbol('unread');
-const maxParsedBytes = 1024 * 1024;
+const maxParsedBytes = 512 * 1024;
 
 function parsed(outline: BodyOutline | null, { start, end }: ByteRange): unknown {
   if (outline === null || end - start > maxParsedBytes) return unread;

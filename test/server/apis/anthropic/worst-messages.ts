@@ -4,6 +4,7 @@ import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
 import { messages } from '../../../../server/apis/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
 import { droppedBetas } from '../../../../server/apis/anthropic/translation/betas.ts';
+import { messagesUsage } from '../../../../server/apis/anthropic/usage.ts';
 import { referredIn } from '../../../../server/apis/core/referred-input.ts';
 import { CountTranslator } from '../../../../server/apis/translation/count-translator.ts';
 import { estimateRequestTokens } from '../../../../server/apis/translation/estimate-request-tokens.ts';
@@ -66,6 +67,22 @@ export const worstMessages: Record<string, WorstCase> = {
           .whole(bytes);
         messages.usage.worst(new JsonBody(bytes), { outputTokens: null, contextTokens: null });
         estimateRequestTokens('anthropic-messages', bytes);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+      }
+    },
+  },
+  'a request that offers much': {
+    atOnceBytes: 512 * kilobyte,
+    readers: ['runningFor'],
+    inputs: {
+      'tools of the provider': ['{"tools":[', '{"type":"web_search"},', '{}]}'],
+      'tools of nothing': ['{"tools":[', '{"":0},', '{}]}'],
+      'no tools': ['{"tools":', '[', ''],
+    },
+    run: (bytes) => {
+      try {
+        messagesUsage.asks?.(new JsonBody(bytes));
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
       }
