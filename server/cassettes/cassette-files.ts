@@ -1,9 +1,10 @@
 /** Reads and writes the files of a cassette. */
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { temporaryInfix, writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFile } from '../ground/files/regular-file.ts';
 import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings } from './cassette-settings.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { formatExchange } from './layout.ts';
@@ -73,7 +74,7 @@ export function writeRecording(folder: string, name: string, exchange: RecordedE
 async function readValid<T>(path: string, schema: z.ZodType<T>, mayBeMissing: boolean): Promise<T | null> {
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(path, 'utf8'));
+    value = JSON.parse(await readRegularFile(path));
   } catch (error) {
     if (mayBeMissing && systemErrorCode(error) === 'ENOENT') return null;
     throw new CassetteError(`${path} cannot be used: ${describeFileProblem(error)}.`);

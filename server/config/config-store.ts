@@ -4,13 +4,14 @@
  * if the file is damaged. The file is read at start and not watched. If another program has changed it since, commits
  * are refused until a restart, so that neither change is lost.
  */
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import type { Config, ConfigInput } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { readRegularFileSync } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { firstRunConfig } from './first-run.ts';
@@ -131,7 +132,7 @@ async function writeConfig(persistence: ConfigPersistence, config: Config): Prom
 async function refreshBackup(path: string, config: Config): Promise<Config | undefined> {
   const text = backupText(config);
   try {
-    const stored = readFileSync(backupPath(path), 'utf8');
+    const stored = readRegularFileSync(backupPath(path));
     if (stored !== text) await writeBackup(path, config);
     return config;
   } catch {

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { readRegularFile } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
 import type { ConfigRevision, ConfigStore } from './config-store.ts';
@@ -59,7 +59,7 @@ export async function loadDeclarativeConfig(path: string): Promise<DeclarativeCo
 }
 
 async function readConfig(path: string): Promise<{ config: Config; removed: string[] }> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readRegularFile(path).catch((error: unknown) => {
     throw refused(path, describeFileProblem(error));
   });
   const value = parse(path, text);

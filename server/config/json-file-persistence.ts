@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../ground/files/durable-file.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFileSync } from '../ground/files/regular-file.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
@@ -27,7 +27,7 @@ export function createJsonFilePersistence(path: string, replace: (value: object)
 
 function readJson(path: string): unknown {
   try {
-    return parseConfigJson(readFileSync(path, 'utf8'));
+    return parseConfigJson(readRegularFileSync(path));
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;

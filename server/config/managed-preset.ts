@@ -3,11 +3,12 @@
  * from a place that ordinary users cannot write to, because it is applied without asking and may refer to environment
  * variables.
  */
-import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { openRegularFileSync } from '../ground/files/regular-file.ts';
 import { readTeamPreset } from './read-team-preset.ts';
 
 export interface ManagedPreset {
@@ -91,7 +92,7 @@ function load(source: ManagedPreset['source'], path: string, whyNot: (file: numb
 
 /** Checks and reads through one descriptor, so that the checked file is the one that is read. */
 function readTrusted(path: string, whyNot: (file: number) => string | null): string {
-  const file = openSync(path, 'r');
+  const file = openRegularFileSync(path);
   try {
     const reason = whyNot(file);
     if (reason) throw new GatewayError('invalid_value', `The policy ${path} is ignored: ${reason}.`);

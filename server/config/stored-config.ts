@@ -1,11 +1,12 @@
 /** Reads the stored configuration. A damaged file is moved aside, never deleted, and the backup replaces it. */
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { readRegularFileSync } from '../ground/files/regular-file.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
@@ -80,7 +81,7 @@ function readBackup(path: string): Backup | undefined {
   if (!existsSync(backup)) return undefined;
   let value: unknown;
   const checked = checkStored(backup, () => {
-    value = parseConfigJson(readFileSync(backup, 'utf8'));
+    value = parseConfigJson(readRegularFileSync(backup));
     return value;
   });
   if (checked?.kind !== 'good') return undefined;

@@ -1,13 +1,10 @@
-/**
- * The state of team presets that is not in the configuration: the last applied managed preset, and the imported preset.
- */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isObject } from '../contract/is-object.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFileSync } from '../ground/files/regular-file.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 
 const memorySchema = z.strictObject({
@@ -57,7 +54,7 @@ export function openTeamMemory(path: string | null, notice: (line: string) => vo
 function readMemory(path: string, notice: (line: string) => void): { memory: TeamMemory; removed: string[] } {
   const empty = { memory: nothing, removed: [] };
   try {
-    const written = parseConfigJson(readFileSync(path, 'utf8'));
+    const written = parseConfigJson(readRegularFileSync(path));
     const { version: _, ...memory } = memorySchema.parse(written);
     const removed = isObject(written) ? describeRemovedFields(written.imported, `the imported preset of ${path}`) : [];
     return { memory, removed };

@@ -16,12 +16,13 @@
  * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against access to the
  * whole data folder; a passphrase protects against both. A file that cannot be decrypted is never overwritten.
  */
-import { readFile, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFile } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from './cipher.ts';
 import { createFileKey, type FileKey, keyForFile } from './file-key.ts';
@@ -104,7 +105,7 @@ async function fingerprintOf(path: string): Promise<string | undefined> {
 }
 
 async function readEncrypted(path: string): Promise<EncryptedSecrets> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readRegularFile(path).catch((error: unknown) => {
     throw new GatewayError('internal', `${path} cannot be read: ${describeFileProblem(error)}.`);
   });
   try {

@@ -1,10 +1,10 @@
 import { randomBytes, scrypt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFile } from '../ground/files/regular-file.ts';
 
 /** Key length of AES-256. */
 export const keyBytes = 32;
@@ -83,7 +83,7 @@ export function deriveKey(passphrase: string, source: PassphraseSource): Promise
 }
 
 async function readKeyFile(path: string, keyFile: string): Promise<Buffer> {
-  const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
+  const text = await readRegularFile(keyFile).catch((error: unknown) => {
     throw new GatewayError(
       'internal',
       `The key of ${path} cannot be read from ${keyFile}: ${describeFileProblem(error)}. Restore it from a backup, or move ${path} away and enter the credentials again.`,
@@ -99,7 +99,7 @@ async function readKeyFile(path: string, keyFile: string): Promise<Buffer> {
 
 async function readOrMakeKeyFile(keyFile: string): Promise<Buffer> {
   try {
-    const bytes = Buffer.from((await readFile(keyFile, 'utf8')).trim(), 'base64');
+    const bytes = Buffer.from((await readRegularFile(keyFile)).trim(), 'base64');
     if (bytes.length === keyBytes) return bytes;
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') {

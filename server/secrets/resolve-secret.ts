@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { readRegularFile } from '../ground/files/regular-file.ts';
 import type { SecretStore } from './secret-store.ts';
 
 interface SecretSources {
@@ -30,7 +30,7 @@ export async function resolveSecret(reference: string, sources: SecretSources): 
 
 async function readSecretFile(reference: string): Promise<string | undefined> {
   try {
-    const text = await readFile(expandHome(reference.slice('file:'.length)), 'utf8');
+    const text = await readRegularFile(expandHome(reference.slice('file:'.length)));
     return text.replace(/\r?\n$/, '');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;

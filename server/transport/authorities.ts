@@ -3,10 +3,11 @@
  * first encrypted connection rather than at startup, and again after `forget`.
  */
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import tls, { type SecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { readRegularFileSync } from '../ground/files/regular-file.ts';
 
 interface AuthoritySettings {
   /** Include the operating system's list. */
@@ -94,7 +95,7 @@ const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE----
 /** A missing file must not stop Sluice; connections that need it fail with a TLS error that names the issuer. */
 function readAuthorityFile(path: string): { pem: string[]; view: AuthorityFile } {
   try {
-    const pem = readFileSync(path, 'utf8');
+    const pem = readRegularFileSync(path);
     const certificates = pem.match(certificatePem) ?? [];
     if (certificates.length === 0) return unusedFile(path, 'it holds no certificate in PEM form');
     // Throws if it is invalid: OpenSSL would ignore it silently.

@@ -1,11 +1,6 @@
-/**
- * Secrets in the database, each encrypted with AES-256-GCM. The key is not in the database: it is derived from a
- * passphrase, or read from a file that all replicas have. Each secret is sealed together with its name, so that none
- * can be swapped for another.
- */
-import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeFileProblem } from '../../ground/files/file-problem.ts';
+import { readRegularFile } from '../../ground/files/regular-file.ts';
 import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
 import { createPassphraseSource, deriveKey, type FileKey, keyBytes } from '../../secrets/file-key.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
@@ -126,7 +121,7 @@ async function keyOf(source: FileKey['source'], { passphrase = '', keyFile = '' 
 }
 
 async function readKey(path: string): Promise<Buffer> {
-  const content = await readFile(path, 'utf8').catch((error: unknown) => {
+  const content = await readRegularFile(path).catch((error: unknown) => {
     throw new GatewayError('invalid_value', `SLUICE_KEY_FILE: ${path} cannot be read: ${describeFileProblem(error)}.`);
   });
   const bytes = Buffer.from(content.trim(), 'base64');

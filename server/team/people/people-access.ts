@@ -14,11 +14,16 @@ export interface PeopleAccess {
   proxies: TrustedProxies;
 }
 
-/** Sent to `/control` only, so that no provider gets them. */
+/** Without TLS, they are sent to no other path. */
 const path = '/control';
 
+/** Browsers take the name with `__Host-` from this very host only, over TLS, for all of its paths: no sibling of its domain can set one. */
 export function sessionCookie({ publicOrigin }: PeopleAccess): string {
-  return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
+  return isSecure(publicOrigin) ? '__Host-sluice' : 'sluice-session';
+}
+
+function isSecure(publicOrigin: string): boolean {
+  return publicOrigin.startsWith('https:');
 }
 
 export function pendingCookie(access: PeopleAccess): string {
@@ -33,7 +38,7 @@ export function setCookie(
 ): void {
   const { name, value, maxAgeMs, sameSite } = cookie;
   response.cookie(name, value, {
-    ...{ httpOnly: true, secure: publicOrigin.startsWith('https:'), sameSite, path },
+    ...{ httpOnly: true, secure: isSecure(publicOrigin), sameSite, path: isSecure(publicOrigin) ? '/' : path },
     maxAge: maxAgeMs,
   });
 }
