@@ -1,5 +1,14 @@
-/** Limits of embedding models in clouds. As of 2026-11-22. */
+/** How many texts embedding models take at a time, by the way they are called. As of 2026-11-22. */
 import { createFamilies } from './model-families.ts';
+
+/** OpenAI, API reference, "Create embeddings": "any array must be 2048 dimensions or less". Also the most that a client may ask for. */
+export const mostTextsOfOpenai = 2_048;
+
+/**
+ * `:batchEmbedContents` of the Gemini API, whatever the model: "at most 100 requests can be in one batch" (its error message;
+ * langchain-ai/langchainjs#4491, vercel/ai#16575).
+ */
+export const mostTextsOfGemini = 100;
 
 /** Source: Google Cloud, "Text embeddings API". */
 const textsByPredict = createFamilies({ 'gemini-embedding-001': 1 });

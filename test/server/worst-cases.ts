@@ -719,6 +719,9 @@ export const lookAtNone = [
   // The client's body was read before, and `apis/neutral/json-text.ts` reads it again.
   'inEnvelope',
   'RequestPreparation',
+  // The translation of embeddings reads the answer to each part, as it reads a whole one.
+  'RequestTranslation',
+  'inBatches',
   'ContainedAttempt',
   'IncomingResponse',
   'DownloadReader',

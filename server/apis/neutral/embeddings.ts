@@ -1,5 +1,5 @@
 /** API-neutral forms of an embeddings request and its answer. */
-import { invalid, type Losses } from './losses.ts';
+import type { Losses } from './losses.ts';
 
 export interface EmbeddingsRequest {
   model: string;
@@ -19,6 +19,8 @@ export interface EmbeddingsAnswer {
 
 /** Translation functions of a wire by which providers are called. */
 export interface EmbeddingsUpstream {
+  /** How many texts such a model takes in one call. */
+  mostTexts(model: string): number;
   /** @throws GatewayError `invalid_value` */
   renderRequest(request: EmbeddingsRequest, model: string, losses: Losses): Record<string, unknown>;
   /** Null if the body is not an answer of this API. */
@@ -29,17 +31,13 @@ export interface EmbeddingsUpstream {
 export interface EmbeddingsWire extends EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
   parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
-  renderAnswer(answer: EmbeddingsAnswer, request: EmbeddingsRequest): Record<string, unknown>;
+  /** One vector as it stands in the client's list. */
+  renderVector(vector: readonly number[], index: number, request: EmbeddingsRequest): unknown;
+  /** The answer as JSON. `vectors`: all of them as JSON, with commas between. */
+  renderAnswer(vectors: string, promptTokens: number | null, request: EmbeddingsRequest): string;
 }
 
 /** Null if the value is not an array of numbers. */
 export function vectorOf(value: unknown): number[] | null {
   return Array.isArray(value) && value.every((number) => typeof number === 'number') ? value : null;
-}
-
-/** @throws GatewayError `invalid_value` for more texts than the model accepts at a time */
-export function checkCount({ texts, form }: EmbeddingsRequest, maxTexts: number): void {
-  if (texts.length <= maxTexts) return;
-  const accepted = maxTexts === 1 ? 'one text' : `at most ${maxTexts} texts`;
-  invalid(form === 'single' ? 'content' : 'input', `this model accepts ${accepted} at a time`);
 }

@@ -1,5 +1,6 @@
 /** `POST /v1/embeddings`. Source: OpenAI, API reference, "Create embeddings". */
 import { isObject } from '../../contract/is-object.ts';
+import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { type EmbeddingsAnswer, type EmbeddingsRequest, type EmbeddingsWire, vectorOf } from '../neutral/embeddings.ts';
 import { Fields } from '../neutral/fields.ts';
@@ -7,11 +8,17 @@ import { invalid, type Losses } from '../neutral/losses.ts';
 
 export const openaiEmbeddings: EmbeddingsWire = {
   parseRequest,
+  mostTexts: () => mostTextsOfOpenai,
   renderRequest: ({ texts, dimensions, purpose }, model, losses) => {
     if (purpose !== undefined) losses.dropped('taskType', 'no-equal');
     return { model, input: texts, dimensions };
   },
   parseAnswer,
+  renderVector: (vector, index, { form }) => ({
+    object: 'embedding',
+    index,
+    embedding: form === 'base64' ? encoded(vector) : vector,
+  }),
   renderAnswer,
 };
 
@@ -72,13 +79,9 @@ function encoded(vector: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-function renderAnswer({ vectors, promptTokens }: EmbeddingsAnswer, { model, texts, form }: EmbeddingsRequest) {
-  const data = vectors.map((vector, index) => ({
-    object: 'embedding',
-    index,
-    embedding: form === 'base64' ? encoded(vector) : vector,
-  }));
+function renderAnswer(vectors: string, promptTokens: number | null, { model, texts }: EmbeddingsRequest): string {
   // OpenAI's SDKs require a number.
   const tokens = promptTokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0);
-  return { object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  const end = { model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return `{"object":"list","data":[${vectors}],${JSON.stringify(end).slice(1)}`;
 }

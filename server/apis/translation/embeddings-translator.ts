@@ -1,12 +1,14 @@
 /** Translates embeddings requests between two wires, as `translator.ts` does for conversations. Pure. */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
 import { bedrockEmbeddings } from '../bedrock/translation/embeddings.ts';
+import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { geminiEmbeddings } from '../gemini/translation/gemini-embeddings.ts';
 import { embeddedContent, predictedEmbeddings } from '../gemini/translation/vertex-embeddings.ts';
-import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
+import type { EmbeddingsAnswer, EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
-import { type Loss, Losses } from '../neutral/losses.ts';
+import { invalid, type Loss, Losses } from '../neutral/losses.ts';
 import { openaiEmbeddings } from '../openai/embeddings-translation.ts';
 import type { WholeAnswer } from './translated-request.ts';
 import { wireTranslations } from './translation-registry.ts';
@@ -72,9 +74,12 @@ export class EmbeddingsTranslator {
     const request = this.#client.parseRequest(withModel, losses);
     return ({ model }) => {
       const more = new Losses();
-      const rendered = this.#upstream.renderRequest(request, model, more);
+      const parts = partsOf(request, this.#upstream.mostTexts(model));
+      const rendered = parts.map((part, place) =>
+        this.#upstream.renderRequest(part, model, place === 0 ? more : new Losses()),
+      );
       const reported = [...losses.list, ...more.list];
-      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: reported });
+      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, parts, rendered, losses: reported });
     };
   }
 
@@ -83,37 +88,100 @@ export class EmbeddingsTranslator {
   }
 }
 
+/**
+ * The request in parts that the model takes at a time; one part for most.
+ * @throws GatewayError `invalid_value` for more texts than a client may ask for
+ */
+function partsOf(request: EmbeddingsRequest, mostTexts: number): EmbeddingsRequest[] {
+  const { texts, form } = request;
+  if (texts.length <= mostTexts) return [request];
+  if (texts.length > mostTextsOfOpenai)
+    invalid(form === 'single' ? 'content' : 'input', `at most ${mostTextsOfOpenai} texts at a time`);
+  return Array.from({ length: Math.ceil(texts.length / mostTexts) }, (_, place) => ({
+    ...request,
+    texts: texts.slice(place * mostTexts, (place + 1) * mostTexts),
+  }));
+}
+
 interface RenderedEmbeddings {
   request: EmbeddingsRequest;
-  rendered: Record<string, unknown>;
+  /** The request, or several parts of it that have to be asked one after the other. */
+  parts: readonly EmbeddingsRequest[];
+  /** Of each part. */
+  rendered: readonly Record<string, unknown>[];
   losses: readonly Loss[];
 }
 
 export class TranslatedEmbeddings {
-  /** The request body for the upstream. */
+  /** The request body for the upstream: of the last part, if there are several. */
   readonly body: Buffer;
+  /** The bodies that have to be asked before it. */
+  readonly earlierBodies: readonly Buffer[];
   readonly losses: readonly Loss[];
   readonly #request: EmbeddingsRequest;
+  readonly #parts: readonly EmbeddingsRequest[];
   readonly #client: EmbeddingsWire;
   readonly #upstream: EmbeddingsUpstream;
+  /** The vectors of each part so far, as JSON for the client: written part by part, because to write all at once takes seconds. */
+  readonly #vectors: string[] = [];
+  /** Null if an answer has not reported it. */
+  #promptTokens: number | null = 0;
+  #texts = 0;
 
   constructor(
     [client, upstream]: [EmbeddingsWire, EmbeddingsUpstream],
-    { request, rendered, losses }: RenderedEmbeddings,
+    { request, parts, rendered, losses }: RenderedEmbeddings,
   ) {
-    this.body = Buffer.from(writeJson(rendered));
+    const bodies = rendered.map((part) => Buffer.from(writeJson(part)));
+    this.body = bodies.at(-1) ?? Buffer.alloc(0);
+    this.earlierBodies = bodies.slice(0, -1);
     this.losses = losses;
     this.#request = request;
+    this.#parts = parts;
     this.#client = client;
     this.#upstream = upstream;
   }
 
+  /** Takes the answer to the next of `earlierBodies`. Null under the same conditions as `whole`. */
+  takeEarlier(body: Buffer): PartOfEmbeddings | null {
+    const part = this.#parts[this.#vectors.length];
+    const answer = part ? this.#take(part, body) : null;
+    if (answer === null || !part) return null;
+    return {
+      promptTokens: answer.promptTokens ?? part.texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+      bytes: this.#vectors.at(-1)?.length ?? 0,
+    };
+  }
+
   /** Null if the body is not an answer of the upstream's API, or does not have a vector for each text. */
   whole(body: Buffer): WholeAnswer | null {
-    const answer = this.#upstream.parseAnswer(parseLosslessJson(body.toString()));
-    if (answer === null || answer.vectors.length !== this.#request.texts.length) return null;
-    const rendered = this.#client.renderAnswer(answer, this.#request);
-    // Plain `JSON.stringify`, because the vectors are long and contain only numbers.
-    return { ok: true, body: Buffer.from(JSON.stringify(rendered)), losses: [], reasoning: null };
+    const last = this.#parts.at(-1);
+    const areEarlierTaken = this.#vectors.length === this.earlierBodies.length;
+    if (!last || !areEarlierTaken || this.#take(last, body) === null) return null;
+    const rendered = this.#client.renderAnswer(this.#vectors.join(','), this.#promptTokens, this.#request);
+    return { ok: true, body: Buffer.from(rendered), losses: [], reasoning: null };
   }
+
+  #take({ texts }: EmbeddingsRequest, body: Buffer): EmbeddingsAnswer | null {
+    const answer = this.#upstream.parseAnswer(parseLosslessJson(body.toString()));
+    if (answer?.vectors.length !== texts.length) return null;
+    const { vectors, promptTokens } = answer;
+    const rendered = vectors.map((vector, place) =>
+      // Not `writeJson`, because the vectors are long and contain only numbers.
+      JSON.stringify(this.#client.renderVector(vector, this.#texts + place, this.#request)),
+    );
+    this.#vectors.push(rendered.join(','));
+    this.#texts += texts.length;
+    this.#promptTokens =
+      this.#promptTokens === null || promptTokens === null ? null : this.#promptTokens + promptTokens;
+    return answer;
+  }
+}
+
+/** What the answer to a part of a request used. */
+export interface PartOfEmbeddings {
+  /** Reported, or an estimate. */
+  promptTokens: number;
+  /** Of its vectors for the client. */
+  bytes: number;
 }

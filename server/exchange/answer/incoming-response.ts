@@ -53,7 +53,7 @@ export class IncomingResponse implements ResponseHandler {
     this.#receiver = receiver;
   }
 
-  request(transport: Transport, request: OutgoingRequest): void {
+  request(transport: Pick<Transport, 'send'>, request: OutgoingRequest): void {
     this.#call = transport.send(request, this);
   }
 

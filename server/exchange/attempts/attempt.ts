@@ -45,7 +45,7 @@ export class Attempt {
     this.#delivery = new AnswerDelivery(options, this.#notes, this.#incoming);
   }
 
-  send(transport: Transport, request: OutgoingRequest): Promise<CallResult> {
+  send(transport: Pick<Transport, 'send'>, request: OutgoingRequest): Promise<CallResult> {
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#incoming.request(transport, request);

@@ -13,7 +13,7 @@ import { onlyTarget } from '../../routing/only-target.ts';
 import type { Picker } from '../../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { OutgoingRequest } from '../../transport/transport.ts';
+import type { OutgoingRequest, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs } from '../answer/client-response.ts';
 import { createClientResponse } from '../answer/create-client-response.ts';
@@ -30,8 +30,9 @@ import { IdempotencyKeys } from '../request/idempotency-keys.ts';
 import { type NonRepeatable, nonRepeatableKindOf } from '../request/non-repeatable.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
-import type { PreparedRequest } from '../translation/request-translation.ts';
+import type { EarlierParts, PreparedRequest } from '../translation/request-translation.ts';
 import { Attempt } from './attempt.ts';
+import { inBatches } from './batched-call.ts';
 import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { reportFailure } from './report-failure.ts';
@@ -175,15 +176,17 @@ export class UpstreamAttempts {
       : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
     let attempt: Attempt | undefined;
+    let transport: Pick<Transport, 'send'> = this.#options.ports.transport;
     const send = (request: OutgoingRequest) => {
       trace.capture?.sending(request, prepared.sendable);
       attempt = this.#openAttempt(next, timeouts, trace, prepared);
-      return attempt.send(this.#options.ports.transport, request);
+      return attempt.send(transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     this.#idempotencyKeys?.addTo(request.headers, next);
+    if (prepared.earlier) transport = this.#inBatches(prepared.earlier, request, next, trace);
     if (credential?.signing) {
       const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
       if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
@@ -203,6 +206,25 @@ export class UpstreamAttempts {
     if (result.kind !== 'failed') return result;
     if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
     return this.#preparation.noted(target, result, prepared);
+  }
+
+  #inBatches(earlier: EarlierParts, request: OutgoingRequest, next: NextAttempt, trace: AttemptTrace) {
+    const { transport } = this.#options.ports;
+    // Without a signature, and without a key that would make every part a repetition of the first.
+    const { 'idempotency-key': _, ...headers } = request.headers;
+    return inBatches(transport, {
+      bodies: earlier.bodies,
+      async requestWith(body) {
+        const part = { ...request, body, headers: { ...headers, 'content-length': String(body.length) } };
+        Object.assign(part.headers, await next.credential?.signing?.headersFor(part, transport));
+        return part;
+      },
+      take(answer) {
+        const taken = earlier.take(answer);
+        trace.earlierPromptTokens += taken?.promptTokens ?? 0;
+        return taken !== null;
+      },
+    });
   }
 
   /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */

@@ -40,7 +40,7 @@ import {
 /** Longer responses pass as they arrive, if the route has answers of that length. */
 export const maxHeldBytes = 8 * 1024 * 1024;
 /** No JSON response is longer; one that is counts as endless. */
-const maxWrittenBytes = 32 * 1024 * 1024;
+export const maxWrittenBytes = 32 * 1024 * 1024;
 /** From this size on, JSON has to look like an answer of its route. */
 const plausibleBytes = 1024 * 1024;
 /** The minimum amount that counts as progress. */

@@ -172,6 +172,14 @@ interface EndedAnswer {
   format: UsageFormat;
 }
 
+/** An estimate is of the whole prompt, of which the provider has read only the earlier parts if the next one failed. */
+function withEarlier(known: Estimated, { ending }: EndedAnswer, inputTokens: number): Estimated {
+  if (inputTokens === 0) return known;
+  if (known.certainty === 'reported')
+    return { ...known, usage: { ...known.usage, inputTokens: inputTokens + (known.usage?.inputTokens ?? 0) } };
+  return ending === 'failed' ? { usage: { inputTokens }, certainty: 'estimated' } : known;
+}
+
 class CallAccounting {
   readonly #format: UsageFormat;
   readonly #body: RequestBody;
@@ -192,9 +200,10 @@ class CallAccounting {
     const format = attempt.usage ?? this.#format;
     const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
     attempt.responseStatus = extracted.status;
-    if (ending === 'failed' && extracted.certainty !== 'reported') return isLost(record) ? ofUnknownCost : free;
+    if (ending === 'failed' && extracted.certainty !== 'reported' && attempt.earlierPromptTokens === 0)
+      return isLost(record) ? ofUnknownCost : free;
     const ended = { answer, ending, format };
-    const known = this.#completed(extracted, ended);
+    const known = withEarlier(this.#completed(extracted, ended), ended, attempt.earlierPromptTokens);
     const isCut = attempt.hasFinished ? !attempt.hasEnded && !saysOutput(known.usage) : ending === 'broken';
     const isPart = isCut && known.certainty === 'reported';
     const { usage, certainty } = isPart ? this.#atLeast(known, ended) : known;

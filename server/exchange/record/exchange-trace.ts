@@ -109,6 +109,8 @@ export interface AttemptTrace {
   hasBegun: boolean;
   /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
+  /** The prompt of those parts of the request that were answered before the last one; 0 if it was not sent in parts. */
+  earlierPromptTokens: number;
   /** Has what the request lost on its way to the upstream; null if bytes are forwarded unchanged. */
   lossesFrom: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
@@ -230,6 +232,7 @@ export class RequestTrace implements Labelled {
       record,
       hasBegun: false,
       usage: null,
+      earlierPromptTokens: 0,
       lossesFrom: null,
       excerpt: new ResponseExcerpt(),
       responseType: '',

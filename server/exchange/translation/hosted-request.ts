@@ -9,7 +9,7 @@ import type { PreparedRequest } from './request-translation.ts';
 
 /** @throws GatewayError `invalid_value` for a body that is nested too deep, `thread_not_found` for one that continues a thread */
 export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel): Promise<PreparedRequest> {
-  const { call, sendable } = prepared;
+  const { call, sendable, earlier } = prepared;
   const unpacker = hosted.unpacking && (await hosted.unpacking.load());
   const { body: client, path, headers } = call;
   const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
@@ -26,6 +26,7 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
     sendable: { length: body.length, open: () => body, bytes: async () => body, usageAsked: sendable.usageAsked },
     hosting: { hosted, unpacker: unpacker ?? null },
     losses: [...prepared.losses, ...losses],
+    ...(earlier && { earlier: { ...earlier, bodies: earlier.bodies.map((part) => rewriteBody(part, envelope).body) } }),
   };
 }
 

@@ -7,8 +7,10 @@ import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import { inputOf } from '../../apis/core/requests/turns.ts';
 import type { Route } from '../../apis/core/route.ts';
+import { countValues } from '../../apis/json/count-values.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
+import { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../apis/translation/kept-ids.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
@@ -32,6 +34,15 @@ export interface PreparedRequest {
   losses: readonly Loss[];
   /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
+  /** Absent unless the provider takes the request only in parts. */
+  earlier?: EarlierParts;
+}
+
+/** The parts of a request that have to be asked before its last one, which is `sendable`. */
+export interface EarlierParts {
+  bodies: readonly Buffer[];
+  /** Takes the answer to the next of them. Null if it cannot be used. */
+  take(answer: Buffer): { promptTokens: number } | null;
 }
 
 /** How a cloud's answer is read. */
@@ -129,6 +140,23 @@ export class RequestTranslation {
       translation: this.#answer(request, contextOf(target)),
       hosting: null,
       losses: [],
+      ...(request instanceof TranslatedEmbeddings &&
+        request.earlierBodies.length > 0 && { earlier: this.#earlierParts(request) }),
+    };
+  }
+
+  #earlierParts(request: TranslatedEmbeddings): EarlierParts {
+    const { memory } = this.#call;
+    memory.add(sumOfLengths(request.earlierBodies));
+    return {
+      bodies: request.earlierBodies,
+      take(answer) {
+        if (!memory.mayParse({ bytes: answer.length, values: countValues(answer) })) return null;
+        const taken = request.takeEarlier(answer);
+        // Held until the last part is answered.
+        if (taken) memory.add(taken.bytes);
+        return taken;
+      },
     };
   }
 
@@ -159,6 +187,8 @@ export class RequestTranslation {
     return isKept ? { identity, keep } : { identity };
   }
 }
+
+const sumOfLengths = (bodies: readonly Buffer[]) => bodies.reduce((sum, { length }) => sum + length, 0);
 
 /**
  * Headers of a client's API, such as its version, and telemetry that SDKs, Codex and Claude Code send to their own

@@ -55,14 +55,14 @@ describe('a model on Bedrock makes embeddings', () => {
     ]);
   });
 
-  test.each([
-    ['amazon.titan-embed-text-v1', { input: ['a', 'b'] }, 'accepts one text at a time'],
-    ['amazon.titan-embed-text-v1', { input: 'a', dimensions: 256 }, "'dimensions' cannot be translated"],
-  ])('but %s refuses options that it does not have', async (model, asked, said) => {
-    const failing = clouds.client.embeddings.create({ model, ...asked });
-    await expect(failing).rejects.toMatchObject({ status: 400, message: expect.stringContaining(said) });
-    expect(clouds.aws.seen).toEqual([]);
-  });
+  test.each([['amazon.titan-embed-text-v1', { input: 'a', dimensions: 256 }, "'dimensions' cannot be translated"]])(
+    'but %s refuses options that it does not have',
+    async (model, asked, said) => {
+      const failing = clouds.client.embeddings.create({ model, ...asked });
+      await expect(failing).rejects.toMatchObject({ status: 400, message: expect.stringContaining(said) });
+      expect(clouds.aws.seen).toEqual([]);
+    },
+  );
 
   test('or passes on its error in OpenAI’s format', async () => {
     clouds.aws.answer((_request, response) =>

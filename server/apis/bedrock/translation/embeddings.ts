@@ -4,14 +4,13 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { bedrockEmbedder } from '../../../models/embedding-facts.ts';
-import { checkCount, type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
+import { type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 import { refuse } from '../../neutral/losses.ts';
 
 export const bedrockEmbeddings: EmbeddingsUpstream = {
-  renderRequest(request, model, losses) {
-    const { texts, purpose, dimensions, form } = request;
+  mostTexts: (model) => bedrockEmbedder(model)?.mostTexts ?? 1,
+  renderRequest({ texts, purpose, dimensions, form }, model, losses) {
     const facts = bedrockEmbedder(model) ?? refuse('model', 'no-equal');
-    checkCount(request, facts.mostTexts);
     // Vectors of another length would be useless to the client.
     if (dimensions !== undefined && facts.dimensions === null)
       refuse(form === 'single' ? 'outputDimensionality' : 'dimensions', 'model-takes-none');

@@ -1,5 +1,6 @@
 /** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
 import { isObject } from '../../../contract/is-object.ts';
+import { mostTextsOfGemini } from '../../../models/embedding-facts.ts';
 import {
   type EmbeddingsAnswer,
   type EmbeddingsRequest,
@@ -12,6 +13,7 @@ import { inCamelCase } from '../camel-case.ts';
 
 export const geminiEmbeddings: EmbeddingsWire = {
   parseRequest,
+  mostTexts: () => mostTextsOfGemini,
   renderRequest: ({ texts, dimensions, purpose }, model) => ({
     requests: texts.map((text) => ({
       model: model.includes('/') ? model : `models/${model}`,
@@ -21,6 +23,7 @@ export const geminiEmbeddings: EmbeddingsWire = {
     })),
   }),
   parseAnswer,
+  renderVector: (values) => ({ values }),
   renderAnswer,
 };
 
@@ -70,10 +73,7 @@ function parseAnswer(body: unknown): EmbeddingsAnswer | null {
     : null;
 }
 
-function renderAnswer({ vectors, promptTokens }: EmbeddingsAnswer, { form }: EmbeddingsRequest) {
-  const embeddings = vectors.map((values) => ({ values }));
-  return {
-    ...(form === 'single' ? { embedding: embeddings[0] } : { embeddings }),
-    usageMetadata: promptTokens === null ? undefined : { promptTokenCount: promptTokens },
-  };
+function renderAnswer(vectors: string, promptTokens: number | null, { form }: EmbeddingsRequest): string {
+  const usage = promptTokens === null ? '' : `,"usageMetadata":{"promptTokenCount":${promptTokens}}`;
+  return form === 'single' ? `{"embedding":${vectors}${usage}}` : `{"embeddings":[${vectors}]${usage}}`;
 }

@@ -4,13 +4,12 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { mostPredictedTexts } from '../../../models/embedding-facts.ts';
-import { checkCount, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
+import { type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 
 /** `:predict` */
 export const predictedEmbeddings: EmbeddingsUpstream = {
-  renderRequest(request, model) {
-    const { texts, purpose, dimensions } = request;
-    checkCount(request, mostPredictedTexts(model));
+  mostTexts: mostPredictedTexts,
+  renderRequest({ texts, purpose, dimensions }) {
     const instances = texts.map((content) => ({ content, task_type: purpose }));
     return { instances, parameters: { outputDimensionality: dimensions } };
   },
@@ -27,9 +26,8 @@ export const predictedEmbeddings: EmbeddingsUpstream = {
 
 /** `:embedContent` */
 export const embeddedContent: EmbeddingsUpstream = {
-  renderRequest(request) {
-    const { texts, purpose, dimensions } = request;
-    checkCount(request, 1);
+  mostTexts: () => 1,
+  renderRequest({ texts, purpose, dimensions }) {
     const embedContentConfig = { taskType: purpose, outputDimensionality: dimensions };
     return { content: { parts: [{ text: texts[0] }] }, embedContentConfig };
   },
