@@ -4,4 +4,5 @@
  * fails the build.
  */
 export { default as errors } from 'undici/lib/core/errors.js';
+export { default as Client } from 'undici/lib/dispatcher/client.js';
 export { default as Pool } from 'undici/lib/dispatcher/pool.js';
