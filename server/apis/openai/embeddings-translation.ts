@@ -1,6 +1,7 @@
 /** `POST /v1/embeddings`. Source: OpenAI, API reference, "Create embeddings". */
 import { isObject } from '../../contract/is-object.ts';
 import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
+import { wholeNumberOf } from '../core/number-of.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { type EmbeddingsAnswer, type EmbeddingsRequest, type EmbeddingsWire, vectorOf } from '../neutral/embeddings.ts';
 import { Fields } from '../neutral/fields.ts';
@@ -55,7 +56,7 @@ function parseAnswer(body: unknown): EmbeddingsAnswer | null {
     vectors[placeOf(item.index, position, body.data.length)] = vector;
   }
   const usage = isObject(body.usage) ? body.usage.prompt_tokens : undefined;
-  return { vectors, promptTokens: typeof usage === 'number' ? usage : null };
+  return { vectors, promptTokens: wholeNumberOf(usage) };
 }
 
 function placeOf(index: unknown, position: number, count: number): number {

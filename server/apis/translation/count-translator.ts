@@ -1,5 +1,6 @@
 /** Translates token counting, so that a provider of another API, or a cloud, can do it. Pure, like `translator.ts`. */
 import { isObject } from '../../contract/is-object.ts';
+import { wholeNumberOf } from '../core/number-of.ts';
 import type { WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
@@ -94,7 +95,8 @@ export class TranslatedCount {
     const count = isObject(answer)
       ? counts.map((name) => answer[name]).find((value) => value !== undefined)
       : undefined;
-    if (typeof count !== 'number') return null;
-    return { ok: true, body: Buffer.from(JSON.stringify(this.#write(count))), losses: [], reasoning: null };
+    const told = wholeNumberOf(count);
+    if (told === null) return null;
+    return { ok: true, body: Buffer.from(JSON.stringify(this.#write(told))), losses: [], reasoning: null };
   }
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
 import { bedrockEmbeddings } from '../bedrock/translation/embeddings.ts';
+import { wholeNumberOf } from '../core/number-of.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { geminiEmbeddings } from '../gemini/translation/gemini-embeddings.ts';
 import { embeddedContent, predictedEmbeddings } from '../gemini/translation/vertex-embeddings.ts';
@@ -173,7 +174,7 @@ export class TranslatedEmbeddings {
     this.#vectors.push(rendered.join(','));
     this.#texts += texts.length;
     this.#promptTokens =
-      this.#promptTokens === null || promptTokens === null ? null : this.#promptTokens + promptTokens;
+      this.#promptTokens === null || promptTokens === null ? null : wholeNumberOf(this.#promptTokens + promptTokens);
     return answer;
   }
 }

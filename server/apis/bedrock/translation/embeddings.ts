@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { bedrockEmbedder } from '../../../models/embedding-facts.ts';
+import { wholeNumberOf } from '../../core/number-of.ts';
 import { type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 import { refuse } from '../../neutral/losses.ts';
 
@@ -45,5 +46,5 @@ const inputTypes: Record<string, string> = {
 };
 
 function answer(vectors: number[][], tokens: unknown): EmbeddingsAnswer {
-  return { vectors, promptTokens: typeof tokens === 'number' ? tokens : null };
+  return { vectors, promptTokens: wholeNumberOf(tokens) };
 }

@@ -1,6 +1,7 @@
 /** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
 import { isObject } from '../../../contract/is-object.ts';
 import { mostTextsOfGemini } from '../../../models/embedding-facts.ts';
+import { wholeNumberOf } from '../../core/number-of.ts';
 import {
   type EmbeddingsAnswer,
   type EmbeddingsRequest,
@@ -68,9 +69,7 @@ function parseAnswer(body: unknown): EmbeddingsAnswer | null {
   const vectors = list.map((item) => (isObject(item) ? vectorOf(item.values) : null));
   const { usageMetadata } = body;
   const tokens = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
-  return vectors.every((vector) => vector !== null)
-    ? { vectors, promptTokens: typeof tokens === 'number' ? tokens : null }
-    : null;
+  return vectors.every((vector) => vector !== null) ? { vectors, promptTokens: wholeNumberOf(tokens) } : null;
 }
 
 function renderAnswer(vectors: string, promptTokens: number | null, { form }: EmbeddingsRequest): string {

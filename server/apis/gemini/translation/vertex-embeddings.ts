@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { mostPredictedTexts } from '../../../models/embedding-facts.ts';
+import { wholeNumberOf } from '../../core/number-of.ts';
 import { type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 
 /** `:predict` */
@@ -17,9 +18,11 @@ export const predictedEmbeddings: EmbeddingsUpstream = {
     const predictions = isObject(body) && Array.isArray(body.predictions) ? body.predictions : [null];
     const embeddings = predictions.map((each) => (isObject(each) && isObject(each.embeddings) ? each.embeddings : {}));
     const vectors = embeddings.map(({ values }) => vectorOf(values));
-    const counts = embeddings.map(({ statistics }) => (isObject(statistics) ? statistics.token_count : undefined));
-    const isCounted = counts.every((count) => typeof count === 'number');
-    const promptTokens = isCounted ? counts.reduce((sum, count) => sum + count, 0) : null;
+    const counts = embeddings.map(({ statistics }) =>
+      isObject(statistics) ? wholeNumberOf(statistics.token_count) : null,
+    );
+    const isCounted = counts.every((count) => count !== null);
+    const promptTokens = isCounted ? wholeNumberOf(counts.reduce((sum, count) => sum + count, 0)) : null;
     return vectors.every((vector) => vector !== null) ? { vectors, promptTokens } : null;
   },
 };
@@ -36,6 +39,6 @@ export const embeddedContent: EmbeddingsUpstream = {
     const { embedding, usageMetadata } = body;
     const vector = isObject(embedding) ? vectorOf(embedding.values) : null;
     const tokens = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
-    return vector && { vectors: [vector], promptTokens: typeof tokens === 'number' ? tokens : null };
+    return vector && { vectors: [vector], promptTokens: wholeNumberOf(tokens) };
   },
 };
