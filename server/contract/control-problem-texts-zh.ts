@@ -26,6 +26,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。配置保持不变。`,
   'read-only': () => '配置来自一个 Sluice 不写入的文件：请更改该文件，Sluice 会自动重新读取。',
   'not-allowed': () => '你无权执行此操作。可由此 Sluice 的管理员执行。',
+  'host-reference': ({ reference }) =>
+    `“${reference}”属于运行 Sluice 的机器，登录的人不能使用。可由该机器的管理者在本机操作，或将其列入 "people.hostReferences"。`,
   'no-role': ({ name }) => `${name} 在此 Sluice 中没有角色。管理员可以为你所在的组分配角色。`,
   'no-sign-in': () => '此 Sluice 未启用登录：需要 "serve --public-url" 和设置 "people"。',
   'gateway-address-wrong': ({ address }) => `“${address}”不是网关地址：请使用 https://gateway.example`,

@@ -21,6 +21,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'read-only': () =>
     'The configuration comes from a file that Sluice does not write: change that file, and Sluice reads it again.',
   'not-allowed': () => 'You are not allowed to do this. An administrator of this Sluice can.',
+  'host-reference': ({ reference }) =>
+    `"${reference}" is of the machine that Sluice runs on, and not for people who sign in. Whoever runs that machine can do this there, or list it in "people.hostReferences".`,
   'no-role': ({ name }) => `${name} has no role in this Sluice. An administrator can give one to a group of yours.`,
   'no-sign-in': () => 'Nobody signs in to this Sluice: that needs "serve --public-url" and the setting "people".',
   'gateway-address-wrong': ({ address }) => `"${address}" is no address of a gateway: use https://gateway.example`,

@@ -12,6 +12,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'read-only': object;
   /** The person or token lacks the right. */
   'not-allowed': object;
+  /** The person may not name this file, folder or variable of the host. */
+  'host-reference': { reference: string };
   /** The person signing in has no role. */
   'no-role': { name: string };
   'no-sign-in': object;

@@ -57,6 +57,18 @@ export const peopleSchema = z.strictObject({
     .describe(
       'How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in.',
     ),
+  hostReferences: z
+    .array(
+      z
+        .string()
+        .max(4_096)
+        .regex(/^(?:env|file|folder):.+$/s, 'use env:NAME, file:PATH or folder:PATH, with * for any characters'),
+    )
+    .max(1_000)
+    .default([])
+    .describe(
+      'What administrators who sign in may name of this host, such as `env:TEAM_*`, `file:/run/secrets/*` and `folder:/srv/cassettes/*`. `*` stands for any characters. It can be extended on the machine itself or in its configuration file only.',
+    ),
   roles: z
     .array(roleSchema)
     .min(1)

@@ -33,6 +33,7 @@ import { applyDeclared, applyTeamPreset } from './changes/change-team-preset.ts'
 import { type CassetteControl, checkCassette } from './changes/check-cassette.ts';
 import { checkJoinPreset } from './changes/check-join-preset.ts';
 import type { ConnectClients } from './changes/connect-clients.ts';
+import { refuseHostReferences } from './changes/host-references.ts';
 import { importConfig } from './changes/import-config.ts';
 import { captureScopeOf, startCapture } from './changes/start-capture.ts';
 import { faultScopeOf, startFaults } from './changes/start-faults.ts';
@@ -248,6 +249,7 @@ async function applyChange(
     config: current,
     context: { ...ports.context, by: by?.person ?? null },
   });
+  if (by) refuseHostReferences({ command, before: current, after: change.config });
   // The locks of an imported preset do not apply when it is removed or replaced, for example by a newer version of
   // itself.
   refuseLocked(
