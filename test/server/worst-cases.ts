@@ -10,6 +10,7 @@ import { readError } from '../../server/apis/core/errors/error-body.ts';
 import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
 import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
 import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
+import { recordingIn } from '../../server/apis/core/recordings/recording-length.ts';
 import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
 import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
@@ -616,6 +617,20 @@ export const worstCases: Record<string, WorstCase> = {
     },
     run: (bytes) => headerParameters(bytes.toString()),
   },
+  'the header of a recording': {
+    atOnceBytes: 1024 * kilobyte,
+    readers: ['recordingIn', 'boxedSeconds', 'framedSeconds', 'webmSeconds'],
+    inputs: {
+      'chunks of nothing': ['RIFF\0\0\0\0WAVE', 'aaaa\0\0\0\0', ''],
+      'boxes of nothing': ['\0\0\0\x08ftyp', '\0\0\0\x08moov', ''],
+      'pages of nothing': [`OggS${'\0'.repeat(24)}OpusHead${'\0'.repeat(40)}`, 'OggS', ''],
+      'beginnings of frames': ['', '\xff\xf3', ''],
+      'tags in tags': ['', 'ID3\x04\0\0\0\0\0\0', ''],
+      clusters: ['\x1a\x45\xdf\xa3\x80', '\x1f\x43\xb6\x75\xff', ''],
+      blocks: ['\x1a\x45\xdf\xa3\x80\x1f\x43\xb6\x75\xff\xe7\x81\0', '\xa3\x80', ''],
+    },
+    run: (bytes) => recordingIn({ size: bytes.length, read: async (at, length) => bytes.subarray(at, at + length) }),
+  },
   'the parts of an upload': {
     atOnceBytes: 256 * kilobyte,
     readers: ['FormGuard', 'DelimiterScan'],
@@ -636,6 +651,7 @@ export const worstCases: Record<string, WorstCase> = {
         boundary: 'b',
         fields: { model: ['a', 'b'] },
         files: [],
+        ranges: [],
         size: bytes.length,
       };
       await findField({ kind: 'multipart', ...body }, 'model').catch(() => null);

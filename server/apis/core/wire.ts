@@ -6,6 +6,7 @@ import type { Operation } from '../../contract/capability.ts';
 import type { AskedTerms, PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { BodyOutline, Fitting } from './chat-flavour.ts';
 import type { MostUsage } from './plausible-usage.ts';
+import type { Recording } from './recordings/recording-length.ts';
 import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
@@ -128,6 +129,8 @@ export interface MeasuredRequest<Name extends string> extends RequestView<Name> 
   readonly captured: Buffer | null;
   /** Where its members are; absent for bodies that are not JSON. */
   readonly outline?: BodyOutline;
+  /** How long the recording in a form is; absent or null if there is none, or it does not tell. */
+  readonly recording?: Recording | null;
 }
 
 /** Known limits of the model; null if unknown. */
@@ -159,7 +162,7 @@ export interface UsageHints {
   most?: MostUsage | undefined;
   /** Length of the text to be spoken. */
   inputCharacters?: number;
-  /** Length of the requested video. */
+  /** Length of the requested video, or of the recording that is sent. */
   seconds?: number;
   /** Number of requested images. */
   images?: number;

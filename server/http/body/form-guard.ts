@@ -4,6 +4,7 @@
  */
 
 import { decidingField } from '../../apis/core/requests/deciding-fields.ts';
+import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isPlainCharset } from './check-content-type.ts';
 import { headerParameters } from './header-parameters.ts';
@@ -21,6 +22,10 @@ interface PartHeaders {
   disposition: Map<string, string>;
 }
 
+export interface FileRange extends ByteRange {
+  name: string;
+}
+
 interface ExpectedPart {
   name: string;
   /** The parser does not see its content, so it must treat the part as a file, too. */
@@ -34,6 +39,8 @@ export class FormGuard {
   readonly #decided = new Set<string>();
   /** Parts that the parser has not reported yet. */
   readonly #expected: ExpectedPart[] = [];
+  /** Where the content of files is in the body, by the names of their fields. */
+  readonly files: FileRange[] = [];
   #takenBytes = 0;
   #isInFile = false;
   /** Of the last part; the very first delimiter may lack its line break. */
@@ -80,6 +87,8 @@ export class FormGuard {
     if (kind === 'stray') throw ambiguousForm('its boundary stands where no part begins or ends');
     if (at < this.#valueStart) throw ambiguousForm('a part has no value, not even an empty one');
     this.#valueStart = valueStart;
+    const file = this.#isInFile ? this.files.at(-1) : undefined;
+    if (file) file.end = at;
     this.#isInFile = false;
     if (kind === 'part') this.#checkPart(readHeaders(headers));
   }
@@ -95,6 +104,7 @@ export class FormGuard {
     if (rest === '') {
       this.#isInFile = isFile(values);
       this.#expected.push({ name, isFile: this.#isInFile });
+      if (this.#isInFile) this.files.push({ name, start: this.#valueStart, end: this.#valueStart });
     } else if (field !== null || !isFilename(values, rest)) {
       throw ambiguousForm('the Content-Disposition of a part is malformed');
     }

@@ -1,4 +1,5 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
+import type { Recording } from '../../apis/core/recordings/recording-length.ts';
 import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { requestFields } from '../../apis/registry.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
@@ -18,10 +19,12 @@ export const collectedFields: readonly string[] = [...new Set([...routingFields,
 export class FormBody implements RequestBody {
   readonly fields: RequestFields;
   readonly captured = null;
+  readonly recording: Recording | null;
   readonly #form: MultipartBody;
 
-  constructor(form: MultipartBody) {
+  constructor(form: MultipartBody, recording: Recording | null = null) {
     this.#form = form;
+    this.recording = recording;
     this.fields = {
       model: this.#text('model') || null,
       stream: readStreamFlag(this.#text('stream')) === true,

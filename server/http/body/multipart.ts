@@ -11,7 +11,7 @@ import { mebibyte } from '../../contract/units.ts';
 import { ClientGone } from './body-faults.ts';
 import { checkContentType, checkFormCharset } from './check-content-type.ts';
 import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
-import { ambiguousForm, FormGuard } from './form-guard.ts';
+import { ambiguousForm, type FileRange, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
 import { sendContinue } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
@@ -42,6 +42,8 @@ export interface MultipartBody {
   /** Text fields by name as sent (`chunking_strategy[type]`); a list for repeated names. */
   fields: Record<string, string | string[]>;
   files: MultipartFile[];
+  /** Where their content is. */
+  ranges: readonly FileRange[];
   size: number;
 }
 
@@ -92,8 +94,9 @@ export async function receiveMultipart(
   const spool = new Spool({ ...options, ...(isLengthKnown && { expectedBytes: Number(announced) }) });
   const source = codings.length === 0 ? request : decodedBody(request, codings, options.maxBytes);
   try {
-    const parts = await readParts(request, response, { source, spool, guard: new FormGuard(boundary), options });
-    return { kind: 'multipart', spool, contentType, boundary, ...parts, size: spool.size };
+    const guard = new FormGuard(boundary);
+    const parts = await readParts(request, response, { source, spool, guard, options });
+    return { kind: 'multipart', spool, contentType, boundary, ...parts, ranges: guard.files, size: spool.size };
   } catch (error) {
     await spool.dispose();
     throw error;

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
+import { type Recording, recordingIn } from '../../apis/core/recordings/recording-length.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
+import type { Operation } from '../../contract/capability.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ForeignObjects } from '../../exchange/plan/foreign-objects.ts';
@@ -11,7 +13,7 @@ import { checkContentType } from './check-content-type.ts';
 import { codingsOf } from './content-coding.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody, readLooseJsonBody } from './json-body.ts';
-import { receiveMultipart } from './multipart.ts';
+import { type MultipartBody, receiveMultipart } from './multipart.ts';
 import { type BodyUser, receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
@@ -60,7 +62,7 @@ export function receiveBody(
 async function receiveForm(
   request: IncomingMessage,
   response: ServerResponse,
-  { folder, limits, account }: ReceiveOptions,
+  { match, folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
   const isDecoded = codingsOf(request.headers).length > 0;
@@ -69,9 +71,28 @@ async function receiveForm(
   const turn = account.reserve(Math.min(mostBytes, spoolMemoryBytes), false);
   if (turn) await turn;
   const onTextKept = (bytes: number) => account.add(bytes);
-  return new FormBody(
-    await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept }),
-  );
+  const form = await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept });
+  if (!heard.has(match.route.wire.operation)) return new FormBody(form);
+  try {
+    return new FormBody(form, await recordingOf(form));
+  } catch (error) {
+    await form.spool.dispose();
+    throw error;
+  }
+}
+
+/** What is billed by the length of a recording. */
+const heard: ReadonlySet<Operation> = new Set(['transcription', 'translation']);
+
+/** The services take only one. */
+async function recordingOf({ spool, ranges }: MultipartBody): Promise<Recording | null> {
+  const file = ranges.find(({ name }) => name === 'file');
+  if (!file) return null;
+  const read = (at: number, bytes: number) => {
+    const start = Math.min(file.end, file.start + at);
+    return spool.read({ start, end: Math.min(file.end, start + bytes) });
+  };
+  return recordingIn({ size: file.end - file.start, read });
 }
 
 async function receiveJson(

@@ -93,6 +93,15 @@ export class Spool {
     return { length, open: () => (this.#isInFile ? this.#read(segments) : this.#join(segments)) };
   }
 
+  /** The bytes of a range. */
+  async read(range: ByteRange): Promise<Buffer> {
+    const content = this.assemble([range]).open();
+    if (Buffer.isBuffer(content)) return content;
+    const chunks: Buffer[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
   /**
    * Discards the bytes and removes the file, even during a write or read. Idempotent; never rejects: a file that cannot be
    * removed is removed at the next start.

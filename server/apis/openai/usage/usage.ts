@@ -10,6 +10,7 @@ import { isEventStream } from '../../core/usage/reported-usage.ts';
 import {
   type ExtractedUsage,
   type KeptAnswer,
+  type MeasuredRequest,
   maxTextBytes,
   type RequestFormat,
   type RequestView,
@@ -89,12 +90,15 @@ function mostUsage(operation: Capability, { size }: { size: number }, outputToke
   };
 }
 
-function ofRequest(operation: Capability, body: RequestView<UsageField>): UsageHints {
+function ofRequest(operation: Capability, body: MeasuredRequest<UsageField>): UsageHints {
   switch (operation) {
     case 'speech':
       return ofSpeech(body);
     case 'videos':
       return ofVideo(body);
+    case 'transcription':
+    case 'translation':
+      return body.recording ? { seconds: body.recording.seconds } : {};
     case 'images':
       return numberOf(body.field('n') ?? 1) > 0 ? { images: countOf(body.field('n')) } : {};
     default:

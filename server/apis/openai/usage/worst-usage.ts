@@ -27,7 +27,7 @@ const spokenTokensPerCharacter = 6;
 /** Longer than any service's default. */
 const unstatedVideoSeconds = 20;
 
-type Measured = Pick<MeasuredRequest<never>, 'size'>;
+type Measured = Pick<MeasuredRequest<never>, 'size' | 'recording'>;
 
 /** What the request asks for. */
 interface Asked {
@@ -110,8 +110,10 @@ function ofSpeech({ size }: Measured): Usage {
   return { inputTokens: size, outputTokens: tokens, audioOutputTokens: tokens, characters: size };
 }
 
-function ofRecording({ size }: Measured): Usage {
-  const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
+/** A header that only states a length may state less than there is. */
+function ofRecording({ size, recording }: Measured): Usage {
+  const bySize = recording?.isMeasured ? 0 : size / audioBytesPerSecond;
+  const seconds = Math.ceil(Math.max(minAudioSeconds, bySize, recording?.seconds ?? 0));
   const inputTokens = seconds * heardTokensPerSecond;
   return { inputTokens, audioInputTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecond, seconds };
 }

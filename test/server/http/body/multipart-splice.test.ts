@@ -35,7 +35,16 @@ async function spooled<Result>(given: Spooled, use: (body: MultipartBody) => Pro
   try {
     await new Promise<void>((resolve, reject) => spool.write(bytes, (error) => (error ? reject(error) : resolve())));
     await spool.finish();
-    return await use({ kind: 'multipart', spool, contentType: '', boundary, fields, files: [], size: bytes.length });
+    return await use({
+      kind: 'multipart',
+      spool,
+      contentType: '',
+      boundary,
+      fields,
+      files: [],
+      ranges: [],
+      size: bytes.length,
+    });
   } finally {
     await spool.dispose();
   }
