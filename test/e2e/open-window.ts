@@ -78,6 +78,8 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   // With `screen`, only that screen is loaded: the cookie is set without opening the overview.
   if (screen) await context.request.get(adminUrl);
   await page.goto(screen ? `${gateway.origin}/#${screen}` : adminUrl);
+  // The page has loaded before its modules have run. Nobody presses a key on a page that shows nothing yet.
+  await page.locator('#root > *').first().waitFor({ state: 'attached' });
   return {
     get gateway() {
       return gateway;

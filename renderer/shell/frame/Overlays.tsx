@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { announce } from '../../state/window/announcement.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
@@ -10,7 +10,8 @@ import { useLazyFile } from './use-lazy-file.ts';
 /** The overlays above every screen, the shortcuts that open them, and the announcement shown after they have closed. */
 export function Overlays() {
   const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
-  useEffect(() => {
+  // Before the page is shown, so that no key press on it is lost.
+  useLayoutEffect(() => {
     addEventListener('keydown', onKey);
     return () => {
       removeEventListener('keydown', onKey);
