@@ -338,7 +338,7 @@ export const worstCases: Record<string, WorstCase> = {
         toolResultsOf(body),
         marks,
         body.sendable({ model: 'y', askUsage: true }),
-        chatFitting.fitted(body.outline, refusesMuch),
+        chatFitting.fitted(body.outline, refusesMuch, () => 'x'),
       ];
     },
   },

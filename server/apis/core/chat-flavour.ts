@@ -22,7 +22,10 @@ export interface ChatFlavour {
   readonly roles: Readonly<Record<string, string>>;
   /** Its chat templates take text as a string only: lists of texts are joined. Lists with other parts stay. */
   readonly joinsTexts: boolean;
-  /** Which of the assistant's messages it refuses without `reasoning_content`, which may be empty. */
+  /**
+   * Which of the assistant's messages it refuses without `reasoning_content`, which may be empty. Its models were trained with
+   * their own, so that of a message with calls is kept for clients that do not bring it back.
+   */
   readonly wantsReasoning: 'of none' | 'of calls' | 'of all';
 }
 
@@ -51,6 +54,9 @@ export interface FittedMember {
   code: LossCode;
 }
 
+/** The reasoning that led to the calls of a message, `tool_calls`; empty if it is unknown. */
+export type ReasoningOf = (calls: unknown) => string;
+
 export interface FittedBody {
   edits: readonly JsonEdit[];
   losses: readonly FittedMember[];
@@ -60,7 +66,7 @@ export interface Fitting {
   /** What the reader of bodies notes, beside the top-level members. */
   readonly watched: readonly WatchedMember[];
   /** Null if the service takes the body as it is. A promise for a long body that has to be gone through once more. */
-  fitted(body: BodyOutline, flavour: ChatFlavour): MaybePromise<FittedBody | null>;
+  fitted(body: BodyOutline, flavour: ChatFlavour, reasoningOf: ReasoningOf): MaybePromise<FittedBody | null>;
   /** Of a body that has been changed since it was read. */
   outlineOf(bytes: BodyOutline['bytes']): BodyOutline;
 }

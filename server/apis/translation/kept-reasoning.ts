@@ -96,6 +96,15 @@ export function withKeptReasoning(
   return { ...conversation, turns };
 }
 
+/** The thoughts that were kept with these calls, without those that are sealed; empty if they led to other calls. */
+export function plainThoughts(
+  { digest, seals }: Omit<KeptReasoning, 'callId'>,
+  calls: readonly Pick<CallPart, 'name' | 'arguments'>[],
+): string {
+  if (digest !== digestOf(calls)) return '';
+  return seals.flatMap(({ seal, text }) => (seal.kind === 'plain' && text ? [text] : [])).join('\n\n');
+}
+
 /** Ignores whitespace, because clients may re-serialise the arguments. */
 function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
   const lines = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));

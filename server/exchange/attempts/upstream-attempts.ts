@@ -320,12 +320,16 @@ export class UpstreamAttempts {
     return true;
   }
 
-  /** Observes the response for the id of a new job. */
+  /** Observes the response for the id of a new job, or for reasoning that its provider will want back. */
   #observer(next: NextAttempt, isTranslated: boolean): UpstreamResponseObserver | null {
     const { ports, request, trace } = this.#options;
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
     if (this.#isBroken || isTranslated) return null;
-    return createOwnershipObserver(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
+    const ownership = { jobs: ports.jobs, trace, recipient: next };
+    return (
+      createOwnershipObserver(request.method ?? 'GET', this.#call, ownership) ??
+      this.#preparation.reasoningObserver(next.target)
+    );
   }
 }

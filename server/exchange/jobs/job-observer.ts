@@ -9,7 +9,7 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job, JobKind } from '../../store/rules/job.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 
 export interface StoredIdLocation {
   /** The member of an event that contains its id; null: the top level. */
@@ -71,10 +71,6 @@ export function createJobObserver(jobs: JobStore, context: JobContext): Upstream
   }
   if (kind === 'response' && !context.store) return null;
   return new NewJobObserver(framingOf(route), 'response', (newId) => keep(kind, newId));
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 class NewJobObserver implements UpstreamResponseObserver {

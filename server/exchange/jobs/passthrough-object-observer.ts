@@ -6,7 +6,7 @@ import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 
 interface ObjectContext {
   method: string;
@@ -40,10 +40,6 @@ export function createObjectObserver(jobs: JobStore, context: ObjectContext): Up
     },
     take() {},
   };
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 class ObjectObserver implements UpstreamResponseObserver {

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { ChatFlavour, FittedBody } from '../../apis/core/chat-flavour.ts';
+import type { ChatFlavour, FittedBody, ReasoningOf } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
 import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
 import { piecesOf } from '../../apis/json/json-splice.ts';
@@ -11,7 +12,7 @@ import { newestCallResultIds, newestResultIds } from '../../apis/neutral/request
 import type { Registry } from '../../apis/registry.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { type Opened, openSeals, originOfSeals } from '../../apis/translation/returned-seals.ts';
-import { isWireName, wireTranslations } from '../../apis/translation/translation-registry.ts';
+import { isWireName, upstreamTranslations, wireTranslations } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -31,6 +32,7 @@ import type { PreparedBody } from '../request/request-body.ts';
 import { chooseTranslation, type TranslationRoute } from '../translation/choose-translation.ts';
 import { ClientReasoning } from '../translation/client-reasoning.ts';
 import { inEnvelope } from '../translation/hosted-request.ts';
+import { ReasoningObserver } from '../translation/reasoning-observer.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
 import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
 import { RefusedMembers } from './refused-members.ts';
@@ -120,15 +122,31 @@ export class RequestPreparation {
     return ids.length === 0 ? null : reasoning.prefetch(this.#options.trace.key?.id ?? '', ids);
   }
 
-  /** The tool results, whose calls' reasoning may be stored; none if no target's answers are translated. */
+  /** Stores the reasoning of the target's answer, which the client gets unchanged; null if the target does not want it back. */
+  reasoningObserver(target: Target): ReasoningObserver | null {
+    const { route } = this.#call.match;
+    if (route.wire.name !== 'openai-chat' || !this.#wantsReasoning(target)) return null;
+    return new ReasoningObserver(this.#clientReasoning, upstreamTranslations['openai-chat'], framingOf(route));
+  }
+
+  /** The tool results, whose calls' reasoning may be stored; none if no target wants it back. */
   #resultIds(): string[] {
     const { body, match } = this.#call;
     const { name } = match.route.wire;
-    if (body.captured === null || !isWireName(name) || !this.#plan.targets.some(this.#isTranslated)) return [];
+    if (body.captured === null || !isWireName(name) || !this.#plan.targets.some(this.#mayLackReasoning)) return [];
     return newestResultIds(body.captured, wireTranslations[name].client.resultId, maxToolResults);
   }
 
   readonly #isTranslated = (target: Target): boolean => this.#translationRouteTo(target) !== null;
+
+  #wantsReasoning({ provider, model }: Target): boolean {
+    const flavour = provider.chatFlavourOf(model ?? this.#plan.model ?? '');
+    return flavour !== null && flavour.wantsReasoning !== 'of none';
+  }
+
+  readonly #mayLackReasoning = (target: Target): boolean => this.#isTranslated(target) || this.#wantsReasoning(target);
+
+  readonly #reasoningOf: ReasoningOf = (calls) => this.#clientReasoning.textOf(calls);
 
   get #clientReasoning(): ClientReasoning {
     const { ports, trace } = this.#options;
@@ -145,7 +163,7 @@ export class RequestPreparation {
       const prepared = this.#withChanges(target, opened);
       return flavour ? this.#fittedAfterwards(prepared, flavour) : prepared;
     }
-    const fitted = flavour && changesFor(this.#call, flavour);
+    const fitted = flavour && changesFor(this.#call, flavour, this.#reasoningOf);
     return fitted instanceof Promise
       ? fitted.then((changes) => this.#withChanges(target, changes ?? opened))
       : this.#withChanges(target, fitted ?? opened);
@@ -169,7 +187,7 @@ export class RequestPreparation {
   ): Promise<PreparedRequest | GatewayError> {
     const prepared = await preparing;
     if (prepared instanceof GatewayError) return prepared;
-    const fitted = await fittedAfterwards(prepared, flavour);
+    const fitted = await fittedAfterwards(prepared, flavour, this.#reasoningOf);
     return (this.#refusesLosses ? refusalOf(fitted.losses) : null) ?? fitted;
   }
 
@@ -326,18 +344,26 @@ function lossesWanted(header: string | string[] | undefined): Policy['losses'] |
 }
 
 /** What has to change in the body as the client sent it; null: nothing. */
-function changesFor({ match, body }: OutgoingCall, flavour: ChatFlavour): MaybePromise<FittedBody | null> {
+function changesFor(
+  { match, body }: OutgoingCall,
+  flavour: ChatFlavour,
+  reasoningOf: ReasoningOf,
+): MaybePromise<FittedBody | null> {
   const { fitting } = match.route.wire.request;
-  return fitting && body.outline ? fitting.fitted(body.outline, flavour) : null;
+  return fitting && body.outline ? fitting.fitted(body.outline, flavour, reasoningOf) : null;
 }
 
 /** For a body in which other things have changed before, so that its members are not where the client had them. */
-async function fittedAfterwards(prepared: PreparedRequest, flavour: ChatFlavour): Promise<PreparedRequest> {
+async function fittedAfterwards(
+  prepared: PreparedRequest,
+  flavour: ChatFlavour,
+  reasoningOf: ReasoningOf,
+): Promise<PreparedRequest> {
   const { call, sendable, losses } = prepared;
   const { fitting } = call.match.route.wire.request;
   if (!fitting || !sendable.bytes) return prepared;
   const bytes = await sendable.bytes();
-  const fitted = await fitting.fitted(fitting.outlineOf(bytes), flavour);
+  const fitted = await fitting.fitted(fitting.outlineOf(bytes), flavour, reasoningOf);
   if (!fitted) return prepared;
   const body = await joinBytes(piecesOf(bytes, fitted.edits));
   const changed = { ...sendable, length: body.length, open: () => body, bytes: async () => body };

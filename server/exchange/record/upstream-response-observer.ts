@@ -7,3 +7,7 @@ export interface UpstreamResponseObserver {
   /** If it returns a promise, which never rejects, the chunk must not reach the client before that has settled. */
   take(chunk: Buffer): MaybePromise<void>;
 }
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

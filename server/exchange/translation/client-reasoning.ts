@@ -6,6 +6,7 @@ import {
   callsWithoutReasoning,
   type KeptReasoning,
   type KeptSeal,
+  plainThoughts,
   withKeptReasoning,
 } from '../../apis/translation/kept-reasoning.ts';
 import { isObject } from '../../contract/is-object.ts';
@@ -38,9 +39,26 @@ export class ClientReasoning {
     return newest === undefined ? null : bindingOrigin(read(newest)?.seals.at(-1)?.seal);
   }
 
+  /** The reasoning stored for `tool_calls` of a chat; empty if there is none. */
+  textOf(toolCalls: unknown): string {
+    const calls = Array.isArray(toolCalls) ? toolCalls.flatMap(calledIn) : [];
+    const [first] = calls;
+    const stored = first && this.#store.find(this.#keyId, [first.id]).get(first.id);
+    const kept = stored === undefined ? null : read(stored);
+    return kept ? plainThoughts(kept, calls) : '';
+  }
+
   keep({ callId, ...reasoning }: KeptReasoning): void {
     this.#store.keep(this.#keyId, callId, JSON.stringify(reasoning));
   }
+}
+
+function calledIn(call: unknown): { id: string; name: string; arguments: string }[] {
+  if (!isObject(call) || !isObject(call.function)) return [];
+  const { name, arguments: given } = call.function;
+  return typeof call.id === 'string' && typeof name === 'string' && typeof given === 'string'
+    ? [{ id: call.id, name, arguments: given }]
+    : [];
 }
 
 /** Null if the entry is not in this version's format. */

@@ -11,6 +11,7 @@ import type {
   FittedBody,
   FittedMember,
   Fitting,
+  ReasoningOf,
   RefusedMembers,
 } from '../../core/chat-flavour.ts';
 import { entryOf } from '../../core/table-entry.ts';
@@ -63,9 +64,10 @@ const sliceBytes = 256 * 1024;
 function fittedRequest(
   { bytes, members, watched: bits }: BodyOutline,
   flavour: ChatFlavour,
+  reasoningOf: ReasoningOf,
 ): MaybePromise<FittedBody | null> {
   const top = members.map(({ key, value }) => memberAt(bytes, key, value));
-  const fit = new Fit(bytes, flavour);
+  const fit = new Fit(bytes, flavour, reasoningOf);
   fit.rename(top, flavour.request, '');
   if ((bits & bitsFor(flavour)) === 0) return fit.result;
   const pauses = fit.inside(top);
@@ -97,14 +99,16 @@ function isWanted({ name, value }: WatchedMember, flavour: ChatFlavour): boolean
 class Fit {
   readonly #bytes: Buffer;
   readonly #flavour: ChatFlavour;
+  readonly #reasoningOf: ReasoningOf;
   readonly #removed: ByteRange[] = [];
   readonly #inserted: JsonEdit[] = [];
   readonly #replaced: JsonEdit[] = [];
   readonly #losses: FittedMember[] = [];
 
-  constructor(bytes: Buffer, flavour: ChatFlavour) {
+  constructor(bytes: Buffer, flavour: ChatFlavour, reasoningOf: ReasoningOf) {
     this.#bytes = bytes;
     this.#flavour = flavour;
+    this.#reasoningOf = reasoningOf;
   }
 
   /** Leaves the members of one object out, or gives them the service's name if it is free. `path` is that of the object. */
@@ -159,7 +163,19 @@ class Fit {
   #addReasoning(members: readonly JsonMember[], message: ByteRange): void {
     const empty = members.find(({ name }) => name === 'reasoning_content');
     const start = members[0]?.start ?? message.end;
-    this.#inserted.push(empty ? fieldEdit(empty.value, '') : { start, end: start, text: '"reasoning_content":"",' });
+    const reasoning = this.#reasoningIn(members);
+    const text = `"reasoning_content":${JSON.stringify(reasoning)},`;
+    this.#inserted.push(empty ? fieldEdit(empty.value, reasoning) : { start, end: start, text });
+  }
+
+  /** As OpenRouter, Cerebras and vLLM name it, or else as it was when its calls passed. */
+  #reasoningIn(members: readonly JsonMember[]): string {
+    const [own, calls] = ['reasoning', 'tool_calls'].map(
+      (wanted) => members.find(({ name }) => name === wanted)?.value,
+    );
+    const said = own && this.#read(own);
+    if (typeof said === 'string' && said !== '') return said;
+    return calls ? this.#reasoningOf(this.#read(calls)) : '';
   }
 
   #tool(tool: ByteRange, path: string): void {

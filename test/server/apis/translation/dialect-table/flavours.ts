@@ -10,7 +10,8 @@ Many services speak OpenAI's chat API with exceptions. A service that is known t
 provider, gets requests without it, or with the name or value that it takes instead. That is all that changes in the body of a chat client: every other
 byte stays as it was. It is reported like any other loss (\`x-sluice-dropped: messages[2].reasoning_content;why=provider-refuses\`), and with
 \`x-sluice-lossy: refuse\` the request is answered with 400. What no source says to be refused is left in. Reasoning
-that a service wants back and a client does not return is sent as an empty text. A service that is not listed here is left
+that a service wants back and a client does not return is added: that of a call as it was when the call passed (kept for 24 hours, per key), or as the
+message has it under \`reasoning\`, and otherwise an empty text. A service that is not listed here is left
 with the bytes of the client.
 
 | | left out | written in another way |
@@ -44,6 +45,6 @@ function rewritten({ request, messages, roles, joinsTexts, wantsReasoning }: Cha
   const asRoles = Object.entries(roles).map(([role, instead]) => `the role \`${role}\` as \`${instead}\``);
   const texts = joinsTexts ? ['lists of texts in `messages[].content` as one string; lists with media stay'] : [];
   const whose = wantsReasoning === 'of all' ? 'assistant’s messages' : 'assistant’s messages with calls';
-  const empty = wantsReasoning === 'of none' ? [] : [`an empty \`reasoning_content\` in the ${whose} that lack it`];
+  const empty = wantsReasoning === 'of none' ? [] : [`\`reasoning_content\` in the ${whose} that lack it`];
   return [...names(request, ''), ...names(messages, 'messages[].'), ...asRoles, ...texts, ...empty];
 }

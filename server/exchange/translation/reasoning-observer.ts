@@ -1,0 +1,90 @@
+/** Stores the reasoning of answers that pass to the client unchanged, from services that want it back with its calls. */
+import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import { eventsOfWhole } from '../../apis/neutral/answers/answer-fold.ts';
+import type { UpstreamTranslation } from '../../apis/neutral/answers/wire-translation.ts';
+import type { AnswerEvent } from '../../apis/neutral/neutral-answer.ts';
+import { ReasoningCollector } from '../../apis/translation/kept-reasoning.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import type { ClientReasoning } from './client-reasoning.ts';
+
+/** Of longer answers nothing is stored. In bytes. */
+const maxBytes = 4 * 1024 * 1024;
+
+export class ReasoningObserver implements UpstreamResponseObserver {
+  readonly #reasoning: ClientReasoning;
+  readonly #upstream: UpstreamTranslation;
+  readonly #framing: Framing;
+  readonly #collector = new ReasoningCollector();
+  #isWatching = false;
+  /** Null for a whole answer. */
+  #gate: EventGate | null = null;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(reasoning: ClientReasoning, upstream: UpstreamTranslation, framing: Framing) {
+    this.#reasoning = reasoning;
+    this.#upstream = upstream;
+    this.#framing = framing;
+  }
+
+  begin(status: number, contentType: string, headers: ResponseHeaders): void {
+    this.#isWatching = isSuccess(status) && headers['content-encoding'] === undefined;
+    if (this.#isWatching && this.#framing.isStream(contentType)) this.#gate = this.#openGate();
+  }
+
+  take(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBytes) this.#stop();
+    if (!this.#isWatching) return;
+    if (this.#gate) this.#gate.push(chunk);
+    else this.#takeWhole(chunk);
+  }
+
+  #openGate(): EventGate {
+    const parser = this.#upstream.eventParser(0);
+    const filter = (bytes: Buffer) => {
+      const event = this.#framing.isKeepAlive(bytes) ? null : this.#framing.readEvent(bytes);
+      if (event && this.#isWatching) this.#collect(parser.push(event));
+      return null;
+    };
+    return this.#framing.openGate(() => {}, { filter, maxHeldBytes: maxBytes });
+  }
+
+  #takeWhole(chunk: Buffer): void {
+    // The caller may reuse the buffer.
+    this.#chunks.push(Buffer.from(chunk));
+    if (
+      !chunk
+        .toString('latin1', Math.max(0, chunk.length - 16))
+        .trimEnd()
+        .endsWith('}')
+    )
+      return;
+    const answer = parsed(Buffer.concat(this.#chunks));
+    if (answer !== undefined) this.#collect(eventsOfWhole(this.#upstream, answer, 0) ?? []);
+  }
+
+  /** Stores what there is as soon as the answer has ended, so that the client can go on at once. */
+  #collect(events: readonly AnswerEvent[]): void {
+    for (const event of events) this.#collector.take(event);
+    if (!events.some(({ type }) => type === 'stop')) return;
+    const { kept } = this.#collector;
+    if (kept) this.#reasoning.keep(kept);
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#isWatching = false;
+    this.#chunks = [];
+  }
+}
+
+/** Undefined if it is not JSON, or not all of it. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
