@@ -9,7 +9,11 @@ import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-res
 import type { ClientReasoning } from './client-reasoning.ts';
 
 /** Of longer answers nothing is stored. In bytes. */
-const maxBytes = 4 * 1024 * 1024;
+const maxStreamBytes = 4 * 1024 * 1024;
+const maxWholeBytes = 1024 * 1024;
+
+/** A whole answer may come in pieces that end in a brace, of which only the last one completes it. */
+const maxParses = 8;
 
 export class ReasoningObserver implements UpstreamResponseObserver {
   readonly #reasoning: ClientReasoning;
@@ -21,6 +25,7 @@ export class ReasoningObserver implements UpstreamResponseObserver {
   #gate: EventGate | null = null;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  #parses = 0;
 
   constructor(reasoning: ClientReasoning, upstream: UpstreamTranslation, framing: Framing) {
     this.#reasoning = reasoning;
@@ -35,7 +40,7 @@ export class ReasoningObserver implements UpstreamResponseObserver {
 
   take(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > maxBytes) this.#stop();
+    if (this.#bytes > (this.#gate ? maxStreamBytes : maxWholeBytes)) this.#stop();
     if (!this.#isWatching) return;
     if (this.#gate) this.#gate.push(chunk);
     else this.#takeWhole(chunk);
@@ -48,7 +53,7 @@ export class ReasoningObserver implements UpstreamResponseObserver {
       if (event && this.#isWatching) this.#collect(parser.push(event));
       return null;
     };
-    return this.#framing.openGate(() => {}, { filter, maxHeldBytes: maxBytes });
+    return this.#framing.openGate(() => {}, { filter, maxHeldBytes: maxStreamBytes });
   }
 
   #takeWhole(chunk: Buffer): void {
@@ -63,6 +68,7 @@ export class ReasoningObserver implements UpstreamResponseObserver {
       return;
     const answer = parsed(Buffer.concat(this.#chunks));
     if (answer !== undefined) this.#collect(eventsOfWhole(this.#upstream, answer, 0) ?? []);
+    else if (++this.#parses === maxParses) this.#stop();
   }
 
   /** Stores what there is as soon as the answer has ended, so that the client can go on at once. */

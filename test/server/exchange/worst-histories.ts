@@ -1,4 +1,8 @@
+import { sseFraming } from '../../../server/apis/core/streams/sse-framing.ts';
+import { upstreamTranslations } from '../../../server/apis/translation/translation-registry.ts';
+import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
 import { withHistory, withReferredItems } from '../../../server/exchange/translation/kept-history.ts';
+import { ReasoningObserver } from '../../../server/exchange/translation/reasoning-observer.ts';
 import type { ResponseStore } from '../../../server/store/ports/response-store.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
@@ -32,6 +36,28 @@ export const worstHistories: Record<string, WorstCase> = {
     run: (bytes) => {
       withReferredItems(bytes, keptStore, 'g');
       withHistory(bytes, keptResponse);
+    },
+  },
+  'the reasoning of an answer that passes unchanged': {
+    atOnceBytes: 256 * 1024,
+    readers: ['ReasoningObserver'],
+    inputs: {
+      thoughts: ['', `data: {"choices":[{"delta":{"reasoning_content":"x"}}]}\n\n`, 'data: [DONE]\n\n'],
+      calls: [
+        '',
+        `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"x"}}]}}]}\n\n`,
+        'data: [DONE]\n\n',
+      ],
+      braces: ['{"a":"', '}', ''],
+    },
+    run: (bytes) => {
+      const store = { keep() {}, find: () => new Map<string, string>(), flush() {}, close() {} };
+      for (const type of ['text/event-stream', 'application/json']) {
+        const reasoning = new ClientReasoning(store, 'k');
+        const observer = new ReasoningObserver(reasoning, upstreamTranslations['openai-chat'], sseFraming);
+        observer.begin(200, type, {});
+        for (let at = 0; at < bytes.length; at += 1024) observer.take(bytes.subarray(at, at + 1024));
+      }
     },
   },
 };

@@ -92,7 +92,7 @@ describe.each(Object.values(models))('of %s', (model) => {
   });
 
   test('goes back from a long answer that came in pieces', async () => {
-    paddingBytes = 2_000_000;
+    paddingBytes = 700_000;
     const { said } = await toolLoops.chat(gateway, { model, isStreamed: false, keeping: 'nothing' });
     expect(said).toBe('Take an umbrella');
   });
