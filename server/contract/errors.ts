@@ -70,6 +70,8 @@ export const errorKinds = {
     code: 'provider_credential_refused',
     retryable: false,
   },
+  /** The provider has told when to come again, and is not asked before. */
+  provider_rate_limited: { status: 429, type: 'requests', code: 'provider_rate_limited' },
   provider_quota_exhausted: { status: 502, type: 'server_error', code: 'provider_quota_exhausted', retryable: false },
   upstream_unreachable: { status: 502, type: 'server_error', code: 'upstream_unreachable' },
   upstream_redirected: { status: 502, type: 'server_error', code: 'upstream_redirected', retryable: false },

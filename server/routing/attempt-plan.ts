@@ -41,8 +41,10 @@ interface PlanOptions {
   random(): number;
 }
 
-/** A target whose credential was refused, and the time until a request may try it. */
+/** Why a target is not asked, and the time until a request may try it. */
 export interface Refusal {
+  /** `credential`: it was refused; `limit`: the upstream has told when to come again. */
+  reason: 'credential' | 'limit';
   target: Target;
   waitMs: number;
 }
@@ -79,11 +81,11 @@ export class AttemptPlan {
   }
 
   /**
-   * If all targets are in a cooldown, the best is asked nevertheless. Null if there is none, or if all their credentials were refused
-   * a moment ago: see `refusal`.
+   * If all targets are in a cooldown, the best is asked nevertheless. Null if there is none, if all their credentials were refused
+   * a moment ago, or if all have asked to be left alone for a while: see `refusal`.
    */
   first(): NextAttempt | null {
-    return this.#startAnother('first') ?? this.#tryRefused();
+    return this.#startAnother('first') ?? this.#tryHeldBack() ?? this.#tryRefused();
   }
 
   /** Why nothing is asked although there are targets; null otherwise. */
@@ -174,12 +176,13 @@ export class AttemptPlan {
   }
 
   /** Records a failed attempt. */
-  note({ target }: NextAttempt, failure: Failure): void {
+  note({ target, credential }: NextAttempt, failure: Failure): void {
     const askedTarget = this.#askedOf(target);
     if (!askedTarget) return;
-    // A target that was already in a cooldown is asked only once, unless it states when to retry.
-    askedTarget.retryable = failure.retryable && (!askedTarget.isLastResort || failure.retryAfterMs !== null);
-    askedTarget.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
+    const waitMs = failure.retryAfterMs ?? this.#options.picker.worthWaitingMs(target, credential?.id ?? null);
+    // A target that has been in a cooldown for long is asked only once, unless it states when to retry.
+    askedTarget.retryable = failure.retryable && (!askedTarget.isLastResort || waitMs !== null);
+    askedTarget.readyAtMs = this.#options.now() + (waitMs ?? 0);
     const isTargetFailure = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
     if (isTargetFailure) askedTarget.unused = [];
     if (failure.class === 'too-large') {
@@ -264,7 +267,7 @@ export class AttemptPlan {
   #startAnother(cause: AttemptCause): NextAttempt | null {
     for (const target of this.#waitingTargets) {
       const credentials = this.#contexts?.mayTake(target) === false ? noCredentials : this.#credentials(target);
-      if (credentials.length === 0) continue;
+      if (credentials.length === 0 || (cause === 'hedge' && this.#heldBackForMs(target) > 0)) continue;
       this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
       this.#contexts?.asked(target);
       return this.#begin(target, credentials, cause);
@@ -272,14 +275,32 @@ export class AttemptPlan {
     return null;
   }
 
+  /** A target that has told when to come again, if that is soon; the others are left alone. */
+  #tryHeldBack(): NextAttempt | null {
+    let soonest: Refusal | null = null;
+    for (const target of this.#waitingTargets) {
+      const waitMs = this.#heldBackForMs(target);
+      if (waitMs > 0 && (!soonest || waitMs < soonest.waitMs)) soonest = { reason: 'limit', target, waitMs };
+    }
+    if (!soonest) return null;
+    const { target, waitMs } = soonest;
+    if (waitMs > longWaitMs || waitMs >= this.#options.policy.budgetMs) {
+      this.#refusal = soonest;
+      return null;
+    }
+    this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
+    return this.#begin(target, this.#usableCredentials(target), 'first');
+  }
+
   /** A refused credential that one request may try, since nothing else can answer. */
   #tryRefused(): NextAttempt | null {
     const { picker } = this.#options;
     for (const target of this.#waitingTargets) {
+      if (this.#heldBackForMs(target) > 0) continue;
       for (const credential of this.#configuredCredentials(target)) {
         const waitMs = picker.refusedForMs(target, credential?.id ?? null) ?? 0;
         if (waitMs > 0) {
-          if (!this.#refusal || waitMs < this.#refusal.waitMs) this.#refusal = { target, waitMs };
+          if (!this.#refusal || waitMs < this.#refusal.waitMs) this.#refusal = { reason: 'credential', target, waitMs };
           continue;
         }
         this.#waitingTargets.splice(this.#waitingTargets.indexOf(target), 1);
@@ -306,10 +327,19 @@ export class AttemptPlan {
       isLastResort: !this.#options.picker.isAvailable(target),
       readyAtMs: 0,
     });
-    return { target, credential, cause, waitMs: 0 };
+    return { target, credential, cause, waitMs: this.#heldBackForMs(target) };
   }
 
+  #heldBackForMs(target: Target): number {
+    return this.#options.picker.heldBackForMs(target, this.#pinnedCredential(target)?.id ?? null);
+  }
+
+  /** Empty if the target must not be asked now. */
   #credentials(target: Target): readonly (UpstreamCredential | null)[] {
+    return this.#heldBackForMs(target) > shortWaitMs ? noCredentials : this.#usableCredentials(target);
+  }
+
+  #usableCredentials(target: Target): readonly (UpstreamCredential | null)[] {
     const pinnedCredential = this.#pinnedCredential(target);
     const { picker, request, credentialId } = this.#options;
     if (pinnedCredential)

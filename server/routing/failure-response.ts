@@ -108,6 +108,17 @@ export function errorOfRefusal({ provider }: Target, waitMs: number): GatewayErr
   return new GatewayError('provider_credential_refused', message, { retryAfterSeconds });
 }
 
+/** Answers a request whose provider has told when to come again, without asking it: it may count what it refuses. */
+export function errorOfHeldBack({ provider, model }: Target, waitMs: number): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const what = model === null ? '' : ` for "${model}"`;
+  const message = `${nameOf(provider)} has reached its rate limit${what} and asked to be left alone for another ${retryAfterSeconds} s. It was not asked; nothing was lost or billed.`;
+  return new GatewayError('provider_rate_limited', message, {
+    retryAfterSeconds,
+    headers: { 'retry-after-ms': String(Math.ceil(waitMs)) },
+  });
+}
+
 function refusedCredential(provider: Target['provider'], status: string): string {
   const [problem, remedy] =
     provider.credentials.length === 0

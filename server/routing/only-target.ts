@@ -12,6 +12,8 @@ export function onlyTarget(picker: Picker): Picker {
     order: (targets) => targets,
     credentials: (target) => configuredCredentials(target).filter((each) => !isRefused(target, each?.id ?? null)),
     refusedForMs: (target, credentialId) => picker.refusedForMs(target, credentialId),
+    heldBackForMs: () => 0,
+    worthWaitingMs: () => 0,
     isAvailable: () => true,
     trialPatienceMs: () => 0,
     began(target, credentialId) {

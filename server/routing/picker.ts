@@ -65,6 +65,16 @@ export interface Picker {
    * it was not refused.
    */
   refusedForMs(target: Target, credentialId: string | null): number | null;
+  /**
+   * For how many milliseconds the upstream has asked not to be asked, by each of the target's credentials or by this one; 0: it has
+   * not.
+   */
+  heldBackForMs(target: Target, onlyCredential: string | null): number;
+  /**
+   * How long a request to which nothing else is left waits for the end of a cooldown; 0: there is none, null: it is not worth the
+   * wait.
+   */
+  worthWaitingMs(target: Target, credentialId: string | null): number | null;
   /** False: only if no other target is left. */
   isAvailable(target: Target): boolean;
   /**

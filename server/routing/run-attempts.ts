@@ -9,7 +9,7 @@ import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import { AwakeTimer } from '../ground/awake-clock.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, FailureResponse } from './attempt-result.ts';
-import { errorOfRefusal, moreUseful } from './failure-response.ts';
+import { errorOfHeldBack, errorOfRefusal, moreUseful } from './failure-response.ts';
 import type { Picker } from './picker.ts';
 
 /** A running attempt. */
@@ -52,13 +52,12 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   return { kind: 'unanswered', failureResponse: mostUseful.failureResponse };
 }
 
-/** Answers in place of a provider whose credentials were refused a moment ago. */
+/** Answers in place of a provider whose credentials were refused a moment ago, or that has asked to be left alone. */
 function unasked({ refusal }: AttemptPlan): Outcome {
   if (!refusal) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
-  return {
-    kind: 'unanswered',
-    failureResponse: { kind: 'error', error: errorOfRefusal(refusal.target, refusal.waitMs) },
-  };
+  const { reason, target, waitMs } = refusal;
+  const error = reason === 'limit' ? errorOfHeldBack(target, waitMs) : errorOfRefusal(target, waitMs);
+  return { kind: 'unanswered', failureResponse: { kind: 'error', error } };
 }
 
 interface EndedAttempt {

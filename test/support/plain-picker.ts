@@ -8,6 +8,8 @@ export const plainPicker: Picker = {
   order: (targets) => orderTargets(targets),
   credentials: ({ provider }) => (provider.credentials.length > 0 ? provider.credentials : noCredential),
   refusedForMs: () => null,
+  heldBackForMs: () => 0,
+  worthWaitingMs: () => 0,
   isAvailable: () => true,
   trialPatienceMs: () => 0,
   began() {},

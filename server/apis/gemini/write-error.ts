@@ -37,6 +37,7 @@ const ofCode: Record<string, [status: string, http: number]> = {
   upstream_stream_broken: ['UNAVAILABLE', 503],
   // Google's clients retry after every 5xx, which would be futile here.
   provider_credential_refused: ['FAILED_PRECONDITION', 400],
+  provider_rate_limited: ['RESOURCE_EXHAUSTED', 429],
   provider_quota_exhausted: ['FAILED_PRECONDITION', 400],
   purchase_outcome_unknown: ['FAILED_PRECONDITION', 400],
   upstream_redirected: ['FAILED_PRECONDITION', 400],

@@ -4,7 +4,7 @@
  * in, as milliseconds of a monotonic clock.
  */
 import type { FailureClass } from '../../contract/ledger.ts';
-import { type CooldownRule, longestGuessMs, refusedAloneMs } from './cooldown-rules.ts';
+import { type CooldownRule, longestGuessMs, refusedAloneMs, refusedTrialMs } from './cooldown-rules.ts';
 
 export interface CircuitFailure {
   failure: FailureClass;
@@ -31,6 +31,8 @@ export class Circuit {
   #consecutiveSuccesses = requiredSuccesses;
   #failure: FailureClass | null = null;
   #isRemote = false;
+  /** The upstream itself told when the cooldown ends. */
+  #isStated = false;
   #sinceMs = 0;
   /** When the last attempt since the cooldown began. */
   #askedAtMs = 0;
@@ -57,6 +59,26 @@ export class Circuit {
   /** How long a refused credential is not asked although nothing else can answer; 0: the next request tries it. */
   refusedForMs(nowMs: number): number {
     return Math.max(0, this.#askedAtMs + refusedAloneMs - nowMs);
+  }
+
+  /**
+   * How long the upstream has asked not to be asked, because of a limit: it may count what it refuses. A long wait is checked now
+   * and then, since the limit may have been raised.
+   */
+  heldBackForMs(nowMs: number): number {
+    if (!this.#isStated || this.#failure !== 'rate-limit' || this.#untilMs <= nowMs) return 0;
+    return nowMs - this.#askedAtMs >= refusedTrialMs ? 0 : this.#untilMs - nowMs;
+  }
+
+  /**
+   * How long a request to which nothing else is left waits before it tries again: to the end of the cooldown, or until the trouble
+   * has lasted for `patienceMs`. 0: there is no cooldown; null: the trouble has lasted for too long.
+   */
+  worthWaitingMs(nowMs: number, patienceMs: number): number | null {
+    const leftMs = this.#untilMs - nowMs;
+    if (leftMs <= patienceMs) return Math.max(0, leftMs);
+    const waitMs = this.#sinceMs + patienceMs - nowMs;
+    return waitMs > 0 && !this.isRefused ? waitMs : null;
   }
 
   /** Whether it is in a cooldown because another replica saw it fail. */
@@ -112,6 +134,7 @@ export class Circuit {
   openRemotely(failure: FailureClass, untilMs: number): boolean {
     if (this.#untilMs !== 0 && !this.#isRemote) return false;
     this.#isRemote = true;
+    this.#isStated = false;
     this.#failure = failure;
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     return true;
@@ -139,7 +162,7 @@ export class Circuit {
     const statedMs = cooldownMsOf(circuitFailure);
     if (this.#untilMs > nowMs && !wasTried) {
       // Requests already running fail together and count once, but a `Retry-After` prolongs the cooldown.
-      if (statedMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + statedMs);
+      if (statedMs !== null) this.#prolong(circuitFailure.failure, nowMs + statedMs);
       return;
     }
     const isOnTrial = this.#untilMs !== 0 || this.#consecutiveSuccesses < requiredSuccesses;
@@ -153,10 +176,19 @@ export class Circuit {
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > resetLevelAfterMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
     if (guessMs < rule.longestMs) this.#level++;
-    this.#untilMs = nowMs + (cooldownMsOf(circuitFailure) ?? guessMs);
+    const statedMs = cooldownMsOf(circuitFailure);
+    this.#isStated = statedMs !== null;
+    this.#untilMs = nowMs + (statedMs ?? guessMs);
     this.#failure = failure;
     this.#askedAtMs = nowMs;
     this.#consecutiveSuccesses = 0;
+  }
+
+  #prolong(failure: FailureClass, untilMs: number): void {
+    if (untilMs < this.#untilMs) return;
+    this.#untilMs = untilMs;
+    this.#isStated = true;
+    this.#failure = failure;
   }
 }
 

@@ -58,6 +58,14 @@ export class HealthPicker implements Picker {
     return health?.refusedForMs(credentialId ?? noCredential, this.#health.nowMs()) ?? null;
   }
 
+  heldBackForMs(target: Target, onlyCredential: string | null): number {
+    return this.#health.heldBackForMs(target, onlyCredential);
+  }
+
+  worthWaitingMs(target: Target, credentialId: string | null): number | null {
+    return this.#health.worthWaitingMs(target, credentialId);
+  }
+
   began(target: Target, credentialId: string | null): void {
     const { provider } = target;
     if (provider.credentials.length > 1) this.#lastUsed.set(provider, credentialId);

@@ -23,6 +23,8 @@ const badErrorRate = 0.5;
 const enoughCalls = 10;
 /** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
 const minPatienceMs = 1_000;
+/** How long a request waits for the end of a cooldown, and for an upstream that has been in trouble for no longer than this. */
+const patienceMs = 2_000;
 /** A success this soon after another replica's failure is ignored: the attempt began before. */
 const underWayMs = 1_000;
 /** A cooldown is shared with other replicas only if it lasts this much longer than the last one shared. */
@@ -77,6 +79,33 @@ export class HealthTracker {
     if (!health) return 0;
     const ofCredentials = credentialIds(provider).map((id) => health.credentialUntilMs(model, id));
     return Math.max(health.targets.get(model)?.circuit.untilMs ?? 0, Math.min(...ofCredentials));
+  }
+
+  /**
+   * How long the upstream has asked not to be asked for the model with any credential that is no hopeless one, or with this one; 0: it
+   * has not.
+   */
+  heldBackForMs({ provider, model }: Target, onlyCredential: string | null): number {
+    const health = this.#providers.get(provider.id);
+    if (!health?.hasTroubledCredential(model)) return 0;
+    const ids = onlyCredential === null ? credentialIds(provider) : [onlyCredential];
+    const usable = ids.filter((id) => !health.isRefused(id));
+    if (usable.length === 0) return 0;
+    return Math.min(...usable.map((id) => health.heldBackForMs(model, id, this.#ports.nowMs())));
+  }
+
+  /** See `Picker.worthWaitingMs`. */
+  worthWaitingMs({ provider, model }: Target, credentialId: string | null): number | null {
+    const health = this.#providers.get(provider.id);
+    if (!health) return 0;
+    const nowMs = this.#ports.nowMs();
+    let longestMs = 0;
+    for (const circuit of health.troubles(health.targets.get(model), credentialId ?? noCredential)) {
+      const waitMs = circuit.worthWaitingMs(nowMs, patienceMs);
+      if (waitMs === null) return null;
+      longestMs = Math.max(longestMs, waitMs);
+    }
+    return longestMs;
   }
 
   /** How long to wait for a target in a cooldown for silence; 0: it is in none. */

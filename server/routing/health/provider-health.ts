@@ -121,6 +121,12 @@ export class ProviderHealth {
     return circuit?.isRefused ? circuit.refusedForMs(nowMs) : null;
   }
 
+  /** How long the upstream has asked not to be asked with this credential for this model; 0: it has not. */
+  heldBackForMs(model: string | null, credentialId: string, nowMs: number): number {
+    const everywhere = this.credentials.get(credentialId)?.heldBackForMs(nowMs) ?? 0;
+    return Math.max(everywhere, this.targets.get(model)?.atCredential.get(credentialId)?.heldBackForMs(nowMs) ?? 0);
+  }
+
   /** Whether credentials have to be checked one by one. */
   hasTroubledCredential(model: string | null): boolean {
     return this.credentials.size > 0 || (this.targets.get(model)?.atCredential.size ?? 0) > 0;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readError } from '../../../server/apis/core/errors/error-body.ts';
 import { statusOfError } from '../../../server/apis/core/errors/error-names.ts';
-import { failureBy, readRetryAfter } from '../../../server/apis/core/errors/verdict.ts';
+import { toldWaitMs } from '../../../server/apis/core/errors/told-wait.ts';
+import { failureBy } from '../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../server/apis/core/upstream-error.ts';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
 import { classifyTransport } from '../../../server/routing/classify-failure.ts';
@@ -119,7 +120,36 @@ describe('the wait that is told', () => {
     [{ 'retry-after': 'soon' }, null],
     [{ 'retry-after': '' }, null],
     [{ 'retry-after': '-5' }, 0],
-  ])('%j', (headers, wanted) => expect(readRetryAfter(headers, nowMs)).toBe(wanted));
+    [{ 'retry-after': '2, 5' }, 5_000],
+    [{ 'retry-after': '7,2' }, 7_000],
+    [{ 'retry-after-ms': '20, 300' }, 300],
+    [{ 'retry-after': 'x, 5' }, 5_000],
+    [{ 'x-ratelimit-reset-requests': '30s' }, null],
+  ])('%j', (headers, wanted) => expect(toldWaitMs(headers, false, nowMs)).toBe(wanted));
+
+  test.each<[Record<string, string>, number | null]>([
+    [{ 'x-ratelimit-reset-requests': '1s', 'x-ratelimit-remaining-requests': '0' }, 1_000],
+    [{ 'x-ratelimit-reset-requests': '120ms' }, 120],
+    [{ 'x-ratelimit-reset-tokens': '6m0s' }, 360_000],
+    [{ 'x-ratelimit-reset-tokens': '1h2m3.5s' }, 3_723_500],
+    [{ 'x-ratelimit-reset-requests': '1s', 'x-ratelimit-remaining-requests': '3' }, null],
+    [{ 'x-ratelimit-reset-requests': '1s', 'x-ratelimit-reset-tokens': '2s' }, 2_000],
+    [
+      {
+        ...{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1s' },
+        ...{ 'x-ratelimit-remaining-tokens': '5', 'x-ratelimit-reset-tokens': '9m' },
+      },
+      1_000,
+    ],
+    [{ 'anthropic-ratelimit-requests-reset': '2026-11-20T12:00:04Z' }, 4_000],
+    [{ 'anthropic-ratelimit-requests-reset': '2026-11-20T11:00:00Z' }, 0],
+    [{ 'x-ratelimit-reset': String(nowMs + 5_000) }, 5_000],
+    [{ 'x-ratelimit-reset': String((nowMs + 5_000) / 1000) }, 5_000],
+    [{ 'ratelimit-reset': '12' }, 12_000],
+    [{ 'ratelimit-reset': 'soon' }, null],
+    [{ 'ratelimit-reset': '' }, null],
+    [{ 'retry-after': '3', 'x-ratelimit-reset-requests': '9s' }, 3_000],
+  ])('of a limit is %j', (headers, wanted) => expect(toldWaitMs(headers, true, nowMs)).toBe(wanted));
 
   test('stands in Google’s details too', () => {
     expect(classOf(429, google(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }])).retryAfterMs).toBe(34_400);

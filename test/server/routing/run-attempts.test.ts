@@ -110,9 +110,33 @@ describe('the next target', () => {
   });
 
   test('is never called twice if it was unhealthy before this request and only called because no other was left', async () => {
-    const picker = { isAvailable: () => false };
+    const picker = { isAvailable: () => false, worthWaitingMs: () => null };
     const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 1 } });
     expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+  });
+
+  test('waits for the end of a cooldown that is near, if no other is left', async () => {
+    const picker = { isAvailable: () => false, worthWaitingMs: () => 900 };
+    const { log, waits } = await run([transient, transient, 'answers'], {
+      picker,
+      policy: { retries: 5, fallbacks: 1 },
+    });
+    expect({ log, waits }).toEqual({ log: ['one/c1 first', 'two/c1 fallback', 'two/c1 retry'], waits: [900] });
+  });
+
+  test('does not wait where a kept connection was closed, and says nothing about health', async () => {
+    const reports: unknown[] = [];
+    const picker = { report: ({ failure }: { failure: unknown }) => void reports.push(failure) };
+    const { log, waits } = await run([{ isStale: true }, 'answers'], { picker });
+    expect({ log, waits, reports }).toEqual({
+      ...{ log: ['one/c1 first', 'one/c1 retry'], waits: [], reports: ['rejected', null] },
+    });
+  });
+
+  test('leaves a request alone that may not be repeated, though its connection was closed', async () => {
+    expect((await run([{ isStale: true, isLost: true }], { policy: { retries: 0 } })).log).not.toContain(
+      'one/c1 retry',
+    );
   });
 
   test('can be one that only this request has made unhealthy, if no other is left', async () => {

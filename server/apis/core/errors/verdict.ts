@@ -14,6 +14,7 @@ import { refusedMemberIn } from '../optional-members.ts';
 import type { Overflow, UpstreamError } from '../upstream-error.ts';
 import { overflowIn } from './context-overflow.ts';
 import { isPolicyName, isRequestCode, type Meaning, named, rateName, statusOfError } from './error-names.ts';
+import { toldWaitMs } from './told-wait.ts';
 
 export interface FailedAnswer {
   /** 400 or above. */
@@ -72,26 +73,13 @@ export function failureBy(failed: FailedAnswer): Failure {
   return {
     class: failureClass,
     retryable: isPassing && headers['x-should-retry'] !== 'false',
-    retryAfterMs: error?.retryAfterMs ?? readRetryAfter(headers),
+    retryAfterMs: error?.retryAfterMs ?? toldWaitMs(headers, failureClass === 'rate-limit'),
     ...(overflow?.limit && { contextTokens: overflow.limit }),
     ...(meaning === 'right' || meaning === 'credential' ? scopeOf(message) : {}),
     ...(isDenied && { isDenied: true }),
     ...(status === 400 && meaning === 'invalid' && reasoningWords.test(message) && { refusesReasoning: true }),
     ...(refusedMember !== null && { refusesMember: refusedMember }),
   };
-}
-
-/** Reads `retry-after-ms`, else `retry-after` (seconds or a date). Returns milliseconds; null if neither is valid. */
-export function readRetryAfter(headers: HeaderFields, nowMs = Date.now()): number | null {
-  // `Number('')` would be 0.
-  const milliseconds = Number(headers['retry-after-ms'] || Number.NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const header = headers['retry-after'];
-  if (typeof header !== 'string' || header.trim() === '') return null;
-  const seconds = Number(header);
-  if (seconds >= 0) return seconds * 1000;
-  const dateMs = Date.parse(header);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
 }
 
 /** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
