@@ -9,6 +9,7 @@ import { plainFlavour } from '../../server/apis/core/chat-flavour.ts';
 import { readError } from '../../server/apis/core/errors/error-body.ts';
 import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
 import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
+import { toldWaitMs } from '../../server/apis/core/errors/told-wait.ts';
 import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
 import { recordingIn } from '../../server/apis/core/recordings/recording-length.ts';
 import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
@@ -442,6 +443,21 @@ export const worstCases: Record<string, WorstCase> = {
       lengths: ['HTTP/1.1 200 OK\r\n', 'content-length: 1\r\n', '\r\n'],
     },
     run: readHead,
+  },
+  'a told wait': {
+    atOnceBytes: 64 * kilobyte,
+    readers: ['toldWaitMs'],
+    inputs: {
+      commas: ['', ',', ''],
+      numbers: ['', '1,', '1'],
+      digits: ['', '1', 's'],
+      units: ['', '1m', 's'],
+    },
+    run: (bytes) => {
+      const value = bytes.toString('latin1');
+      toldWaitMs({ 'retry-after': value, 'retry-after-ms': value }, true);
+      toldWaitMs({ 'x-ratelimit-reset-tokens': value, [`x-ratelimit-${value}reset`]: '1s' }, true);
+    },
   },
   'an error': {
     atOnceBytes: 1024 * kilobyte,

@@ -160,6 +160,15 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
   return isStopped || failure === 'stream-broken' ? 'broken' : 'failed';
 }
 
+/**
+ * An answer of which something came, and not the end: whatever became of it, the upstream worked for it. Its client may have
+ * nothing of it, as of the rest of a broken stream that broke off in turn.
+ */
+function isCutAnswer({ record, excerpt, hasEnded, responseType }: AttemptTrace): boolean {
+  const isAnswer = record.status !== null && record.status < 300 && answerType.test(responseType);
+  return isAnswer && !hasEnded && record.failure !== 'lost' && record.failure !== null && excerpt.totalBytes > 0;
+}
+
 /** What the request asked for may have been made and billed. */
 const isLost = ({ failure }: AttemptRecord) => failure === 'lost';
 
@@ -194,7 +203,7 @@ class CallAccounting {
 
   account(attempt: AttemptTrace, prices: PriceTable): Accounting {
     const { record } = attempt;
-    const ending = endingOf(record);
+    const ending = isCutAnswer(attempt) ? 'broken' : endingOf(record);
     const answer = attempt.excerpt.kept(attempt.responseType);
     const hints = this.#format.hints(this.#body, answer.bytes);
     const format = attempt.usage ?? this.#format;

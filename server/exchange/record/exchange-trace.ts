@@ -243,7 +243,8 @@ export class RequestTrace implements Labelled {
       traceHeaders: this.tracing === null ? null : this.tracing.attempt(record),
     };
     this.attempts.push(attempt);
-    this.answering = attempt;
+    // Another attempt may have to continue an answer that broke off, and fail.
+    if (!this.answering?.hasBegun) this.answering = attempt;
     return attempt;
   }
 

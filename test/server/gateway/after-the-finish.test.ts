@@ -120,6 +120,31 @@ describe.each(cases)('an answer of $dialect that is followed by $then', ({ diale
   });
 });
 
+describe.each(['responses', 'messages', 'gemini'] as const)(
+  'a chat that says [DONE] without a finish reason',
+  (client) => {
+    test.each([
+      ['in the middle of its text', words.slice(0, 20)],
+      ['after 200 kB', long],
+    ])(`%s is told to the client of ${client} as broken, with its text`, async (_when, texts) => {
+      await start('openai', [], 'a reset');
+      upstream.answer(async (_request, response) => {
+        eventStream(response);
+        const chunks = [{ role: 'assistant' }, ...texts.map((content) => ({ content }))].map((delta) =>
+          chat.chunk(delta),
+        );
+        await writePieces(response, Buffer.from(`${chunks.join('')}data: [DONE]\n\n`), []);
+        response.end();
+      });
+      await expect(clients[client]()).rejects.toThrow();
+      const row = await gateway.record();
+      expect(row).toMatchObject({ outcome: 'stream-broken', attempts: [{ failure: 'stream-broken' }] });
+      expect(row.attempts[0]?.usageCertainty).toBe('estimated');
+      expect(upstream.seen).toHaveLength(1);
+    });
+  },
+);
+
 test('an answer of 200 kB is whole as well, and what the upstream said is in the record', async () => {
   await start('openai', long, 'an error event');
   expect(await clients.messages()).toEqual([long.join(''), 'end_turn']);

@@ -57,7 +57,7 @@ export class ChatEventParser implements EventParser {
   push({ data, value }: StreamEvent): AnswerEvent[] {
     this.hasHeldBack = false;
     if (this.#isOver) return [];
-    if (data === '[DONE]') return this.#finish();
+    if (data === '[DONE]') return this.end();
     if (!isObject(value)) return [];
     const error = chatErrorIn(value);
     if (error) return [{ type: 'error', error: tellErrorWithin(error) }];
@@ -75,7 +75,10 @@ export class ChatEventParser implements EventParser {
     return events;
   }
 
-  /** Like without translation, `[DONE]` may be missing: an answer with a `finish_reason` is complete. */
+  /**
+   * An answer with a `finish_reason` is complete, whether `[DONE]` follows or not. Without one, `[DONE]` may come from a proxy whose
+   * upstream broke off.
+   */
   end(): AnswerEvent[] {
     return this.#stop === null ? [] : this.#finish();
   }
@@ -84,7 +87,7 @@ export class ChatEventParser implements EventParser {
     if (kind === 'arguments') this.#calls.takeMore(escaped);
   }
 
-  /** The reason is told only now, because services may give one with each piece. Without any, `[DONE]` marks the end. */
+  /** The reason is told only now, because services may give one with each piece. */
   #finish(): AnswerEvent[] {
     if (this.#isOver || !this.#hasBegun) return [];
     this.#isOver = true;

@@ -131,10 +131,6 @@ const chat: Record<string, Recorded> = {
       ...chatEnd(),
     ],
   },
-  'no finish reason': {
-    whole: completion({ content: 'Hello' }, null),
-    events: [chunk({ content: 'Hello' }), ...chatEnd(null)],
-  },
 };
 
 // Claude.
