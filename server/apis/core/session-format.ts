@@ -18,6 +18,10 @@ export interface SessionFormat {
   readonly callParameter: string;
   /** Null for events that Sluice does not need, and for anything that is not an event. */
   readServerEvent(message: Buffer): ServerEvent | null;
+  /** About how many tokens of an answer the message has; 0 for what is no part of one. */
+  answeredTokens(message: Buffer): number;
+  /** About how many tokens a client's message adds to the conversation. */
+  addedTokens(message: Buffer): number;
   /** Returns the id of an event that requests a response (empty if it has none); null for all other messages. */
   readResponseCreate(message: Buffer): { eventId: string } | null;
   /** Renders an error event. `eventId`: its own id; `causedBy`: id of the client's event that caused it, or null. */

@@ -5,8 +5,10 @@
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { plausibleUsage, unbounded } from '../core/plausible-usage.ts';
 import type { ServerEvent, SessionFormat } from '../core/session-format.ts';
+import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { parseObject } from '../json/parse-object.ts';
 import { toUsage } from './usage/usage-shapes.ts';
 
@@ -50,11 +52,33 @@ export const realtimeSession: SessionFormat = {
     if (event?.type !== 'response.create') return null;
     return { eventId: typeof event.event_id === 'string' ? event.event_id : '' };
   },
+  answeredTokens(message) {
+    const beginning = message.toString('latin1', 0, edgeBytes);
+    if (!deltaType.test(beginning)) return 0;
+    if (soundType.test(beginning)) return message.length / spokenBytesPerToken;
+    const delta = message.length <= maxReadBytes ? parseObject(message.toString())?.delta : null;
+    return typeof delta === 'string' ? estimateTokens(delta) : 0;
+  },
+  addedTokens(message) {
+    const type = addedType.exec(message.toString('latin1', 0, edgeBytes))?.[1];
+    if (type === undefined) return 0;
+    return message.length / (type.startsWith('input_audio') ? heardBytesPerToken : bytesPerToken);
+  },
   writeErrorEvent({ message, type, param, code }, eventId, causedBy) {
     const error = { type, code, message, param, event_id: causedBy };
     return JSON.stringify({ type: 'error', event_id: eventId, error });
   },
 };
+
+const deltaType = boundedPattern(/"type"\s*:\s*"response\.[\w.]{1,60}\.delta"/);
+const soundType = boundedPattern(/"response\.(?:output_)?audio\.delta"/);
+const addedType = boundedPattern(
+  /"type"\s*:\s*"(input_audio_buffer\.append|conversation\.item\.create|session\.update)"/,
+);
+/** Sound of 24 kHz in 16 bits has 64,000 letters of base64 a second, and 20 tokens when it is said, 10 when it is heard. */
+const spokenBytesPerToken = 3_200;
+const heardBytesPerToken = 6_400;
+const bytesPerToken = 4;
 
 /** Null if none of the marks occurs near either end of the message. */
 function parseIfAny(message: Buffer, marks: readonly Buffer[]): Record<string, unknown> | null {

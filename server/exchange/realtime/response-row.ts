@@ -34,6 +34,8 @@ interface RowEnd {
 export class ResponseRow {
   /** The usage to record if the upstream reports none; null if it may stay unknown. */
   fallback: Reserved | null = null;
+  /** About how much of it has come. */
+  answeredTokens = 0;
   readonly #owner: RowOwner;
   readonly #trace: RequestTrace;
   readonly #attempt: AttemptTrace;

@@ -39,6 +39,10 @@ export class SessionAccounting implements MessageWatch {
   /** Requested by the client, but not begun yet. */
   #requested: ResponseRow | null = null;
   #transcribesWith: string | null = null;
+  /** About how many tokens the next response is given. */
+  #conversationTokens = 0;
+  /** Of the latest responses that have been booked. */
+  readonly #ended = new Set<string>();
 
   constructor(ports: SessionAccountingPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
     this.#ports = ports;
@@ -49,6 +53,7 @@ export class SessionAccounting implements MessageWatch {
 
   /** Checks limits for a client's `response.create`. A refused one is not forwarded; the session may continue. */
   ofClient(message: Buffer): Refusal | null {
+    this.#conversationTokens += this.#format.addedTokens(message);
     const create = this.#format.readResponseCreate(message);
     if (create === null || this.#requested) return null;
     try {
@@ -65,8 +70,7 @@ export class SessionAccounting implements MessageWatch {
       case 'response-created':
         return this.#begin(event.id);
       case 'response-done':
-        this.#responseDone(event);
-        return null;
+        return this.#responseDone(event);
       case 'transcribed':
         this.#transcribed(event.used);
         return this.#afterMessage();
@@ -74,8 +78,17 @@ export class SessionAccounting implements MessageWatch {
         this.#transcribesWith = event.transcribesWith;
         return null;
       default:
+        this.#count(message);
         return null;
     }
+  }
+
+  /** OpenAI runs one response at a time in the conversation, the latest. */
+  #count(message: Buffer): void {
+    if (this.#running.size === 0) return;
+    const tokens = this.#format.answeredTokens(message);
+    const latest = tokens > 0 ? [...this.#running.values()].at(-1) : undefined;
+    if (latest) latest.answeredTokens += tokens;
   }
 
   /**
@@ -147,17 +160,36 @@ export class SessionAccounting implements MessageWatch {
     if (!oldest) return;
     const [id, row] = oldest;
     this.#running.delete(id);
+    this.#noteEnded(id);
     this.#finish(row, 'client-gone', this.#fallbackAccounting(row));
   }
 
-  #responseDone({ id, hasFailed, errorCode, used }: ResponseDone): void {
-    const row = this.#running.get(id);
-    if (!row) return;
+  /** What is billed is booked, whether its beginning was told or not. */
+  #responseDone({ id, hasFailed, errorCode, used }: ResponseDone): Refusal | null {
+    const begun = this.#running.get(id);
+    if (!begun && (!used || this.#ended.has(id))) return null;
+    const row = begun ?? this.#unannounced();
     this.#running.delete(id);
+    this.#noteEnded(id);
+    if (used) this.#conversationTokens = (used.inputTokens ?? 0) + (used.outputTokens ?? 0);
     const accounting = used ? this.#accountingOf(used, this.#owner.target.model ?? this.#owner.model) : null;
     const unknown = hasFailed ? nothingUsed : this.#fallbackAccounting(row);
     const failure = hasFailed ? 'transient' : null;
     this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
+    return begun ? null : this.#afterMessage();
+  }
+
+  #unannounced(): ResponseRow {
+    const row = this.#requested ?? new ResponseRow(this.#owner, 'response');
+    this.#requested = null;
+    row.begun();
+    return row;
+  }
+
+  #noteEnded(id: string): void {
+    this.#ended.add(id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > maxRunning && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   /** A separate model transcribes the speech, at its own price. */
@@ -181,8 +213,12 @@ export class SessionAccounting implements MessageWatch {
     return model === null ? null : this.#ports.prices.cost(this.#owner.target.provider.id, model, usage);
   }
 
-  #fallbackAccounting({ fallback }: ResponseRow): Accounting {
-    return fallback ? { ...fallback, usageCertainty: 'reserved' } : unknownUse;
+  #fallbackAccounting({ fallback, answeredTokens }: ResponseRow): Accounting {
+    if (fallback) return { ...fallback, usageCertainty: 'reserved' };
+    if (answeredTokens === 0 && this.#conversationTokens === 0) return unknownUse;
+    const usage = { inputTokens: Math.ceil(this.#conversationTokens), outputTokens: Math.ceil(answeredTokens) };
+    const costUsd = this.#costOf(usage, this.#owner.target.model ?? this.#owner.model);
+    return { usage, usageCertainty: 'estimated', costUsd };
   }
 
   #errorOf(thrown: unknown): GatewayError {

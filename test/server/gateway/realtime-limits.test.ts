@@ -149,6 +149,43 @@ describe('the ledger', () => {
     expect(row).toMatchObject({ outcome: 'client-gone', usage: null, costUsd: null });
   });
 
+  test.each(['client', 'upstream'] as const)(
+    'estimates a response that broke off at the %s, as it does a stream',
+    async (side) => {
+      const started = await start({ budgets: [{ unit: 'tokens', amount: 50, per: 'day' }] });
+      const { client, session } = await open(started);
+      const item = {
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: 'Tell me of gulls. '.repeat(10) }],
+      };
+      client.socket.send(JSON.stringify({ type: 'conversation.item.create', item }));
+      await eventually(() => session.messages.length === 1);
+      session.socket.send(created('r1'));
+      for (let count = 0; count < 40; count++) {
+        session.socket.send(JSON.stringify({ type: 'response.output_text.delta', response_id: 'r1', delta: 'gulls ' }));
+      }
+      await eventually(() => client.messages.length === 41);
+      (side === 'client' ? client : session).socket.terminate();
+      const [row] = await rowsOf(started, '#response', 1);
+      expect(row?.usageCertainty).toBe('estimated');
+      expect(row?.usage?.outputTokens).toBeGreaterThanOrEqual(40);
+      expect(row?.usage?.inputTokens).toBeGreaterThan(20);
+      expect(row?.costUsd).toBeGreaterThan(0);
+      expect(await refusedHandshake(started.gateway)).toMatchObject({ status: 429 });
+    },
+  );
+
+  test('has a row for a response that was never announced, once, and a spent budget ends the session then', async () => {
+    const started = await start({ budgets: [{ unit: 'tokens', amount: 2_000, per: 'day' }] });
+    const { client, session } = await open(started);
+    for (const id of ['r1', 'r1', 'r2']) session.socket.send(done(id));
+    const rows = await rowsOf(started, '#response', 2);
+    expect(rows.map(({ usage: each }) => each?.inputTokens)).toEqual([1_000, 1_000]);
+    expect((await eventually(() => session.closed)).code).toBe(1001);
+    expect(client.messages.length).toBe(4);
+  });
+
   test('has a row for each transcript, at the price of the model that made it', async () => {
     const started = await start();
     const { client, session } = await open(started);
