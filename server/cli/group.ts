@@ -26,6 +26,7 @@ interface PutOptions extends CassetteFlags {
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
+  deleteUnknown?: GroupConfig['deleteUnknown'];
   cache?: CacheChoice;
 }
 
@@ -76,7 +77,7 @@ function addPut(group: Command, { on }: Verbs): void {
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit: limits, unpriced } = options;
-    const { cache, captureOnRequest } = options;
+    const { cache, captureOnRequest, deleteUnknown } = options;
     const cassette = cassetteChoice(options, found?.cassette ?? null);
     const switched = { cache: nullIfOff(cache), cassette: nullIfOff(cassette) };
     const changes = {
@@ -90,6 +91,7 @@ function addPut(group: Command, { on }: Verbs): void {
       captureOnRequest,
       limits,
       unpriced,
+      deleteUnknown,
       ...switched,
     };
     const policy = options.policy && {
@@ -153,6 +155,12 @@ function putCommand(group: Command): Command {
     .option(
       '--passthrough <provider>',
       'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
+    )
+    .addOption(
+      new Option(
+        '--delete-unknown <rule>',
+        'whether its keys may delete there what Sluice does not know: as long as the group is alone (default), always or never',
+      ).choices(['alone', 'allow', 'refuse']),
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
     .option('--capture', 'keep headers and bodies of its requests for some days')

@@ -191,6 +191,12 @@ export const groupSchema = z.strictObject({
     .describe(
       'The provider that receives paths that Sluice does not serve itself: files, batches, vector stores … `null`: none. Absent: none, except that the group `default` uses its only provider if there is just one besides the demo.',
     ),
+  deleteUnknown: z
+    .enum(['alone', 'allow', 'refuse'])
+    .default('alone')
+    .describe(
+      'Whether its keys may delete what Sluice does not know, such as files that were uploaded elsewhere, at the `passthrough` provider. `alone`: as long as there is no other group.',
+    ),
   policy: policySchema.prefault({}).describe('How its requests are attempted.'),
   limits: limitsSchema.optional().describe('Of all its keys together. Absent: none.'),
   unpriced: z

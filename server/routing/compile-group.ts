@@ -24,7 +24,8 @@ export function compileGroup(
   providers: ReadonlyMap<string, CompiledProvider>,
   routings: KnownRoutings = new Map(),
 ): CompiledGroup {
-  const { id, models, deny, order, capture, captureOnRequest, unpriced, defaults, policy, cache } = group;
+  const { id, models, deny, order, capture, captureOnRequest, unpriced, deleteUnknown, defaults, policy, cache } =
+    group;
   const rules = JSON.stringify([models, deny, group.providers, order, policy.timeouts]);
   let routing = routings.get(rules);
   if (!routing) {
@@ -32,7 +33,7 @@ export function compileGroup(
     routings.set(rules, routing);
   }
   return {
-    ...{ id, capture, captureOnRequest, unpriced, defaults, policy, cache },
+    ...{ id, capture, captureOnRequest, unpriced, deleteUnknown, defaults, policy, cache },
     ...routing,
     limited: compileLimits('group', group),
     passthrough: compilePassthrough(group, routing.providers),

@@ -42,6 +42,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
     source: compileSourceRules(config.settings, input.publicOrigin ?? null),
     ...compileKeys({ configured: config.keys, groups: config.groups, secrets: input.secrets }, input.before),
     providers,
+    hasOneGroup: groups.size === 1,
     group(id) {
       const group = groups.get(id);
       let result = compiled.get(id);

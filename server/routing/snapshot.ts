@@ -71,6 +71,7 @@ export interface CompiledGroup {
   providers: readonly RankedProvider[];
   /** The provider for paths that Sluice does not serve itself; if there is none, the reason as a message for a person. */
   passthrough: { provider: CompiledProvider } | { provider: null; why: string };
+  deleteUnknown: 'alone' | 'allow' | 'refuse';
   policy: Policy;
   /** Null: its answers are not cached. */
   cache: CacheSettings | null;
@@ -128,6 +129,8 @@ export interface Snapshot {
   providers: ReadonlyMap<string, CompiledProvider>;
   /** Warnings about the configuration, one line each. */
   notices: readonly string[];
+  /** No two groups share the providers' accounts. */
+  hasOneGroup: boolean;
   /** Compiled on first use. */
   group(id: string): CompiledGroup | undefined;
 }

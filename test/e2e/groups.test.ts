@@ -184,6 +184,7 @@ describe('a group', () => {
     await rest.selectOption({ label: 'alpha' });
     await page.getByText('Such requests are refused: the group may not use this provider.').waitFor();
     await rest.selectOption({ label: 'beta' });
+    await page.getByRole('combobox', { name: 'Deleting what Sluice does not know' }).selectOption('allow');
     await page
       .getByText('Such requests are refused: the group may not use this provider.')
       .waitFor({ state: 'detached' });
@@ -201,6 +202,7 @@ describe('a group', () => {
         ...{ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' },
         captureOnRequest: false,
         passthrough: 'beta',
+        deleteUnknown: 'allow',
       });
     const available = page.getByRole('region', { name: 'Available models' });
     await available.getByRole('link', { name: 'llama-c' }).click();

@@ -112,6 +112,10 @@ export const groups = {
   passthroughNobody:
     'Files, batches and everything else that Sluice does not serve itself are refused until there is a provider that could serve them.',
   passthroughOutside: 'Such requests are refused: the group may not use this provider.',
+  deleteUnknown: 'Deleting what Sluice does not know',
+  deleteUnknownHint:
+    'Files and other objects at that provider that were made elsewhere, or not used here for a long time.',
+  deletions: { alone: 'As long as there is no other group', allow: 'Allowed', refuse: 'Refused' },
   unpriced: 'Allow models of unknown price under a hard budget',
   unpricedHint:
     'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price.',

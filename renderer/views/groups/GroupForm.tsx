@@ -86,7 +86,12 @@ export function GroupForm({ group }: { group: GroupView }) {
               refused={preview.answer?.refusedDefaults ?? []}
               lock={lockOf('defaults')}
             />
-            <PassthroughField {...part} provider={preview.answer?.passthrough} lock={lockOf('passthrough')} />
+            <PassthroughField
+              {...part}
+              provider={preview.answer?.passthrough}
+              lock={lockOf('passthrough')}
+              deletionLock={lockOf('deleteUnknown')}
+            />
             <GroupLimits {...part} group={group} lock={lockOf('limits')} unpricedLock={lockOf('unpriced')} />
             <CacheField {...part} group={group} lock={lockOf('cache')} />
             <CassetteField {...part} group={group} lock={lockOf('cassette')} />

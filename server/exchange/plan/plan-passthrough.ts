@@ -46,6 +46,7 @@ export function planPassthrough(input: PassthroughInput): CallPlan {
   const { passthroughMatch, group, snapshot, jobs } = input;
   const provider = providerOf(group, passthroughMatch.unserved, input.route);
   const owner = findOwner([...passthroughMatch.names, ...input.referencedIds], group, jobs);
+  if (!owner && input.route.method === 'DELETE') checkDeletion(group, snapshot);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {
     const message = `Provider "${provider.id}" cannot be asked now: ${provider.unusable}.`;
@@ -91,6 +92,16 @@ function findOwner(names: readonly string[], group: CompiledGroup, jobs: KnownJo
     owner ??= job ?? null;
   }
   return owner;
+}
+
+/** Throws GatewayError unless the group may delete what may be anybody's: something made elsewhere with the same account. */
+function checkDeletion({ id, deleteUnknown }: CompiledGroup, { hasOneGroup }: Snapshot): void {
+  if (deleteUnknown === 'allow' || (deleteUnknown === 'alone' && hasOneGroup)) return;
+  throw new GatewayError(
+    'passthrough_refused',
+    `Sluice does not know whose this is, so group "${id}" may not delete it. To allow it, set "deleteUnknown" of the group to "allow" ` +
+      `(window, "Groups"; or \`sluice group put ${id} --delete-unknown allow\`).`,
+  );
 }
 
 /**

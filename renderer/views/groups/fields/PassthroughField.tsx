@@ -1,6 +1,8 @@
 import { NativeSelect } from '@mantine/core';
+import type { Lock } from '../../../../server/contract/lock.ts';
 import { passesThrough } from '../../../../server/contract/passthrough.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
+import { Lockable } from '../../../components/locks/Lockable.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
@@ -9,10 +11,13 @@ import { onlyProvider, type PartProps, passthroughChoices } from './group-draft.
 interface PassthroughFieldProps extends PartProps {
   /** The provider that the draft selects; null if none, undefined until known. */
   provider: string | null | undefined;
+  deletionLock: Lock | null;
 }
 
+const deletions = ['alone', 'allow', 'refuse'] as const;
+
 /** The provider for API calls that Sluice does not serve itself: files, batches, assistants … */
-export function PassthroughField({ draft, provider, change, lock }: PassthroughFieldProps) {
+export function PassthroughField({ draft, provider, change, lock, deletionLock }: PassthroughFieldProps) {
   const { groups: names } = useMessages();
   const providerName = useProviderName();
   const views = useControlState((state) => state.views?.providers ?? null) ?? [];
@@ -30,7 +35,7 @@ export function PassthroughField({ draft, provider, change, lock }: PassthroughF
     <CollapsibleFields
       title={names.passthrough}
       summary={isNobody ? names.passthroughNone : labelOf(draft.passthrough)}
-      isSet={draft.passthrough !== null && !isUnset}
+      isSet={(draft.passthrough !== null && !isUnset) || draft.deleteUnknown !== 'alone'}
       isForcedOpen={isRefused}
       lock={lock}
     >
@@ -42,6 +47,17 @@ export function PassthroughField({ draft, provider, change, lock }: PassthroughF
         error={isRefused && names.passthroughOutside}
         onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
       />
+      <Lockable lock={deletionLock}>
+        <NativeSelect
+          label={names.deleteUnknown}
+          description={names.deleteUnknownHint}
+          data={deletions.map((value) => ({ value, label: names.deletions[value] }))}
+          value={draft.deleteUnknown}
+          onChange={({ currentTarget: { value } }) =>
+            change({ deleteUnknown: deletions.find((each) => each === value) ?? 'refuse' })
+          }
+        />
+      </Lockable>
     </CollapsibleFields>
   );
 }

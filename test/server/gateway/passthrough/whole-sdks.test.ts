@@ -24,7 +24,7 @@ beforeAll(async () => {
   upstreams = { openai, anthropic, gemini };
   gateway = await startGateway({
     config: {
-      groups: dialects.map((id) => ({ id, passthrough: id })),
+      groups: dialects.map((id) => ({ id, passthrough: id, deleteUnknown: 'allow' as const })),
       keys: dialects.map((id) => ({ id, group: id, hash: hashOf(`key-of-${id}`) })),
       providers: dialects.map((dialect) => mainProvider(upstreams[dialect].baseUrl, { id: dialect, dialect })),
     },
