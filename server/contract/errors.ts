@@ -31,6 +31,8 @@ export const errorKinds = {
   unknown_url: { status: 404, type: invalid, code: 'unknown_url' },
   method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
   model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
+  /** A provider's list of models could not be had so far. */
+  models_unknown: { status: 503, type: 'server_error', code: 'models_unknown' },
   replay_miss: { status: 404, type: invalid, code: 'replay_miss', retryable: false },
   /** The cassette's folder or a file in it cannot be used. */
   cassette_unusable: { status: 503, type: 'server_error', code: 'cassette_unusable', retryable: false },

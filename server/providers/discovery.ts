@@ -9,7 +9,7 @@ import { findingTexts } from '../contract/probe-texts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openModelCache } from './model-cache.ts';
 import { type KnownModels, ModelWatch } from './model-watch.ts';
-import type { ModelInfo, Upstream } from './upstream.ts';
+import { type ModelInfo, type Upstream, unknownModels } from './upstream.ts';
 
 interface DiscoveryPorts {
   transport: Transport;
@@ -80,7 +80,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   return {
     models() {
       const discovered = [...watches].flatMap(([id, { known: knownModels, finding }]) =>
-        knownModels || finding !== null ? [[id, knownModels?.models ?? noModels] as const] : [],
+        knownModels || finding !== null ? [[id, knownModels?.models ?? unknownModels] as const] : [],
       );
       return new Map(discovered);
     },
@@ -103,8 +103,6 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     },
   };
 }
-
-const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const knownModels: KnownModels | null = watch?.known ?? null;

@@ -19,6 +19,11 @@ interface ModelWatchPorts {
 
 const freshMs = 60 * 60 * 1000;
 const firstBackoffMs = 30_000;
+/** While nothing is known of a provider, requests for its models are refused, so it is asked again within seconds. */
+const coldBackoffMs = 1_000;
+const longestColdMs = 5_000;
+/** Of these failures; a provider that is away for longer, such as a local server that is off, is asked in each half a minute. */
+const coldFailures = 60;
 
 /** Requests the models of one provider periodically until stopped. */
 export class ModelWatch {
@@ -71,7 +76,8 @@ export class ModelWatch {
       this.#failures = 0;
     }
     this.#ports.asked(this);
-    this.#schedule(jittered(this.#failures === 0 ? freshMs : backoffMs(this.#failures)));
+    const backoffMs = this.known ? warmBackoffMs(this.#failures) : coldWaitMs(this.#failures);
+    this.#schedule(jittered(this.#failures === 0 ? freshMs : backoffMs));
   }
 
   #schedule(delayMs: number): void {
@@ -83,8 +89,12 @@ export class ModelWatch {
 }
 
 /** 30 s after the first failure, doubled after each further one, and at most an hour. */
-function backoffMs(failures: number): number {
+function warmBackoffMs(failures: number): number {
   return Math.min(freshMs, firstBackoffMs * 2 ** (failures - 1));
+}
+
+function coldWaitMs(failures: number): number {
+  return failures > coldFailures ? firstBackoffMs : Math.min(longestColdMs, coldBackoffMs * 2 ** (failures - 1));
 }
 
 /** Adds up to 10 %, so that requests do not synchronise. */

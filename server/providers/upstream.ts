@@ -30,6 +30,9 @@ export interface Upstream {
 }
 
 /** A model's properties other than its name. */
+/** Of a provider whose list could not be had so far, unlike one that lists none. */
+export const unknownModels: ReadonlyMap<string, ModelInfo> = new Map();
+
 export interface ModelInfo {
   /** Unix seconds; 0 if unknown. */
   created: number;

@@ -3,6 +3,7 @@
 import type { ListedModel } from '../apis/core/api.ts';
 import type { Operation } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { unknownModels } from '../providers/upstream.ts';
 import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';
 import type { CompiledGroup, CompiledKey, ModelRoute, Target } from './snapshot.ts';
@@ -150,7 +151,7 @@ export function nearestModel(group: CompiledGroup, key: CompiledKey, model: stri
 function undiscoveredProvider({ providers }: CompiledGroup): string | undefined {
   const undiscovered = providers.find(
     ({ provider }) =>
-      !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models.size === 0,
+      !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models === unknownModels,
   );
   return undiscovered?.provider.id;
 }
@@ -159,13 +160,12 @@ function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): G
   const nearest = nearestModel(group, key, model);
   const hint = nearest ? ` Did you mean "${nearest}"?` : '';
   const provider = nearest || !mayUseAnyModel(group, key) ? undefined : undiscoveredProvider(group);
-  const advice = provider ? ` The models of provider "${provider}" are unknown: use "${provider}/MODEL".` : '';
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
-  return new GatewayError(
-    'model_not_found',
-    `The model "${shown}" does not exist or this key may not use it.${hint}${advice}`,
-    {
-      param: 'model',
-    },
-  );
+  if (provider) {
+    const message = `Whether "${shown}" exists is not known yet: provider "${provider}" has not listed its models so far. It is asked again within seconds; "${provider}/MODEL" works meanwhile.`;
+    return new GatewayError('models_unknown', message, { param: 'model', retryAfterSeconds: 2 });
+  }
+  return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {
+    param: 'model',
+  });
 }

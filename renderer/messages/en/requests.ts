@@ -261,7 +261,9 @@ export const requests = {
     overloaded: 'This machine had no connections, ports or memory left. No provider was at fault.',
     no_healthy_provider: 'No provider of this model is available right now.',
     provider_credential_refused: 'The provider rejected the API key. Replace it under Providers.',
-    provider_rate_limited: 'The provider had asked to be left alone for a while, so it was not asked.',
+    models_unknown: 'The provider could not list its models yet. It is asked again within seconds.',
+    provider_rate_limited:
+      'The provider had reached its rate limit and named a time to try again, so it was not asked before.',
     provider_quota_exhausted: 'The quota or credit of the provider’s account is used up.',
     upstream_unreachable: 'The provider could not be reached.',
     upstream_redirected: 'The provider redirected to another address. Set its base URL to that address.',

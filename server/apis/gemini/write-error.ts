@@ -20,6 +20,7 @@ const ofCode: Record<string, [status: string, http: number]> = {
   origin_not_allowed: ['PERMISSION_DENIED', 403],
   price_unknown: ['PERMISSION_DENIED', 403],
   model_not_found: ['NOT_FOUND', 404],
+  models_unknown: ['UNAVAILABLE', 503],
   unknown_url: ['NOT_FOUND', 404],
   not_found: ['NOT_FOUND', 404],
   insufficient_quota: ['RESOURCE_EXHAUSTED', 429],

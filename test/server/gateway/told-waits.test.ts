@@ -218,3 +218,27 @@ describe('providers that are down for a moment and up again', () => {
     expect(Date.now() - begunMs).toBeLessThan(1_500);
   });
 });
+
+test('a provider that cannot list its models at the start is waited for by the SDKs, and used within seconds', async () => {
+  let isUp = false;
+  one.answer((request, response) => {
+    if (!isUp) response.destroy();
+    else if (request.url.endsWith('/models')) json(response, { object: 'list', data: [{ id: 'm' }] });
+    else answer(request, response);
+  });
+  sluice = await startControlGateway({
+    config: { providers: [{ id: 'one', baseUrl: one.baseUrl, models: 'discover', credentials: [{ id: 'c1' }] }] },
+    secrets: { 'provider/one/c1': 's1' },
+  });
+  const refused = await vi.waitFor(async () => {
+    const response = await send();
+    expect(response.status).toBe(503);
+    return response;
+  });
+  expect(await refused.json()).toMatchObject({ error: { code: 'models_unknown' } });
+  expect([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')]).not.toContain('false');
+  isUp = true;
+  const client = sluice.client.withOptions({ maxRetries: 4 });
+  const completion = await client.chat.completions.create({ model: 'm', messages: [message] });
+  expect(completion.choices[0]?.message.content).toBe('hello');
+}, 30_000);

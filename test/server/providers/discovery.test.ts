@@ -168,6 +168,21 @@ describe('watch', () => {
     expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null });
   });
 
+  test('asks a provider of which nothing is known again within seconds', async () => {
+    upstream.answer((_request, response) => json(response, { error: { message: 's1' } }, 500));
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    for (const waitMs of [1_000, 2_000, 4_000, 5_000, 5_000]) {
+      const before = asked;
+      await pass(waitMs * 1.11);
+      expect(asked).toBeGreaterThan(before);
+    }
+    upstream.answer((_request, response) => json(response, { data: [{ id: 'a' }] }));
+    await pass(5_500);
+    expect(names(discovery)).toEqual(['a']);
+  });
+
   test.each([
     ['a web page', '<html>'],
     ['an error in JSON', '{"error":{"message":"s1"}}'],

@@ -40,7 +40,7 @@ describe('a plain model name', () => {
   test('is unknown to a provider whose models could not be learnt, which serves `provider/model` alone', () => {
     const { call, refusal, callDefault } = asking({ providers: [provider('d', 'discover')] }, 'k', { d: [] });
     expect([call('m'), call('d/m'), callDefault('chat')]).toEqual([none, ['d:m'], ['d:null']]);
-    expect(refusal('m')).toContain('The models of provider "d" are unknown: use "d/MODEL".');
+    expect(refusal('m')).not.toContain('"d"');
     const limited = asking({ providers: [provider('d', 'discover')], groups: [{ id: 'g', models: ['x*'] }] }, 'k', {
       d: [],
     });
