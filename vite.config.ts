@@ -71,7 +71,7 @@ const forNode = {
 
 /**
  * Three builds from one configuration (`vite build --app`): `dist/window` is the React window; `dist/program` the command line
- * for plain Node (`cli.js`) and the desktop (`main.js`), over the same engine; beside them the desktop's preload, which the
+ * for plain Node (`cli.js`) and the desktop (`main.js`), over the same engine, which starts `translation-thread.js`; beside them the desktop's preload, which the
  * sandbox wants as one CommonJS file. Only the libraries of the keychain, native modules that may be missing, stay outside.
  */
 export default defineConfig({
@@ -88,7 +88,12 @@ export default defineConfig({
         outDir: '../dist/program',
         emptyOutDir: true,
         rolldownOptions: {
-          input: { cli: 'server/cli.ts', main: 'electron/main.ts', 'keychain-helper': 'electron/keychain-helper.ts' },
+          input: {
+            cli: 'server/cli.ts',
+            main: 'electron/main.ts',
+            'keychain-helper': 'electron/keychain-helper.ts',
+            'translation-thread': 'server/exchange/translation/thread/translation-thread.ts',
+          },
           output: {
             format: 'es',
             entryFileNames: '[name].js',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Rolldown } from 'vite';
 
 /**
- * Entry points: the command line, its verbs (of control, and of teams), the engine, the desktop. Each loads all its
+ * Entry points: the command line, its verbs (of control, and of teams), the engine, the desktop, its threads. Each loads all its
  * imports before it does anything.
  */
 const roots = {
@@ -10,6 +10,7 @@ const roots = {
   control: ['server/cli/remote-control.ts', 'server/team/team-part.ts'],
   engine: ['server/engine/open-engine.ts'],
   desktop: ['electron/main.ts'],
+  thread: ['server/exchange/translation/thread/translation-thread.ts'],
 };
 
 /**

@@ -15,6 +15,7 @@ import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
+import { TranslationThreads } from '../exchange/translation/thread/translation-threads.ts';
 import { startAwakeClock } from '../ground/awake-clock.ts';
 import { EventLoopMonitor } from '../ground/event-loop-monitor.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';
@@ -112,6 +113,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     side.routes.close();
     await server?.stop(drainMs);
     await poller.stop();
+    await api.translationThreads.stop();
     api.eventLoopMonitor.stop();
     await side.stop();
     await observability.close();
@@ -224,6 +226,7 @@ function apiPorts(
     keptResponses,
     reasoning,
     learntRefusals: new LearntRefusals(),
+    translationThreads: new TranslationThreads(),
     cache,
     picker,
     uploadFolder,

@@ -110,6 +110,7 @@ export class RequestMemory {
   #bytes = 0;
   #heapBytes = 0;
   #isReleased = false;
+  #whenReleased: (() => void)[] | undefined;
 
   constructor(budget: ByteBudget, owner: Owner, response: ServerResponse) {
     this.#budget = budget;
@@ -145,6 +146,12 @@ export class RequestMemory {
     if (!this.#isReleased) this.#heapBytes = this.#budget.heap.hold(size, this.#heapBytes);
   }
 
+  whenReleased(action: () => void): void {
+    if (this.#isReleased) action();
+    else if (this.#whenReleased) this.#whenReleased.push(action);
+    else this.#whenReleased = [action];
+  }
+
   mayParse(size: ParsedSize): boolean {
     return this.#budget.heap.hasRoomFor(size);
   }
@@ -155,5 +162,7 @@ export class RequestMemory {
     this.#budget.heap.release(this.#heapBytes);
     this.#heapBytes = 0;
     this.#isReleased = true;
+    for (const action of this.#whenReleased ?? []) action();
+    this.#whenReleased = undefined;
   }
 }

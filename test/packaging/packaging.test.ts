@@ -82,7 +82,8 @@ function makeStandIn(path: string): string {
 describe('the packed program', () => {
   it('contains what it needs, and nothing else', () => {
     const files = asar.listPackage(archive).map((path) => path.replaceAll('\\', '/').slice(1));
-    const program = ['main.js', 'preload.cjs', 'keychain-helper.js', 'cli.js'].map((name) => `program/${name}`);
+    const names = ['main.js', 'preload.cjs', 'keychain-helper.js', 'translation-thread.js', 'cli.js'];
+    const program = names.map((name) => `program/${name}`);
     expect(files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', ...nativeModules]));
     expect(files).toEqual(
       expect.arrayContaining([...program, 'window/index.html', 'team-preset.json'].map((path) => `dist/${path}`)),

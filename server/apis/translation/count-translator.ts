@@ -50,6 +50,11 @@ export class CountTranslator {
     };
   }
 
+  /** For a body that was rendered elsewhere. */
+  counted(body: Buffer): TranslatedCount {
+    return new TranslatedCount(body, this.#write);
+  }
+
   error(failed: FailedCall): TranslatedError {
     return this.#translator.error(failed);
   }

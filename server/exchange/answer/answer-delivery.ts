@@ -3,6 +3,7 @@ import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { malformedCallFailure } from '../../routing/classify-failure.ts';
 import { damageOf } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';
@@ -63,7 +64,7 @@ export class AnswerDelivery {
   }
 
   /** The bytes for the client; empty if nothing can be sent yet. */
-  translated(bytes: Buffer): Buffer {
+  translated(bytes: Buffer): MaybePromise<Buffer> {
     const { translation } = this.#options;
     return translation ? translation.push(bytes) : bytes;
   }
@@ -74,10 +75,16 @@ export class AnswerDelivery {
   }
 
   /** Converts a complete, unsent answer to the client's format; returns why, if it cannot be used. */
-  whole(step: Complete): Complete | FailureReason {
+  whole(step: Complete): MaybePromise<Complete | FailureReason> {
     const { translation } = this.#options;
     if (!translation) return step;
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
+    return translated instanceof Promise
+      ? translated.then((settled) => this.#outcomeOf(step, translation, settled))
+      : this.#outcomeOf(step, translation, translated);
+  }
+
+  #outcomeOf(step: Complete, translation: AnswerTranslation, translated: Buffer | string): Complete | FailureReason {
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
     if (translation.isMalformedCall) return { kind: 'damage', problem: unreadableCall, failure: malformedCallFailure };
     return { kind: 'damage', problem: `sent an unusable answer: ${withoutStop(translated)}` };
@@ -109,30 +116,37 @@ export class AnswerDelivery {
     return failure;
   }
 
-  abort({ error, event }: Extract<Step, { kind: 'break' }>): void {
-    const { client, translation } = this.#options;
+  abort({ error, event }: Extract<Step, { kind: 'break' }>): MaybePromise<void> {
+    const { translation } = this.#options;
     this.#notes.failed('stream-broken', error.message);
-    client.abort(error, translation ? translation.errorEvent(error.toBody().error) : event);
+    return this.#abort(error, translation ? translation.errorEvent(error.toBody().error) : event);
+  }
+
+  #abort(error: GatewayError, event: MaybePromise<string | null>): MaybePromise<void> {
+    const { client } = this.#options;
+    if (!(event instanceof Promise)) return client.abort(error, event);
+    // The thread that could tell it may have ended.
+    return event.catch(() => null).then((told) => client.abort(error, told));
   }
 
   /** Ends the response for a reason of Sluice's own. */
-  cutOff(error: GatewayError, reader: ResponseReader | undefined): void {
-    const { client, translation } = this.#options;
+  cutOff(error: GatewayError, reader: ResponseReader | undefined): MaybePromise<void> {
+    const { translation } = this.#options;
     const event = translation ? translation.errorEvent(error.toBody().error) : (reader?.errorEvent?.(error) ?? null);
-    client.abort(error, event);
+    return this.#abort(error, event);
   }
 
   /**
    * Ends the response after an exception: by an error event if the answer is translated, otherwise by closing the
    * connection. `problem` completes the sentence "Provider … ".
    */
-  abandon(problem: string): void {
+  abandon(problem: string): MaybePromise<void> {
     const error = damageOf(this.#options.target, problem);
     this.#notes.failed('stream-broken', error.message);
-    this.#options.client.abort(error, this.#lastEvent(error));
+    return this.#abort(error, this.#lastEvent(error));
   }
 
-  #lastEvent(error: GatewayError): string | null {
+  #lastEvent(error: GatewayError): MaybePromise<string | null> {
     try {
       return this.#options.translation?.errorEvent(error.toBody().error) ?? null;
     } catch {

@@ -7,6 +7,7 @@
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import { AnswerDelivery } from '../answer/answer-delivery.ts';
@@ -22,6 +23,8 @@ import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader } from './choose-reader.ts';
 import { ContainedAttempt, unreadable } from './contained-attempt.ts';
 
+type Complete = Extract<Step, { kind: 'complete' }>;
+
 export class Attempt {
   status = 0;
   headers: ResponseHeaders = {};
@@ -33,6 +36,10 @@ export class Attempt {
   #settle: (result: CallResult) => void = () => {};
   #isOver = false;
   #reader: ResponseReader | undefined;
+  /** What follows a step that another thread works on; null if there is none. */
+  #waiting: Step[] | null = null;
+  /** The usage that a provider sends at the end is not awaited any more. */
+  #isCutShort = false;
   readonly #memory: ResponseMemory;
 
   constructor(options: AttemptOptions) {
@@ -59,14 +66,15 @@ export class Attempt {
     if (trace.hasBegun && this.#reader?.hasFinished) {
       client.leftWithAnswer();
       if (this.#reader.mayContinue?.()) this.#timers.awaitUsage();
-      else this.#complete({ kind: 'complete' });
+      else this.#act([{ kind: 'complete' }]);
     } else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
   }
 
   /** The usage of a finished answer did not arrive in time. */
   uncounted(): void {
-    if (!this.#isOver) this.#complete({ kind: 'complete' }, false);
+    this.#isCutShort = true;
+    this.#act([{ kind: 'complete' }]);
   }
 
   /** Another attempt became the answer. */
@@ -79,12 +87,14 @@ export class Attempt {
     if (this.#isOver) return;
     const missingEnd = this.#reader?.missingEnd ?? null;
     if (this.#options.trace.hasBegun && missingEnd !== null) {
-      if (missingEnd.length > 0) this.#pass(missingEnd);
-      this.#complete({ kind: 'complete' }, false);
+      this.#isCutShort = true;
+      if (missingEnd.length > 0) this.#act([{ kind: 'pass', bytes: missingEnd }]);
+      this.#act([{ kind: 'complete' }]);
       return;
     }
-    if (this.#options.trace.hasBegun) this.#delivery.cutOff(error, this.#reader);
-    this.#leave(null, error.message);
+    const telling = this.#options.trace.hasBegun && this.#delivery.cutOff(error, this.#reader);
+    if (telling) this.#waitFor(telling.then(() => this.#leave(null, error.message)));
+    else this.#leave(null, error.message);
   }
 
   /** The last byte of the request has been sent. */
@@ -118,6 +128,7 @@ export class Attempt {
 
   take(chunk: Buffer): void {
     if (this.#isOver || !this.#reader) return;
+    if (this.#waiting) this.#incoming.pause();
     this.#options.trace.excerpt.push(chunk);
     if (this.#options.trace.excerpt.totalBytes > maxResponseBytes && !this.#options.facts.route.content)
       this.late(new TransportError('malformed', 'body', 'an answer without end'));
@@ -136,10 +147,33 @@ export class Attempt {
   }
 
   #act(steps: Steps): void {
-    for (const step of steps) if (!this.#isOver) this.#actOn(step);
+    for (const step of steps) {
+      if (this.#isOver) return;
+      if (this.#waiting) this.#waiting.push(step);
+      else {
+        const acting = this.#actOn(step);
+        if (acting) this.#waitFor(acting);
+      }
+    }
   }
 
-  #actOn(step: Step): void {
+  /** Acts on nothing more, and takes nothing more of the response, until the promise has settled. */
+  #waitFor(acting: Promise<void>): void {
+    this.#waiting ??= [];
+    this.#incoming.pause();
+    acting.then(() => this.#goOn()).catch((fault: unknown) => this.#broke(fault));
+  }
+
+  #goOn(): void {
+    const steps = this.#waiting ?? [];
+    this.#waiting = null;
+    if (this.#isOver) return;
+    this.#incoming.resume();
+    this.#act(steps);
+  }
+
+  /** Returns a promise if another thread has to translate something for it. */
+  #actOn(step: Step): MaybePromise<void> {
     switch (step.kind) {
       case 'wait':
         this.#timers.awaitContent();
@@ -161,14 +195,12 @@ export class Attempt {
         this.#describe({ ...this.headers, ...step.headers });
         break;
       case 'pass':
-        this.#pass(step.bytes);
-        break;
+        return this.#pass(step.bytes);
       case 'reread':
         this.#readAgain(step);
         break;
       case 'complete':
-        this.#complete(step);
-        break;
+        return this.#complete(step);
       case 'fail':
         this.#fail(step.reason);
         break;
@@ -176,9 +208,7 @@ export class Attempt {
         this.#endFailed(breakAfterContent(step.error));
         break;
       case 'break':
-        this.#delivery.abort(step);
-        this.#end({ kind: 'answered', failure: 'stream-broken' });
-        break;
+        return this.#endBroken(this.#delivery.abort(step));
     }
   }
 
@@ -203,9 +233,24 @@ export class Attempt {
     return true;
   }
 
-  #pass(bytes: Buffer): void {
-    if (this.#options.translation?.isRest) this.#passRest(this.#delivery.translated(bytes));
-    else if (this.#begin()) this.#delivery.pass(this.#delivery.translated(bytes));
+  /** @param telling of the client */
+  #endBroken(telling: MaybePromise<void>): MaybePromise<void> {
+    if (telling) return telling.then(() => this.#endBroken());
+    this.#end({ kind: 'answered', failure: 'stream-broken' });
+  }
+
+  #pass(bytes: Buffer): MaybePromise<void> {
+    const isRest = this.#options.translation?.isRest ?? false;
+    if (!isRest && !this.#begin()) return;
+    const translated = this.#delivery.translated(bytes);
+    if (translated instanceof Promise) return translated.then((passing) => this.#passTranslated(passing, isRest));
+    this.#passTranslated(translated, isRest);
+  }
+
+  #passTranslated(translated: Buffer, isRest: boolean): void {
+    if (this.#isOver) return;
+    if (isRest) this.#passRest(translated);
+    else this.#delivery.pass(translated);
   }
 
   /** Nothing of a translated answer that continues another one is sent while it repeats that. */
@@ -214,16 +259,25 @@ export class Attempt {
     else if (translated.length > 0 && this.#begin()) this.#delivery.pass(translated);
   }
 
-  #complete(step: Extract<Step, { kind: 'complete' }>, hasEnded = true): void {
+  #complete(step: Complete): MaybePromise<void> {
     const { translation, trace } = this.#options;
-    trace.hasEnded = hasEnded;
+    trace.hasEnded = !this.#isCutShort;
     if (trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
-      if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
-      else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
-      return;
+      return last instanceof Promise ? last.then((rest) => this.#endStream(step, rest)) : this.#endStream(step, last);
     }
     const outcome = this.#delivery.whole(step);
+    return outcome instanceof Promise ? outcome.then((whole) => this.#endWhole(whole)) : this.#endWhole(outcome);
+  }
+
+  #endStream(step: Complete, last: Buffer | undefined): void {
+    if (this.#isOver) return;
+    if (this.#options.translation?.isDifferent) this.#fail({ kind: 'divergence' });
+    else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
+  }
+
+  #endWhole(outcome: Complete | FailureReason): void {
+    if (this.#isOver) return;
     if (outcome.kind !== 'complete') this.#fail(outcome);
     else if (this.#begin()) this.#end({ kind: 'answered', failure: this.#delivery.end(outcome) });
   }
@@ -294,8 +348,8 @@ export class Attempt {
     this.#options.reportError(fault);
     if (this.#isOver) return;
     if (this.#options.trace.hasBegun) {
-      this.#delivery.abandon(unreadable);
-      this.#end({ kind: 'answered', failure: 'stream-broken' });
+      const ending = this.#endBroken(this.#delivery.abandon(unreadable));
+      if (ending) this.#waitFor(ending);
     } else this.#fail({ kind: 'damage', problem: unreadable });
   }
 

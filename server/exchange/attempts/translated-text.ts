@@ -30,7 +30,9 @@ export class TranslatedText implements StreamText {
   }
 
   errorEvent(error: ErrorBody): string {
-    return this.#translation.errorEvent(error);
+    const event = this.#translation.errorEvent(error);
+    // A stream that is translated in another thread is not continued, so no one asks.
+    return typeof event === 'string' ? event : '';
   }
 }
 

@@ -35,6 +35,7 @@ import { inEnvelope } from '../translation/hosted-request.ts';
 import { ReasoningObserver } from '../translation/reasoning-observer.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
 import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
+import type { TranslationThreads } from '../translation/thread/translation-threads.ts';
 import { RefusedMembers } from './refused-members.ts';
 
 export interface PreparationPorts {
@@ -43,6 +44,7 @@ export interface PreparationPorts {
   reasoning: ReasoningStore;
   learntRefusals: LearntRefusals;
   prices: Pick<PriceTable, 'maxOutput'>;
+  translationThreads: TranslationThreads;
 }
 
 /** More tool results than a conversation holds before it is compacted. */
@@ -76,7 +78,7 @@ export class RequestPreparation {
 
   /**
    * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
-   * disk or a cloud hosts the model, because a promise costs a request as much as a look-up of its model.
+   * disk, another thread translates it or a cloud hosts the model, because a promise costs a request as much as a look-up of its model.
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
@@ -201,7 +203,7 @@ export class RequestPreparation {
   }
 
   async #enveloped(
-    preparing: PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError>,
+    preparing: MaybePromise<PreparedRequest | GatewayError>,
     hosted: HostedModel,
   ): Promise<PreparedRequest | GatewayError> {
     const prepared = await preparing;
@@ -301,10 +303,12 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translated(translationRoute: TranslationRoute, next: NextAttempt): PreparedRequest | GatewayError {
+  #translated(translationRoute: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     try {
-      if (this.#translation?.route === translationRoute.route) return this.#forTarget(this.#translation, next);
-      return this.#forTarget(this.#open(translationRoute), next);
+      const isOpen = this.#translation?.route === translationRoute.route;
+      const translation = (isOpen && this.#translation) || this.#open(translationRoute);
+      const prepared = this.#forTarget(translation, next);
+      return prepared instanceof Promise ? prepared.catch(refusalIn) : prepared;
     } catch (thrown) {
       return refusalIn(thrown);
     }
@@ -318,11 +322,12 @@ export class RequestPreparation {
       body: this.#call.body.captured ?? Buffer.alloc(0),
       keptResponses: ports.keptResponses,
       reasoning: this.#clientReasoning,
+      threads: ports.translationThreads,
     });
     return this.#translation;
   }
 
-  #forTarget(translation: RequestTranslation, { target, credential }: NextAttempt): PreparedRequest {
+  #forTarget(translation: RequestTranslation, { target, credential }: NextAttempt): MaybePromise<PreparedRequest> {
     const model = this.#plan.model ?? '';
     const { prices } = this.#options.ports;
     const maxOutputTokens = prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;

@@ -11,6 +11,8 @@ export interface MemoryAccount {
    * @throws GatewayError `too_large` or `overloaded`
    */
   parse(size: ParsedSize): void;
+  /** Called once when the request has ended, or at once if it has. */
+  whenReleased(action: () => void): void;
   /** Whether the heap has room to parse this beside all requests. */
   mayParse(size: ParsedSize): boolean;
 }

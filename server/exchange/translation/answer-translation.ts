@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Api } from '../../apis/core/api.ts';
-import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { Framing } from '../../apis/core/framing.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
@@ -14,19 +14,19 @@ import type { TranslatedCount } from '../../apis/translation/count-translator.ts
 import type { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
-import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
 import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
 import type { Translator } from '../../apis/translation/translator.ts';
-import type { ErrorBody } from '../../contract/errors.ts';
+import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import type { ParsedSize } from '../request/heap-share.ts';
-import { TextFastPath } from './text-fast-path.ts';
+import { momentOf, type StreamApart, TranslatedApart } from './request-apart.ts';
+import { type AnswerMoment, asBuffer } from './thread/orders.ts';
+import { TranslatedStream, tooLarge } from './translated-stream.ts';
 
 export interface AnswerOptions {
-  request: TranslatedRequest | TranslatedEmbeddings | TranslatedCount;
+  request: TranslatedRequest | TranslatedEmbeddings | TranslatedCount | TranslatedApart;
   translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;
@@ -52,15 +52,15 @@ export class AnswerTranslation {
   readonly #framing: Framing;
   readonly #inputs: AnswerInputs;
   #headers: ResponseHeaders = {};
-  #stream: { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } | undefined;
+  #stream: TranslatedStream | undefined;
+  /** In place of `#stream`, for an answer that is translated in another thread. */
+  #apart: StreamApart | undefined;
   #wholeLosses: readonly Loss[] = [];
   /** In bytes; null for a stream. */
   #wholeLength: number | null = null;
   #isKept = false;
   #isMalformedCall = false;
   #storing: Promise<void> | undefined;
-  /** Translated text that has not been taken yet. */
-  #translated = '';
   /** Null if the client's stream consists of server-sent events. */
   #repacking: Repacking | null;
   /** The translation that began the client's stream; this one itself, unless it continues another. */
@@ -99,8 +99,7 @@ export class AnswerTranslation {
 
   /** Continues the client's stream of `brokenTranslation`. Call before the first bytes. */
   continue(brokenTranslation: AnswerTranslation): void {
-    const { events } = brokenTranslation.#open();
-    this.#open().events.continue(events);
+    this.#open().events.continue(brokenTranslation.#open().events);
     this.#repacking = brokenTranslation.#repacking;
     this.#first = brokenTranslation.#first;
   }
@@ -131,59 +130,88 @@ export class AnswerTranslation {
 
   /** Losses of the request and of the answer received so far. */
   get losses(): readonly Loss[] {
-    const ofAnswer = this.#stream?.events.losses ?? this.#wholeLosses;
+    const ofAnswer = this.#apart?.state.losses ?? this.#stream?.events.losses ?? this.#wholeLosses;
     const { losses } = this.#options.request;
     return ofAnswer.length === 0 ? losses : [...losses, ...ofAnswer];
   }
 
-  /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
-  push(bytes: Buffer): Buffer {
-    this.#open().gate.push(bytes);
-    const translated = this.#takeTranslated();
+  /**
+   * Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet,
+   * and a promise if another thread translates it; then nothing else may be asked before that has settled.
+   */
+  push(bytes: Buffer): MaybePromise<Buffer> {
+    const apart = this.#streamApart();
+    if (apart) return apart.push(bytes).then((translated) => this.#pushed(translated));
+    return this.#pushed(this.#open().push(bytes));
+  }
+
+  #pushed(translated: Buffer): Buffer {
+    this.#keepWhole();
     return this.#repacking ? this.#repacking.push(translated) : translated;
   }
 
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
-  end(): Buffer {
-    const { events, gate } = this.#open();
-    const rest = gate.takeRest();
-    if (rest.length > 0) this.#translate(rest);
-    this.#takeUsage();
-    this.#translated += events.end().toString();
-    this.#keepWhole(events);
-    if (events.isDifferent) return nothing;
-    if (!events.isOver) this.#translated += events.fail(incomplete).toString();
-    return this.#repacked(this.#takeTranslated());
+  end(): MaybePromise<Buffer> {
+    const apart = this.#streamApart();
+    return apart ? apart.end().then((rest) => this.#ended(rest)) : this.#ended(this.#open().end());
+  }
+
+  #ended(rest: Buffer): Buffer {
+    this.#keepWhole();
+    return this.isDifferent ? rest : this.#repacked(rest);
   }
 
   /** The error that ended the client's stream; null if the stream is complete. */
   get failure(): string | null {
-    return this.#stream?.events.failure?.message ?? null;
+    return this.#apart ? this.#apart.state.failure : (this.#stream?.events.failure?.message ?? null);
   }
 
   /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
-  whole(bytes: Buffer): Buffer | string {
+  whole(bytes: Buffer): MaybePromise<Buffer | string> {
     const { request, stream } = this.#options;
+    if (request instanceof TranslatedApart) return this.#wholeApart(request, bytes);
     if (!this.#fits(bytes)) return tooLarge.message;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
-      const translated = request.wholeAsEvents(bytes, this.#inputs, events);
-      this.#isMalformedCall = events.isMalformedCall;
-      if (events.isMalformedCall) return malformedCall.message;
-      this.#keepWhole(events);
-      return translated ? this.#repacked(translated) : noContent;
+      return this.#asEvents(request.wholeAsEvents(bytes, this.#inputs, events), events.isMalformedCall);
     }
     const whole = request.whole(bytes, this.#inputs);
+    return this.#settled(whole && !whole.ok ? { ...whole, message: whole.error.message } : whole);
+  }
+
+  async #wholeApart(request: TranslatedApart, bytes: Buffer): Promise<Buffer | string> {
+    try {
+      const apart = this.#options.stream && this.#streamApart();
+      if (!apart) return this.#settled(await request.whole(bytes, this.#moment()));
+      const events = await apart.pushWhole(bytes);
+      if (apart.state.failure === tooLarge.message) return tooLarge.message;
+      return this.#asEvents(events, apart.state.isMalformedCall);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown.message;
+      throw thrown;
+    }
+  }
+
+  #asEvents(events: Buffer | null, isMalformed: boolean): Buffer | string {
+    this.#isMalformedCall = isMalformed;
+    if (isMalformed) return malformedCall.message;
+    this.#keepWhole();
+    return events ? this.#repacked(events) : noContent;
+  }
+
+  #settled(whole: SettledAnswer | null): Buffer | string {
     if (whole === null) return noContent;
     if (!whole.ok) {
-      this.#isMalformedCall = 'isMalformedCall' in whole;
-      return whole.error.message;
+      this.#isMalformedCall = whole.isMalformedCall ?? false;
+      return whole.message;
     }
     this.#wholeLosses = whole.losses;
-    this.#wholeLength = whole.body.length;
-    this.#noteStoring(this.#options.keep?.(whole.body.toString()));
-    if (whole.reasoning) this.#options.keepReasoning(whole.reasoning);
-    return whole.body;
+    const body = asBuffer(whole.body);
+    this.#wholeLength = body.length;
+    const { keep, keepReasoning } = this.#options;
+    if (keep) this.#noteStoring(keep(body.toString()));
+    if (whole.reasoning) keepReasoning(whole.reasoning);
+    return body;
   }
 
   /** The whole answer was nothing but a call that its provider could not read. */
@@ -192,11 +220,12 @@ export class AnswerTranslation {
   }
 
   /** Stores the response before its last event is sent, so that the client can continue from it at once. */
-  #keepWhole({ isOver, whole, reasoning }: TranslatedEvents): void {
+  #keepWhole(): void {
+    const { isOver, whole, reasoning } = this.#apart?.state ?? this.#open().events;
     if (!isOver || this.#isKept) return;
     this.#isKept = true;
     const { keep, keepReasoning } = this.#first.#options;
-    if (whole) this.#noteStoring(keep?.(writeJson(whole)));
+    if (whole && keep) this.#noteStoring(keep(typeof whole === 'string' ? whole : writeJson(whole)));
     if (reasoning) keepReasoning(reasoning);
   }
 
@@ -212,7 +241,9 @@ export class AnswerTranslation {
   }
 
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */
-  errorEvent(error: ErrorBody): string {
+  errorEvent(error: ErrorBody): MaybePromise<string> {
+    const apart = this.#streamApart();
+    if (apart) return apart.state.isOver ? '' : apart.fail(error).then((event) => this.#repacked(event).toString());
     const { events } = this.#open();
     return events.isOver ? '' : this.#repacked(events.fail(error)).toString();
   }
@@ -222,7 +253,9 @@ export class AnswerTranslation {
     if (failureResponse.kind === 'error') return failureResponse;
     const { translator, api, requestId, request, contextTokens } = this.#options;
     const known =
-      request instanceof TranslatedRequest ? { contextTokens, inputTokens: request.inputTokens } : undefined;
+      'inputTokens' in request && request.inputTokens !== undefined
+        ? { contextTokens, inputTokens: request.inputTokens }
+        : undefined;
     const { status, body, error } = translator.error(failureResponse.answer, known);
     const headers = {
       ...failureResponse.answer.headers,
@@ -248,70 +281,37 @@ export class AnswerTranslation {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate; fastPath: TextFastPath } {
+  #open(): TranslatedStream {
     const { request } = this.#options;
-    if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
-    if (this.#stream) return this.#stream;
-    const events = request.events(this.#inputs);
-    const fastPath = new TextFastPath(events);
-    const filter = (event: Buffer) => this.#translate(event);
-    const gate = this.#framing.openGate(() => {}, { filter, known: fastPath, maxHeldBytes: maxStreamedEventBytes });
-    this.#stream = { events, gate, fastPath };
+    if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: only conversations are streamed');
+    const fits = (bytes: Buffer) => this.#fits(bytes);
+    this.#stream ??= new TranslatedStream({ request, inputs: this.#inputs, framing: this.#framing, fits });
     return this.#stream;
   }
 
-  #translate(bytes: Buffer): null {
-    const { events, fastPath } = this.#open();
-    if (!events.isOver && !this.#fits(bytes)) {
-      this.#translated += fastPath.takeTranslated() + events.fail(tooLargeEvent).toString();
-      return null;
-    }
-    const event = this.#framing.isKeepAlive(bytes) ? null : this.#framing.readEvent(bytes);
-    if (event) {
-      this.#takeUsage();
-      this.#translated += fastPath.takeTranslated() + events.write(event);
-      fastPath.learn(bytes);
-    }
-    if (events.isOver) this.#keepWhole(events);
-    return null;
+  /** Null if the answer is translated in this thread. */
+  #streamApart(): StreamApart | null {
+    const { request, keep } = this.#options;
+    if (request instanceof TranslatedApart) this.#apart ??= request.stream(() => this.#moment(), keep !== undefined);
+    return this.#apart ?? null;
+  }
+
+  #moment(): AnswerMoment {
+    return momentOf(this.#headers, { createdAt: this.#inputs.createdAt, identity: this.#options.identity });
   }
 
   #fits(bytes: Buffer): boolean {
     if (bytes.length < uncountedBytes) return true;
     return this.#options.mayParse({ bytes: bytes.length, values: countValues(bytes) });
   }
-
-  /** Reads the usage from events that were translated without being parsed. */
-  #takeUsage(): void {
-    const { events, fastPath } = this.#open();
-    const counting = fastPath.takeCounting();
-    const event = counting && this.#framing.readEvent(counting);
-    if (event) events.takeUsage(event);
-  }
-
-  #takeTranslated(): Buffer {
-    const translated = this.#translated + (this.#stream?.fastPath.takeTranslated() ?? '');
-    this.#translated = '';
-    return translated === '' ? nothing : Buffer.from(translated);
-  }
 }
+
+/** As a `WholeAnswer`, of this thread or of another one. */
+type SettledAnswer =
+  | { ok: true; body: Uint8Array; losses: readonly Loss[]; reasoning: KeptReasoning | null }
+  | { ok: false; message: string; isMalformedCall?: boolean };
 
 /** Shorter answers and events cannot exhaust the heap, because one is translated after the other. */
 const uncountedBytes = 256 * 1024;
 
-const nothing = Buffer.alloc(0);
 const noContent = 'It has no content.';
-
-const tooLarge = {
-  message: 'It is too large to be translated: its values do not fit in memory.',
-  type: 'server_error',
-  code: 'upstream_malformed',
-};
-
-const tooLargeEvent = { ...tooLarge, message: `The provider's answer cannot be used. ${tooLarge.message}` };
-
-const incomplete = {
-  message: 'The provider ended the stream before it was complete.',
-  type: 'server_error',
-  code: 'upstream_stream_broken',
-};

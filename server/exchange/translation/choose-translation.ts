@@ -17,6 +17,7 @@ import { isAskedWhole, upstreamWireOf } from '../../apis/translation/upstream-wi
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/dialects.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import type { TranslationWay } from './thread/orders.ts';
 
 const allDialects = Object.values(dialects);
 
@@ -24,6 +25,8 @@ const allDialects = Object.values(dialects);
 export interface TranslationRoute {
   /** The route of the upstream's API. */
   route: Route;
+  /** What the translator does, for a thread that has one of its own. */
+  way: TranslationWay;
   translator: Translator | EmbeddingsTranslator | CountTranslator;
 }
 
@@ -48,7 +51,8 @@ export function chooseTranslation(target: Target, facts: RequestFacts, registry:
   if (upstream === null || (upstream === client && !route.wire.request.isMisplaced?.(body))) return null;
   const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
   const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
-  return upstreamRoute && { route: upstreamRoute, translator: createTranslatorBetween(client, upstream) };
+  const way: TranslationWay = { kind: 'conversation', client, upstream };
+  return upstreamRoute && { route: upstreamRoute, way, translator: createTranslatorBetween(client, upstream) };
 }
 
 /** Null if the target counts the client's own requests, or none. */
@@ -61,7 +65,8 @@ function countTranslation(
   if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
   if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
   const route = registry.countingRoute(counting);
-  return route && { route, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
+  const way: TranslationWay = { kind: 'count', client: wire.name, upstream: counting };
+  return route && { route, way, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
 }
 
 /**
@@ -92,7 +97,8 @@ function embeddingsTranslation(
   if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
   const translator = createEmbeddingsTranslator(client, embeddingsWire, isRenamed);
-  return route && translator && { route, translator };
+  const way: TranslationWay = { kind: 'embeddings', client, upstream: embeddingsWire };
+  return route && translator && { route, way, translator };
 }
 
 /** Null if the target makes no embeddings. */

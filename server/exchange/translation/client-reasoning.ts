@@ -24,12 +24,12 @@ export class ClientReasoning {
 
   restored(conversation: Conversation): Conversation {
     const calls = callsWithoutReasoning(conversation);
-    if (calls.length === 0) return conversation;
-    const entries = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
-      const reasoning = read(text);
-      return reasoning ? [[callId, reasoning] as const] : [];
-    });
-    return withKeptReasoning(conversation, new Map(entries));
+    return calls.length === 0 ? conversation : withStoredReasoning(conversation, this.stored(calls));
+  }
+
+  /** What is stored of these calls, by call, as `withStoredReasoning` reads it. */
+  stored(calls: readonly string[]): ReadonlyMap<string, string> {
+    return this.#store.find(this.#keyId, calls);
   }
 
   /** Where the newest reasoning was made that is stored for the calls of these results, newest first. */
@@ -59,6 +59,15 @@ function calledIn(call: unknown): { id: string; name: string; arguments: string 
   return typeof call.id === 'string' && typeof name === 'string' && typeof given === 'string'
     ? [{ id: call.id, name, arguments: given }]
     : [];
+}
+
+/** The conversation with what is stored, by call; entries that cannot be read are left out. */
+export function withStoredReasoning(conversation: Conversation, stored: ReadonlyMap<string, string>): Conversation {
+  const entries = [...stored].flatMap(([callId, text]) => {
+    const reasoning = read(text);
+    return reasoning ? [[callId, reasoning] as const] : [];
+  });
+  return withKeptReasoning(conversation, new Map(entries));
 }
 
 /** Null if the entry is not in this version's format. */

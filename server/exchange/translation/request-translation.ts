@@ -10,11 +10,14 @@ import type { Route } from '../../apis/core/route.ts';
 import { countValues } from '../../apis/json/count-values.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
+import { CountTranslator } from '../../apis/translation/count-translator.ts';
 import { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../apis/translation/kept-ids.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
+import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { contextOf } from '../../routing/context-limits.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
@@ -23,6 +26,9 @@ import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
+import { isHeavyRequest, RequestApart } from './request-apart.ts';
+import type { TranslationWay } from './thread/orders.ts';
+import type { TranslationThreads } from './thread/translation-threads.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {
@@ -74,6 +80,7 @@ interface Wanted {
   body: Buffer;
   keptResponses: ResponseStore;
   reasoning: ClientReasoning;
+  threads: TranslationThreads;
 }
 
 type Translated = AnswerOptions['request'];
@@ -82,25 +89,19 @@ export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #options: Wanted;
   readonly #translator: TranslationRoute['translator'];
-  readonly #requestFor: (target: TranslationTarget) => Translated;
+  readonly #requestFor: (target: TranslationTarget) => MaybePromise<Translated>;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
-  constructor(call: OutgoingCall, { route, translator }: TranslationRoute, options: Wanted) {
+  constructor(call: OutgoingCall, { route, way, translator }: TranslationRoute, options: Wanted) {
     this.#call = call;
     this.#options = options;
     this.#translator = translator;
     const { match, body } = call;
     const fromPath = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
-    const { reasoning } = options;
-    this.#requestFor = translator.open(
-      options.body,
-      fromPath,
-      (conversation) => reasoning.restored(conversation),
-      headerLosses(call.headers),
-    );
+    this.#requestFor = way && isHeavyRequest(body) ? this.#apart(way, fromPath) : this.#here(fromPath);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -114,13 +115,36 @@ export class RequestTranslation {
     };
   }
 
+  #here(fromPath: NamedInUrl | undefined): (target: TranslationTarget) => Translated {
+    const { body, reasoning } = this.#options;
+    const losses = headerLosses(this.#call.headers);
+    return this.#translator.open(body, fromPath, (conversation) => reasoning.restored(conversation), losses);
+  }
+
+  /** In another thread, because it would take long. */
+  #apart(way: TranslationWay, fromUrl: NamedInUrl | undefined): (target: TranslationTarget) => Promise<Translated> {
+    const { body, reasoning, threads } = this.#options;
+    const { headers, memory } = this.#call;
+    const { values = 0 } = this.#call.body;
+    const apart = new RequestApart(threads, { way, body, values, fromUrl, losses: headerLosses(headers), reasoning });
+    memory.whenReleased(() => apart.close());
+    const translator = this.#translator;
+    return async (target) => {
+      const request = await apart.forTarget(target);
+      return translator instanceof CountTranslator ? translator.counted(request.body) : request;
+    };
+  }
+
   /** The route of the upstream's API. */
   get route(): Route {
     return this.#upstreamCall.match.route;
   }
 
-  /** @throws GatewayError `invalid_value` if the request cannot be translated for this target */
-  forTarget({ target, credentialId, model, ...more }: Recipient): PreparedRequest {
+  /**
+   * Returns a promise, which may reject, if the request is translated in another thread.
+   * @throws GatewayError `invalid_value` if the request cannot be translated for this target
+   */
+  forTarget({ target, credentialId, model, ...more }: Recipient): MaybePromise<PreparedRequest> {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#requestFor({
@@ -130,6 +154,13 @@ export class RequestTranslation {
       refusesStreamUsage: !provider.askUsage,
       prefill: provider.prefill,
     });
+    const contextTokens = contextOf(target);
+    return request instanceof Promise
+      ? request.then((rendered) => this.#prepared(rendered, contextTokens))
+      : this.#prepared(request, contextTokens);
+  }
+
+  #prepared(request: Translated, contextTokens: number | undefined): PreparedRequest {
     const refusal = this.#options.refusesLosses ? refusalOf(request.losses) : null;
     if (refusal) throw refusal;
     const { body } = request;
@@ -137,7 +168,7 @@ export class RequestTranslation {
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
-      translation: this.#answer(request, contextOf(target)),
+      translation: this.#answer(request, contextTokens),
       hosting: null,
       losses: [],
       ...(request instanceof TranslatedEmbeddings &&

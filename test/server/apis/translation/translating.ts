@@ -6,8 +6,15 @@ import type { Loss } from '../../../../server/apis/neutral/losses.ts';
 import type { Target } from '../../../../server/apis/neutral/requests/rendering.ts';
 import type { TranslatedRequest } from '../../../../server/apis/translation/translated-request.ts';
 import { createTranslator, type Translator } from '../../../../server/apis/translation/translator.ts';
+import type { MaybePromise } from '../../../../server/ground/maybe-promise.ts';
 
 export type Json = Record<string, unknown>;
+
+/** Of an answer that is short enough to be translated in this thread. */
+export function here<Value>(value: MaybePromise<Value>): Value {
+  if (value instanceof Promise) throw new Error('It is translated in another thread.');
+  return value;
+}
 
 export const moment = { createdAt: 1_790_000_000 };
 

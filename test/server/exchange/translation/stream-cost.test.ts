@@ -11,7 +11,7 @@ import { translatedConversations } from '../../../bench/translated-phase.ts';
 import { upstreamStreams } from '../../../bench/upstream-streams.ts';
 import { cpuMsOf } from '../../../support/cpu-work.ts';
 import { longHistory } from '../../apis/translation/long-histories.ts';
-import { moment, streamOf, targetOf, translatorOf } from '../../apis/translation/translating.ts';
+import { here, moment, streamOf, targetOf, translatorOf } from '../../apis/translation/translating.ts';
 
 type Conversation = (typeof translatedConversations)[number];
 
@@ -88,8 +88,9 @@ describe.each(translatedConversations)('$said for a client of $client, at an ups
     for (const size of [50, 1_000, stream.length]) {
       const translation = translationOf(conversation);
       const told: Buffer[] = [];
-      for (let at = 0; at < stream.length; at += size) told.push(translation.push(stream.subarray(at, at + size)));
-      told.push(translation.end());
+      for (let at = 0; at < stream.length; at += size)
+        told.push(here(translation.push(stream.subarray(at, at + size))));
+      told.push(here(translation.end()));
       expect(withoutClock(Buffer.concat(told).toString())).toBe(expected);
     }
   });
@@ -112,7 +113,7 @@ describe.each(translatedConversations)('$said for a client of $client, at an ups
     for (let round = 0; round < 20; round++) {
       const translation = translationOf(conversation);
       let told: Buffer = Buffer.alloc(0);
-      leastMs = Math.min(leastMs, await cpuMsOf(() => (told = translation.push(first))));
+      leastMs = Math.min(leastMs, await cpuMsOf(() => (told = here(translation.push(first)))));
       // A client of Gemini's API receives a call as a whole.
       if (client !== 'gemini-generate' || said !== 'arguments') expect(told.length).toBeGreaterThan(0);
     }

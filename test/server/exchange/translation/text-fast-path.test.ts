@@ -8,7 +8,7 @@ import { AnswerTranslation } from '../../../../server/exchange/translation/answe
 import * as claude from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
 import * as gemini from '../../../support/strict-gemini.ts';
-import { type Json, moment, streamOf, translate, translatorOf } from '../../apis/translation/translating.ts';
+import { here, type Json, moment, streamOf, translate, translatorOf } from '../../apis/translation/translating.ts';
 
 const registry = new Registry(servedApis);
 const asked: Record<WireName, Json> = {
@@ -107,8 +107,9 @@ describe.each(pairs)('for a client of %s, at an upstream of %s', (client, upstre
         const stream = Buffer.from(deltas[upstream](pieces));
         const translation = translationOf(client, upstream);
         const told: Buffer[] = [];
-        for (let at = 0; at < stream.length; at += size) told.push(translation.push(stream.subarray(at, at + size)));
-        told.push(translation.end());
+        for (let at = 0; at < stream.length; at += size)
+          told.push(here(translation.push(stream.subarray(at, at + size))));
+        told.push(here(translation.end()));
         expect(parsed(Buffer.concat(told).toString())).toEqual(parsed(slowly(client, upstream, stream)));
       }),
       { numRuns: 60 },

@@ -1,0 +1,97 @@
+/** One upstream's stream, translated event by event as it arrives. */
+import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
+import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
+import type { AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
+import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
+import { TextFastPath } from './text-fast-path.ts';
+
+interface TranslatedStreamOptions {
+  request: TranslatedRequest;
+  inputs: AnswerInputs;
+  framing: Framing;
+  /** Whether there is room to parse this. */
+  fits(bytes: Buffer): boolean;
+}
+
+export class TranslatedStream {
+  readonly events: TranslatedEvents;
+  readonly #framing: Framing;
+  readonly #fits: (bytes: Buffer) => boolean;
+  readonly #fastPath: TextFastPath;
+  readonly #gate: EventGate;
+  /** What has not been taken yet. */
+  #translated = '';
+
+  constructor({ request, inputs, framing, fits }: TranslatedStreamOptions) {
+    this.events = request.events(inputs);
+    this.#framing = framing;
+    this.#fits = fits;
+    this.#fastPath = new TextFastPath(this.events);
+    const filter = (event: Buffer) => this.#translate(event);
+    this.#gate = framing.openGate(() => {}, { filter, known: this.#fastPath, maxHeldBytes: maxStreamedEventBytes });
+  }
+
+  /** Takes a piece of the stream, which may begin and end within an event. */
+  push(bytes: Buffer): Buffer {
+    this.#gate.push(bytes);
+    return this.#takeTranslated();
+  }
+
+  /** The upstream's stream is complete. Returns the rest of the client's; empty if it contradicts what the client has. */
+  end(): Buffer {
+    const { events } = this;
+    const rest = this.#gate.takeRest();
+    if (rest.length > 0) this.#translate(rest);
+    this.#takeUsage();
+    this.#translated += events.end().toString();
+    if (events.isDifferent) return nothing;
+    if (!events.isOver) this.#translated += events.fail(incomplete).toString();
+    return this.#takeTranslated();
+  }
+
+  #translate(bytes: Buffer): null {
+    const { events } = this;
+    if (!events.isOver && !this.#fits(bytes)) {
+      this.#translated += this.#fastPath.takeTranslated() + events.fail(tooLargeEvent).toString();
+      return null;
+    }
+    const event = this.#framing.isKeepAlive(bytes) ? null : this.#framing.readEvent(bytes);
+    if (event) {
+      this.#takeUsage();
+      this.#translated += this.#fastPath.takeTranslated() + events.write(event);
+      this.#fastPath.learn(bytes);
+    }
+    return null;
+  }
+
+  /** Reads the usage from events that were translated without being parsed. */
+  #takeUsage(): void {
+    const counting = this.#fastPath.takeCounting();
+    const event = counting && this.#framing.readEvent(counting);
+    if (event) this.events.takeUsage(event);
+  }
+
+  #takeTranslated(): Buffer {
+    const translated = this.#translated + this.#fastPath.takeTranslated();
+    this.#translated = '';
+    return translated === '' ? nothing : Buffer.from(translated);
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Completes "The provider's answer cannot be used." */
+export const tooLarge: AnswerError = {
+  message: 'It is too large to be translated: its values do not fit in memory.',
+  type: 'server_error',
+  code: 'upstream_malformed',
+};
+
+const tooLargeEvent = { ...tooLarge, message: `The provider's answer cannot be used. ${tooLarge.message}` };
+
+const incomplete: AnswerError = {
+  message: 'The provider ended the stream before it was complete.',
+  type: 'server_error',
+  code: 'upstream_stream_broken',
+};
