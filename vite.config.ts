@@ -92,7 +92,7 @@ export default defineConfig({
             cli: 'server/cli.ts',
             main: 'electron/main.ts',
             'keychain-helper': 'electron/keychain-helper.ts',
-            'translation-thread': 'server/exchange/translation/thread/translation-thread.ts',
+            'translation-thread': 'server/exchange/translation/translation-thread.ts',
           },
           output: {
             format: 'es',

@@ -10,7 +10,7 @@ const roots = {
   control: ['server/cli/remote-control.ts', 'server/team/team-part.ts'],
   engine: ['server/engine/open-engine.ts'],
   desktop: ['electron/main.ts'],
-  thread: ['server/exchange/translation/thread/translation-thread.ts'],
+  thread: ['server/exchange/translation/translation-thread.ts'],
 };
 
 /**

@@ -15,7 +15,7 @@ import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
-import { TranslationThreads } from '../exchange/translation/thread/translation-threads.ts';
+import { TranslationThreads } from '../exchange/translation/translation-threads.ts';
 import { startAwakeClock } from '../ground/awake-clock.ts';
 import { EventLoopMonitor } from '../ground/event-loop-monitor.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';

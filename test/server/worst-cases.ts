@@ -754,6 +754,11 @@ export const lookAtNone = [
   // The translation of embeddings reads the answer to each part, as it reads a whole one.
   'RequestTranslation',
   'inBatches',
+  // They pass bytes to another thread, which translates them as this one would.
+  'RequestApart',
+  'ownBytes',
+  'TranslationSession',
+  'TranslationThreads',
   'ContainedAttempt',
   'IncomingResponse',
   'DownloadReader',

@@ -31,7 +31,7 @@ const conversations = {
 /** A wire that clients use. */
 export type EmbeddingsWireName = keyof typeof wires;
 /** A wire by which providers are called. */
-export type EmbeddingsUpstreamName = keyof typeof upstreamWires;
+type EmbeddingsUpstreamName = keyof typeof upstreamWires;
 
 export function isEmbeddingsUpstreamName(name: string): name is EmbeddingsUpstreamName {
   return Object.hasOwn(upstreamWires, name);

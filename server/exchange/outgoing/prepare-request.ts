@@ -35,7 +35,7 @@ import { inEnvelope } from '../translation/hosted-request.ts';
 import { ReasoningObserver } from '../translation/reasoning-observer.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
 import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
-import type { TranslationThreads } from '../translation/thread/translation-threads.ts';
+import type { TranslationThreads } from '../translation/translation-threads.ts';
 import { RefusedMembers } from './refused-members.ts';
 
 export interface PreparationPorts {

@@ -22,7 +22,7 @@ import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { ParsedSize } from '../request/heap-share.ts';
 import { momentOf, type StreamApart, TranslatedApart } from './request-apart.ts';
-import { type AnswerMoment, asBuffer } from './thread/orders.ts';
+import { type AnswerMoment, asBuffer } from './thread-orders.ts';
 import { TranslatedStream, tooLarge } from './translated-stream.ts';
 
 export interface AnswerOptions {

@@ -17,7 +17,7 @@ import { isAskedWhole, upstreamWireOf } from '../../apis/translation/upstream-wi
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/dialects.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { TranslationWay } from './thread/orders.ts';
+import type { TranslationWay } from './thread-orders.ts';
 
 const allDialects = Object.values(dialects);
 
@@ -25,8 +25,8 @@ const allDialects = Object.values(dialects);
 export interface TranslationRoute {
   /** The route of the upstream's API. */
   route: Route;
-  /** What the translator does, for a thread that has one of its own. */
-  way: TranslationWay;
+  /** What the translator does, for a thread that has one of its own; null if none has: embeddings are flat lists of texts. */
+  way: TranslationWay | null;
   translator: Translator | EmbeddingsTranslator | CountTranslator;
 }
 
@@ -97,8 +97,7 @@ function embeddingsTranslation(
   if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
   const translator = createEmbeddingsTranslator(client, embeddingsWire, isRenamed);
-  const way: TranslationWay = { kind: 'embeddings', client, upstream: embeddingsWire };
-  return route && translator && { route, way, translator };
+  return route && translator && { route, way: null, translator };
 }
 
 /** Null if the target makes no embeddings. */

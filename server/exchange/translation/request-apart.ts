@@ -15,8 +15,8 @@ import {
   type StreamState,
   type TranslationWay,
   type WholeApart,
-} from './thread/orders.ts';
-import type { ThreadSession, TranslationThreads } from './thread/translation-threads.ts';
+} from './thread-orders.ts';
+import type { ThreadSession, TranslationThreads } from './translation-threads.ts';
 
 /** Translating more than this takes more than 25 ms. */
 const mostBytes = 1024 * 1024;

@@ -27,8 +27,8 @@ import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 import { isHeavyRequest, RequestApart } from './request-apart.ts';
-import type { TranslationWay } from './thread/orders.ts';
-import type { TranslationThreads } from './thread/translation-threads.ts';
+import type { TranslationWay } from './thread-orders.ts';
+import type { TranslationThreads } from './translation-threads.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {

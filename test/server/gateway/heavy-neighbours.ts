@@ -35,6 +35,8 @@ const providers: Record<UpstreamWire, { config: object; path: string }> = {
   'bedrock-converse': { config: { dialect: 'bedrock' }, path: '' },
 };
 
+const mostRuns = 5;
+
 export class HeavyNeighbours {
   answer: HeavyAnswer = { type: 'application/json', body: '{}' };
   /** How many bytes the provider of heavy requests got last. */
@@ -112,6 +114,15 @@ export class HeavyNeighbours {
     this.#second?.begin({ gateway, witness, key: testKey });
     await work();
     return (await this.#second?.longestWait()) ?? Number.NaN;
+  }
+
+  /** The same in the best of a few runs: what holds others up does so in each, what else the machine does in some. */
+  async leastWaitDuring(work: () => Promise<unknown>, enoughMs: number): Promise<number> {
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < mostRuns && leastMs >= enoughMs; run++) {
+      leastMs = Math.min(leastMs, await this.longestWaitDuring(work));
+    }
+    return leastMs;
   }
 
   ask(path: string, body: Buffer | string): Promise<HeavyOutcome> {

@@ -126,7 +126,7 @@ export const worstMessages: Record<string, WorstCase> = {
   },
   'a stream on its way to another API': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['AnswerTranslation'],
+    readers: ['AnswerTranslation', 'TranslatedStream'],
     inputs: {
       'single letters': ['', chunk('{"content":"a"}'), ''],
       'comments alone': ['', ':\n\n', ''],

@@ -4,7 +4,7 @@ import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { isHeavyRequest, RequestApart } from '../../../../server/exchange/translation/request-apart.ts';
-import { TranslationThreads } from '../../../../server/exchange/translation/thread/translation-threads.ts';
+import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
 import { upstreamStreams } from '../../../bench/upstream-streams.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';

@@ -3,9 +3,9 @@
  * configuration, no store, no socket.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { GatewayError } from '../../../contract/errors.ts';
-import { HeapShare } from '../../request/heap-share.ts';
-import type { Order, OrderResult, Refusal } from './orders.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { HeapShare } from '../request/heap-share.ts';
+import type { Order, OrderResult, Refusal } from './thread-orders.ts';
 import { TranslationSession } from './translation-session.ts';
 
 const heap = new HeapShare();

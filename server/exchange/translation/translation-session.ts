@@ -1,21 +1,27 @@
 /** One request that is translated in a thread of its own kind, with its answers. What it holds stays in that thread. */
-import { sseFraming } from '../../../apis/core/streams/sse-framing.ts';
-import { countValues } from '../../../apis/json/count-values.ts';
-import type { Conversation } from '../../../apis/neutral/conversation.ts';
-import { writeJson } from '../../../apis/neutral/json-text.ts';
-import type { Loss } from '../../../apis/neutral/losses.ts';
-import type { Target } from '../../../apis/neutral/requests/rendering.ts';
-import { CountTranslator, type TranslatedCount } from '../../../apis/translation/count-translator.ts';
-import { EmbeddingsTranslator, type TranslatedEmbeddings } from '../../../apis/translation/embeddings-translator.ts';
-import { callsWithoutReasoning } from '../../../apis/translation/kept-reasoning.ts';
-import { type AnswerInputs, TranslatedRequest } from '../../../apis/translation/translated-request.ts';
-import { createTranslatorBetween } from '../../../apis/translation/translator.ts';
-import type { HeapShare } from '../../request/heap-share.ts';
-import { withStoredReasoning } from '../client-reasoning.ts';
-import { TranslatedStream, tooLarge } from '../translated-stream.ts';
-import { type AnswerMoment, asBuffer, type Orders, ownBytes, type StreamedApart, type WholeApart } from './orders.ts';
+import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import { countValues } from '../../apis/json/count-values.ts';
+import type { Conversation } from '../../apis/neutral/conversation.ts';
+import { writeJson } from '../../apis/neutral/json-text.ts';
+import type { Loss } from '../../apis/neutral/losses.ts';
+import type { Target } from '../../apis/neutral/requests/rendering.ts';
+import { CountTranslator, type TranslatedCount } from '../../apis/translation/count-translator.ts';
+import { callsWithoutReasoning } from '../../apis/translation/kept-reasoning.ts';
+import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
+import { createTranslatorBetween } from '../../apis/translation/translator.ts';
+import type { HeapShare } from '../request/heap-share.ts';
+import { withStoredReasoning } from './client-reasoning.ts';
+import {
+  type AnswerMoment,
+  asBuffer,
+  type Orders,
+  ownBytes,
+  type StreamedApart,
+  type WholeApart,
+} from './thread-orders.ts';
+import { TranslatedStream, tooLarge } from './translated-stream.ts';
 
-type Rendered = TranslatedRequest | TranslatedEmbeddings | TranslatedCount;
+type Rendered = TranslatedRequest | TranslatedCount;
 
 interface OpenStream {
   stream: TranslatedStream;
@@ -44,10 +50,6 @@ export class TranslationSession {
   open({ way, body, values, fromUrl, losses }: Orders['open']['asked']): string[] {
     const bytes = asBuffer(body);
     this.#heldBytes = this.#heap.hold({ bytes: bytes.length, values }, this.#heldBytes);
-    if (way.kind === 'embeddings') {
-      this.#render = new EmbeddingsTranslator(way.client, way.upstream).open(bytes, fromUrl);
-      return [];
-    }
     if (way.kind === 'count') {
       this.#render = new CountTranslator(way.client, way.upstream, () => ({})).open(bytes, fromUrl);
       return [];

@@ -2,22 +2,20 @@
  * What the main thread and one that translates tell each other. Bodies and answers are passed as bytes that change hands, because
  * copying many values from thread to thread would take as long as parsing them.
  */
-import type { ResponseIdentity } from '../../../apis/neutral/answers/answer-context.ts';
-import type { UpstreamWireName, WireName } from '../../../apis/neutral/conversation.ts';
-import type { Loss } from '../../../apis/neutral/losses.ts';
-import type { AnswerError } from '../../../apis/neutral/neutral-answer.ts';
-import type { Target } from '../../../apis/neutral/requests/rendering.ts';
-import type { CountingWire } from '../../../apis/translation/count-translator.ts';
-import type { EmbeddingsUpstreamName, EmbeddingsWireName } from '../../../apis/translation/embeddings-translator.ts';
-import type { KeptReasoning } from '../../../apis/translation/kept-reasoning.ts';
-import type { NamedInUrl } from '../../../apis/translation/translator.ts';
-import type { ErrorCode } from '../../../contract/errors.ts';
+import type { ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
+import type { UpstreamWireName, WireName } from '../../apis/neutral/conversation.ts';
+import type { Loss } from '../../apis/neutral/losses.ts';
+import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
+import type { Target } from '../../apis/neutral/requests/rendering.ts';
+import type { CountingWire } from '../../apis/translation/count-translator.ts';
+import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
+import type { NamedInUrl } from '../../apis/translation/translator.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 
 /** Between which wires a request is translated, and what of it. */
 export type TranslationWay =
   | { kind: 'conversation'; client: WireName; upstream: UpstreamWireName }
-  | { kind: 'count'; client: WireName; upstream: CountingWire }
-  | { kind: 'embeddings'; client: EmbeddingsWireName; upstream: EmbeddingsUpstreamName };
+  | { kind: 'count'; client: WireName; upstream: CountingWire };
 
 /** What an answer's translation needs that is not in its bytes, as `AnswerInputs`. */
 export interface AnswerMoment {

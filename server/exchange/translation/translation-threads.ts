@@ -6,9 +6,9 @@
 import { extname, join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { GatewayError } from '../../../contract/errors.ts';
-import { after } from '../../../ground/timers.ts';
-import type { Order, OrderName, OrderResult, Orders, Refusal } from './orders.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { after } from '../../ground/timers.ts';
+import type { Order, OrderName, OrderResult, Orders, Refusal } from './thread-orders.ts';
 
 /** One that is busy with the worst of requests leaves another. */
 const mostThreads = 2;
