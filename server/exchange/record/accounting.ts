@@ -166,7 +166,8 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
  */
 function isCutAnswer({ record, excerpt, hasEnded, responseType }: AttemptTrace): boolean {
   const isAnswer = record.status !== null && record.status < 300 && answerType.test(responseType);
-  return isAnswer && !hasEnded && record.failure !== 'lost' && record.failure !== null && excerpt.totalBytes > 0;
+  const hasSaid = responseType.includes('event-stream') ? record.firstContentMs !== null : excerpt.totalBytes > 0;
+  return isAnswer && !hasEnded && record.failure !== 'lost' && record.failure !== null && hasSaid;
 }
 
 /** What the request asked for may have been made and billed. */

@@ -1,6 +1,5 @@
 /** What broken attempts have used is counted, and a request is recorded under the model that gave its text. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { chunk } from './streams.ts';
 import { answer, chat, data, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
 let both: TwoUpstreams;
@@ -28,16 +27,6 @@ test('a backup that cannot be reached is not the one that answered', async () =>
   const response = await both.gateway.fetch('/chat/completions', chat());
   await response.text();
   expect(await both.gateway.record()).toMatchObject({ provider: 'one', outcome: 'stream-broken' });
-});
-
-test('an attempt that broke before the client had anything is estimated, the answer of another counted as told', async () => {
-  streams(both.one, [data(chunk({ role: 'assistant', content: '' }))], 'breaks');
-  streams(both.two, answer('two', 'Hello'));
-  const response = await both.gateway.fetch('/chat/completions', chat());
-  expect(textOf(await response.text())).toBe('Hello');
-  const { provider, attempts } = await both.gateway.record();
-  expect(provider).toBe('two');
-  expect(attempts[0]).toMatchObject({ usageCertainty: 'estimated', usage: { inputTokens: expect.any(Number) } });
 });
 
 test('an error in place of an answer, or one that ended with it, has used nothing', async () => {
