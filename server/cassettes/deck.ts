@@ -3,6 +3,7 @@ import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Pace, StoredAnswer } from '../exchange/answer/stored-answer.ts';
 import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
+import { Redactor } from '../exchange/redact/redactor.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { comparedBody } from './canonical.ts';
@@ -21,7 +22,6 @@ import { modelOf } from './model-of.ts';
 import { ExchangeRecording, maxRecordedBytes } from './recording.ts';
 import { type Entry, RecordingIndex } from './recording-index.ts';
 import { fileNameOf, numberOf } from './recording-name.ts';
-import { Redactor } from './redactor.ts';
 import { describeRequest } from './request-part.ts';
 import { unpackAnswer } from './response-part.ts';
 

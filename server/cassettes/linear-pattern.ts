@@ -44,6 +44,16 @@ export class LinearPattern {
     return ranges;
   }
 
+  /** Null if it takes too many steps. */
+  tryFindAll(text: string): TextRange[] | null {
+    try {
+      return this.findAll(text);
+    } catch (error) {
+      if (error instanceof SlowPattern) return null;
+      throw error;
+    }
+  }
+
   /** Adds the matches that begin before `last`. Returns where the last one ends. */
   #findBetween(text: string, { start, end }: TextRange, last: number, ranges: TextRange[]): number {
     // With the character before, which decides about `^` and `\b`.

@@ -4,8 +4,8 @@ import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
 import { encodingOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/client-response-tap.ts';
+import type { Redactor } from '../exchange/redact/redactor.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
-import type { Redactor } from './redactor.ts';
 import { packBody, packHead } from './response-part.ts';
 
 /** Larger answers are not recorded, because cassettes are read by people and stored with source code. */

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { CassetteRequest } from '../exchange/cassette/cassette-deck.ts';
+import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
 import type { FormPart, RecordedBody, RecordedRequest } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
-import type { Redactor } from './redactor.ts';
 
 /** Headers that may affect an answer. Those of Anthropic and OpenAI name versions and previews. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];

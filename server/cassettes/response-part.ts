@@ -1,11 +1,12 @@
 /** The response of an exchange in the form that is stored. The same bytes can be produced from it. */
 
+import { isUtf8 } from 'node:buffer';
 import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
+import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
 import { packEvents, unpackEvent } from './events.ts';
 import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
-import type { Redactor } from './redactor.ts';
 
 /** All other headers belong to one connection, account or moment, such as rate limits. */
 const keptHeaders = new Set([
@@ -87,10 +88,11 @@ function unpackBody(body: ResponseBody): StoredPiece[] {
 function packWhole(pieces: readonly StoredPiece[], redactor: Redactor): ResponseBody {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   const afterMs = pieces[0]?.afterMs ?? 0;
-  const text = bytes.toString();
-  if (!Buffer.from(text).equals(bytes)) return { base64: redactor.bytes(bytes).toString('base64'), afterMs };
-  const json = packJson(text, redactor);
-  return json ? { ...json, afterMs } : { text: redactor.text(text), afterMs };
+  const redacted = redactor.body(bytes);
+  if (!isUtf8(redacted)) return { base64: redacted.toString('base64'), afterMs };
+  const text = redacted.toString();
+  const json = packJson(text);
+  return json ? { ...json, afterMs } : { text, afterMs };
 }
 
 interface PackedJson {
@@ -100,13 +102,11 @@ interface PackedJson {
 }
 
 /** Null if the text is not JSON, or is JSON that `JSON.stringify` would write differently. */
-function packJson(text: string, redactor: Redactor): PackedJson | null {
+function packJson(text: string): PackedJson | null {
   const trimmed = text.trimEnd();
   const json = parseShallowJson(trimmed);
   if (json === undefined) return null;
   const indent = /^[[{]\n( {1,10})\S/.exec(trimmed)?.[1]?.length;
   const spelling = { ...(indent && { indent }), ...(trimmed !== text && { end: text.slice(trimmed.length) }) };
-  const redacted = redactor.json(json);
-  if (redacted === json && JSON.stringify(json, null, indent) !== trimmed) return null;
-  return { json: redacted, ...spelling };
+  return JSON.stringify(json, null, indent) === trimmed ? { json, ...spelling } : null;
 }

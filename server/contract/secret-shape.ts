@@ -1,5 +1,7 @@
 /** Recognises secrets by their form, in team presets and log lines. `secret-header.ts` recognises headers by name. */
 
+import { secretPatterns } from './secret-rules.ts';
+
 const secretShapes: readonly RegExp[] = [
   // Key prefixes of known services.
   /\b(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/,
@@ -14,32 +16,33 @@ const secretHeaderValue = /[A-Fa-f0-9]{32,}|[A-Za-z0-9+/_-]{40,}|^(bearer|basic)
 
 /** A broad guess: false positives are acceptable, because a preset's author can reword the text. */
 export function looksLikeSecret(text: string): boolean {
-  return secretShapes.some((shape) => shape.test(text));
+  return secretShapes.some((shape) => shape.test(text)) || secretRanges(text).length > 0;
 }
 
-/**
- * Narrower than `secretShapes`, because model names must stay readable: `xai-grok-4-fast-reasoning` begins like a key.
- */
-export const secretShape = new RegExp(
-  [
-    /\bsk[-_][A-Za-z0-9_-]{16,}/,
-    /\b(?:pk|rk|gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_](?=[A-Za-z0-9_-]{0,20}[A-Za-z0-9]{20})[A-Za-z0-9_-]+/,
-    /\bAIza[A-Za-z0-9_-]{30,}/,
-    /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
-    /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]{10,}/,
-    /(?<=\b[Bb]earer )\S{8,}/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'g',
-);
-
-/** Length of the shortest match of `secretShape`: `Bearer` and eight characters. */
+const searched = secretPatterns.map(({ source, keeps }) => ({ regexp: new RegExp(source, 'g'), keeps }));
+/** The longest text without anything that a pattern could find. */
 const shortestShape = 15;
+
+interface TextRange {
+  start: number;
+  end: number;
+}
+
+/** What has the form of a key, in no order. Narrower than `secretShapes`, because names of models must stay readable. */
+export function secretRanges(text: string): TextRange[] {
+  if (text.length < shortestShape) return [];
+  return searched.flatMap(({ regexp, keeps }) =>
+    [...text.matchAll(regexp)].map(({ index, 0: match }) => ({ start: index + keeps, end: index + match.length })),
+  );
+}
 
 /** Replaces secrets in a short text. */
 export function redactSecretShapes(text: string): string {
-  return text.length < shortestShape ? text : text.replace(secretShape, '[redacted]');
+  if (text.length < shortestShape) return text;
+  return searched.reduce(
+    (redacted, { regexp, keeps }) => redacted.replace(regexp, (match) => `${match.slice(0, keeps)}[redacted]`),
+    text,
+  );
 }
 
 export function looksLikeSecretInHeader(value: string): boolean {

@@ -8,6 +8,7 @@ import type { Headers } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
+import { Redactor } from '../redact/redactor.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
 import { type CaptureRules, capturedMessage, isPlain, type RawBody, withoutBody } from './message-capture.ts';
@@ -66,7 +67,7 @@ export class ExchangeCapture {
 
   exchange(trace: RequestTrace): CapturedExchange<Buffer> {
     const secrets = [...new Set([...this.#options.presentedKeys, ...this.#attempts.flatMap((each) => each.secrets)])];
-    const rules = { maxBytes: this.#options.maxBytes, secrets };
+    const rules = { maxBytes: this.#options.maxBytes, secrets, redactor: new Redactor(secrets) };
     const client: ClientSide = { body: this.#body, response: this.response };
     return {
       request: this.#request(client.body, rules),

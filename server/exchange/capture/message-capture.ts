@@ -1,7 +1,8 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
 import type { Headers } from '../record/client-response-tap.ts';
-import { overlapBytes, redactBytes } from '../redact/redact-credential.ts';
+import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactHeaders } from '../redact/redact-headers.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 /** Bounds and secrets for everything that is kept of one exchange. */
 export interface CaptureRules {
@@ -9,6 +10,8 @@ export interface CaptureRules {
   maxBytes: number;
   /** The client's keys and the credentials of all attempts. */
   secrets: readonly string[];
+  /** For bodies. */
+  redactor: Redactor;
 }
 
 /** The first bytes of a body that passes in chunks. */
@@ -53,7 +56,7 @@ export function capturedMessage(
 ): CapturedMessage<Buffer> {
   const bytes = totalBytes ?? start.length;
   const gap = bytes > rules.maxBytes ? 'too-long' : isCut ? 'incomplete' : null;
-  const body = bytes === 0 ? null : Buffer.from(redactBytes(start, rules.secrets, rules.maxBytes));
+  const body = bytes === 0 ? null : Buffer.from(rules.redactor.body(start, rules.maxBytes));
   return { headers: headerList(headers, rules), body, bytes, gap };
 }
 

@@ -3,6 +3,7 @@
  * to three deep), and base64-encoded at any offset. Runs in linear time.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
+import { secretRanges } from '../../contract/secret-shape.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
 
 /** Shorter values (`none`, `ollama`) are placeholders, and occur in texts by chance. */
@@ -16,20 +17,49 @@ const isUnescaped = /^[ -$'-[\]-~]*$/;
 /** A text with some of its escapes decoded. */
 interface Reading {
   bytes: Buffer;
-  /** Offset in the original text of each byte, plus the original's end. Null: the bytes are the original text. */
-  starts: Uint32Array | null;
+  /** Offset in the original text. */
+  startOf(at: number): number;
 }
 
 /** Positions of the secrets in `text`, in order and without overlaps. */
 export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange[] {
   const forms = secrets.filter(isSecret).flatMap(formsOf);
   const ranges: ByteRange[] = [];
-  let reading: Reading | null = forms.length > 0 ? { bytes: text, starts: null } : null;
-  for (let depth = 0; reading && depth <= maxDepth; depth++) {
-    for (const form of forms) findForm(reading, form, ranges);
-    reading = depth < maxDepth ? undoEscapes(reading) : null;
+  if (forms.length > 0) {
+    for (const reading of readingsOf(text)) for (const form of forms) findForm(reading, form, ranges);
   }
   return mergeRanges(ranges);
+}
+
+/** Positions of what has the form of a key, likewise escaped. */
+export function findShapes(text: Buffer): ByteRange[] {
+  const ranges: ByteRange[] = [];
+  for (const { bytes, startOf } of readingsOf(text)) {
+    for (const { start, end } of secretRanges(bytes.toString('latin1'))) {
+      // `\\npm_…` is a line break and `pm_…`, which a further reading tells apart.
+      if (start > 0 && readEscape(bytes, start - 1) !== noEscape) continue;
+      ranges.push({ start: startOf(start), end: startOf(end) });
+    }
+  }
+  return mergeRanges(ranges);
+}
+
+/** The text as it is, and with its escapes decoded once, twice and so on. */
+function* readingsOf(text: Buffer): Generator<Reading, void, undefined> {
+  let reading: Reading | null = asWritten(text);
+  for (let depth = 0; reading && depth <= maxDepth; depth++) {
+    yield reading;
+    reading = depth < maxDepth ? undoEscapes(reading) : null;
+  }
+}
+
+/** The text of a JSON string. */
+export function unescaped(text: Buffer): Reading {
+  return undoEscapes(asWritten(text)) ?? asWritten(text);
+}
+
+function asWritten(bytes: Buffer): Reading {
+  return { bytes, startOf: (at) => at };
 }
 
 /** Whether a header, URL or name contains one of the secrets. */
@@ -85,37 +115,74 @@ function base64Forms(secret: Buffer): Buffer[] {
   return [...new Set([...forms, ...inAddresses])].map((form) => Buffer.from(form));
 }
 
-function findForm({ bytes, starts }: Reading, form: Buffer, ranges: ByteRange[]): void {
+function findForm({ bytes, startOf }: Reading, form: Buffer, ranges: ByteRange[]): void {
   let at = bytes.indexOf(form);
   while (at !== -1) {
     const end = at + form.length;
-    ranges.push({ start: starts?.[at] ?? at, end: starts?.[end] ?? end });
+    ranges.push({ start: startOf(at), end: startOf(end) });
     at = bytes.indexOf(form, end);
   }
 }
 
 /** Decodes one level of escapes; null if there are none. */
-function undoEscapes({ bytes, starts }: Reading): Reading | null {
-  if (!bytes.includes('\\') && !bytes.includes('%') && !bytes.includes('&#')) return null;
+function undoEscapes({ bytes, startOf }: Reading): Reading | null {
   // A decoded escape is never longer than its source.
   const decoded = Buffer.allocUnsafe(bytes.length);
-  const decodedStarts = new Uint32Array(bytes.length + 1);
-  let length = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const unescaped = readEscape(bytes, at);
-    const next = at + Math.max(1, escapeLength(unescaped));
-    const end =
-      unescaped === noEscape ? copyByte(bytes, at, decoded, length) : writeCharacter(decoded, length, unescaped);
-    while (length < end) decodedStarts[length++] = starts?.[at] ?? at;
-    at = next;
+  /** Where escapes begin and end: their offsets in the decoded bytes, and in these. */
+  const [decodedMarks, marks]: [number[], number[]] = [[0], [0]];
+  let [length, from] = [0, 0];
+  const escapes = new EscapeMarks(bytes);
+  for (let at = escapes.next(0); at < bytes.length; at = escapes.next(Math.max(from, at + 1))) {
+    const encoded = readEscape(bytes, at);
+    if (encoded === noEscape) continue;
+    length += bytes.copy(decoded, length, from, at);
+    decodedMarks.push(length);
+    marks.push(at);
+    length = writeCharacter(decoded, length, encoded);
+    from = at + escapeLength(encoded);
+    decodedMarks.push(length);
+    marks.push(from);
   }
-  decodedStarts[length] = starts?.[bytes.length] ?? bytes.length;
-  return { bytes: decoded.subarray(0, length), starts: decodedStarts };
+  if (from === 0) return null;
+  length += bytes.copy(decoded, length, from);
+  const sourceOf = (at: number) => {
+    const index = lastAtMost(decodedMarks, at);
+    return (marks[index] ?? 0) + at - (decodedMarks[index] ?? 0);
+  };
+  return { bytes: decoded.subarray(0, length), startOf: (at) => startOf(sourceOf(at)) };
 }
 
-function copyByte(from: Buffer, at: number, to: Buffer, length: number): number {
-  to[length] = from[at] ?? 0;
-  return length + 1;
+/** Where escapes may begin. Each byte is searched once for each kind of mark. */
+class EscapeMarks {
+  readonly #bytes: Buffer;
+  readonly #next = [-1, -1, -1];
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** At or after `from`, which must not decrease; the length if there is none. */
+  next(from: number): number {
+    for (const [index, mark] of escapeMarks.entries()) {
+      if ((this.#next[index] ?? 0) >= from) continue;
+      const at = this.#bytes.indexOf(mark, from);
+      this.#next[index] = at === -1 ? this.#bytes.length : at;
+    }
+    return Math.min(...this.#next);
+  }
+}
+
+const escapeMarks = ['\\', '%', '&#'];
+
+/** The index of the last number that is at most `most`; they are in order, and the first one is. */
+function lastAtMost(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((numbers[middle] ?? 0) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** Sorted, those that overlap joined. */

@@ -14,6 +14,10 @@ const lowerU = 0x75;
 const lowerX = 0x78;
 /** Characters that a backslash merely quotes: `"`, `'`, `/`, `\`. */
 const escapable: ReadonlySet<number | undefined> = new Set([0x22, 0x27, 0x2f, backslash]);
+/** Letters that stand for a character that ends words: `\\n`. */
+const controls: ReadonlyMap<number | undefined, number> = new Map(
+  Object.entries({ b: 0x08, t: 0x09, n: 0x0a, f: 0x0c, r: 0x0d }).map(([letter, code]) => [letter.charCodeAt(0), code]),
+);
 const maxEntityDigits = 6;
 /** An encoded escape combines its length, whether it denotes a byte, and the code. */
 const lengthUnit = 0x20000;
@@ -28,7 +32,7 @@ export function readEscape(bytes: Buffer, at: number): number {
   const next = bytes[at + 1];
   if (next === lowerU) return encode(6, readHex(bytes, at + 2, 4));
   if (next === lowerX) return encode(4, readHex(bytes, at + 2, 2));
-  return escapable.has(next) ? encode(2, next ?? 0) : noEscape;
+  return encode(2, controls.get(next) ?? (escapable.has(next) ? (next ?? -1) : -1));
 }
 
 export function escapeLength(encoded: number): number {

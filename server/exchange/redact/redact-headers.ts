@@ -2,6 +2,7 @@
 
 import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
 import type { HeaderList } from '../../contract/capture.ts';
+import { redactSecretShapes } from '../../contract/secret-shape.ts';
 import { redactText } from './redact-credential.ts';
 
 const redactionMark = '[redacted]';
@@ -29,10 +30,9 @@ function redactHeader(name: string, value: string, secrets: readonly string[]): 
 }
 
 function redactValue(value: string, secrets: readonly string[]): string {
-  return redactText(value, secrets)
-    .slice(0, maxSearchedLength)
-    .replace(secretValue, redactionMark)
-    .replace(userInfo, redactionMark);
+  return redactSecretShapes(
+    redactText(value, secrets).slice(0, maxSearchedLength).replace(secretValue, redactionMark),
+  ).replace(userInfo, redactionMark);
 }
 
 /** The URL or path of a request that Sluice received or sent: its query stays, except for parameters that carry a credential. */

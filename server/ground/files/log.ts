@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { RequestRecord } from '../../contract/ledger.ts';
+import { redactSecretShapes } from '../../contract/secret-shape.ts';
 import { every } from '../timers.ts';
 import { AppendedFile } from './appended-file.ts';
 import { systemErrorCode } from './file-problem.ts';
@@ -216,7 +217,7 @@ function serializeError(error: unknown): unknown {
 
 /** For texts from other sources, such as error messages. */
 export function redactLogText(text: string): string {
-  return text.replace(secretTexts, '[redacted]');
+  return redactSecretShapes(text.replace(secretTexts, '[redacted]'));
 }
 
 /** Renames the file if it is full. Returns false if it is not, or if the folder's permissions do not allow it. */

@@ -6,7 +6,7 @@
 import { expect, test, vi } from 'vitest';
 import { cassetteSettingsSchema } from '../../../server/cassettes/cassette-settings.ts';
 import { LinearPattern } from '../../../server/cassettes/linear-pattern.ts';
-import { Redactor } from '../../../server/cassettes/redactor.ts';
+import { Redactor } from '../../../server/exchange/redact/redactor.ts';
 import { cpuMsOf } from '../../support/cpu-work.ts';
 import { randomNumbers } from '../../support/random-numbers.ts';
 

@@ -1,0 +1,152 @@
+/**
+ * The forms of keys, as data. Which services have a form of their own follows the rules of gitleaks (MIT,
+ * https://github.com/gitleaks/gitleaks) and GitHub's list of secret scanning patterns; those of model services are added from
+ * their documentation. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
+ * linear. `test/server/contract/secret-rules.test.ts` has an example of each.
+ */
+interface SecretRule {
+  of: string;
+  /** How it begins. */
+  prefix: string;
+  /** What must follow; `wordy` if absent. */
+  rest?: string;
+  /** A letter before it does not rule it out. */
+  isAnywhere?: true;
+  /** How many characters at its beginning are no secret. */
+  keeps?: number;
+}
+
+/** Names of models must stay readable (`xai-grok-4-fast-reasoning`), so one run of the key has no hyphen. */
+const wordy = '(?=[A-Za-z0-9_-]{0,24}[A-Za-z0-9]{20})[A-Za-z0-9_-]+';
+/** Base64 and its variants. */
+const base64 = '[A-Za-z0-9+/=_-]';
+
+export const secretRules: readonly SecretRule[] = [
+  // Models.
+  { of: 'OpenAI, Anthropic, OpenRouter, DeepSeek, Stripe and Sluice', prefix: 'sk[-_]', rest: '[A-Za-z0-9_-]{16,}' },
+  { of: 'Groq', prefix: 'gsk_' },
+  { of: 'Hugging Face', prefix: 'hf_' },
+  { of: 'Hugging Face, for organisations', prefix: 'api_org_' },
+  { of: 'Replicate', prefix: 'r8_' },
+  { of: 'NVIDIA', prefix: 'nvapi-' },
+  { of: 'xAI', prefix: 'xai-' },
+  { of: 'Perplexity', prefix: 'pplx-' },
+  { of: 'Cerebras', prefix: 'csk-' },
+  { of: 'Tavily', prefix: 'tvly-' },
+  { of: 'Fireworks', prefix: 'fw_' },
+  { of: 'Together', prefix: 'tgp_v1_' },
+  { of: 'Jina', prefix: 'jina_' },
+  { of: 'Voyage', prefix: 'pa-' },
+  { of: 'Pinecone', prefix: 'pcsk_' },
+  { of: 'Firecrawl', prefix: 'fc-' },
+  { of: 'LangSmith', prefix: 'lsv2_(?:pt|sk)_' },
+  { of: 'Zhipu', prefix: '(?<=\\b[0-9a-f]{32})\\.', rest: '[A-Za-z0-9]{16}', isAnywhere: true },
+  // Clouds.
+  { of: 'AWS', prefix: '(?:AKIA|ASIA|ABIA|ACCA)', rest: '[A-Z0-9]{16}' },
+  { of: 'Bedrock', prefix: 'ABSK', rest: '[A-Za-z0-9+/]{60,}={0,2}' },
+  { of: 'Bedrock, for a short time', prefix: 'bedrock-api-key-', rest: `${base64}{40,}` },
+  { of: 'Google', prefix: 'AIza', rest: '[A-Za-z0-9_-]{30,}' },
+  { of: 'Google Vertex AI', prefix: 'AQ\\.Ab', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'Google OAuth', prefix: 'ya29\\.', rest: '[A-Za-z0-9_.-]{20,}' },
+  { of: 'Google OAuth, for clients', prefix: 'GOCSPX-', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'Google OAuth, for renewal', prefix: '1//0', rest: '[A-Za-z0-9_-]{30,}' },
+  { of: 'Azure Storage', prefix: 'AccountKey=', rest: '[A-Za-z0-9+/]{60,}={0,2}', isAnywhere: true },
+  { of: 'Entra ID', prefix: '[A-Za-z0-9_~.-]{3}[0-9]Q~', rest: '[A-Za-z0-9_~.-]{31,}', isAnywhere: true },
+  { of: 'Alibaba Cloud', prefix: 'LTAI', rest: '[A-Za-z0-9]{16,}' },
+  { of: 'Tencent Cloud', prefix: 'AKID', rest: '[A-Za-z0-9]{28,}' },
+  { of: 'DigitalOcean', prefix: 'do[opr]_v1_', rest: '[0-9a-f]{64}' },
+  { of: 'Fly.io', prefix: 'fm[12][ar]?_', rest: `${base64}{40,}` },
+  { of: 'Databricks', prefix: 'dapi', rest: '[0-9a-f]{32}(?:-[0-9])?' },
+  { of: 'Supabase', prefix: 'sb(?:p|_secret)_' },
+  { of: 'Netlify', prefix: 'nfp_' },
+  { of: 'PlanetScale', prefix: 'pscale_(?:tkn|pw|oauth)_', rest: '[A-Za-z0-9_.=-]{30,}' },
+  { of: 'Heroku', prefix: 'HRKU-', rest: '[A-Za-z0-9_-]{30,}' },
+  // Code and packages.
+  { of: 'GitHub', prefix: 'gh[oprsu]_' },
+  { of: 'GitHub, fine-grained', prefix: 'github_pat_' },
+  { of: 'GitLab', prefix: 'gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'Atlassian', prefix: 'AT(?:ATT3|CTT3|BB)', rest: '[A-Za-z0-9_=-]{20,}' },
+  { of: 'npm', prefix: 'npm_' },
+  { of: 'PyPI', prefix: 'pypi-AgE', rest: '[A-Za-z0-9_-]{40,}' },
+  { of: 'RubyGems', prefix: 'rubygems_', rest: '[0-9a-f]{48}' },
+  { of: 'Docker', prefix: 'dckr_(?:pat|oat)_', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'HashiCorp Vault', prefix: 'hv[brs]\\.', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'Terraform', prefix: '(?<=\\b[A-Za-z0-9]{14}\\.)atlasv1\\.', rest: '[A-Za-z0-9_=-]{40,}' },
+  { of: 'Pulumi', prefix: 'pul-', rest: '[0-9a-f]{40}' },
+  { of: 'Doppler', prefix: 'dp\\.(?:pt|st|ct|sa|scim|audit)\\.', rest: '[A-Za-z0-9_.-]{20,}' },
+  { of: 'age', prefix: 'AGE-SECRET-KEY-1', rest: '[A-Z0-9]{50,}' },
+  // Talk and work.
+  { of: 'Slack', prefix: 'xox[abceoprs]-', rest: '[A-Za-z0-9-]{10,}' },
+  { of: 'Slack, of apps', prefix: 'xapp-', rest: '[A-Za-z0-9-]{20,}' },
+  {
+    of: 'Slack, webhooks',
+    prefix: 'hooks\\.slack\\.com/(?:services|workflows|triggers)/',
+    rest: '[A-Za-z0-9/_-]{20,}',
+  },
+  { of: 'Discord', prefix: '[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.', rest: '[A-Za-z0-9_-]{27,}' },
+  { of: 'Telegram', prefix: '[0-9]{8,10}:AA', rest: '[A-Za-z0-9_-]{33}' },
+  { of: 'Notion', prefix: 'ntn_' },
+  { of: 'Linear', prefix: 'lin_(?:api|oauth)_' },
+  { of: 'Figma', prefix: 'fig[doru]{1,2}_', rest: '[A-Za-z0-9_-]{30,}' },
+  { of: 'Airtable', prefix: 'pat[A-Za-z0-9]{14}\\.', rest: '[0-9a-f]{64}' },
+  { of: 'Postman', prefix: 'PMAK-', rest: '[0-9a-f]{24}-[0-9a-f]{34}' },
+  { of: 'HubSpot', prefix: 'pat-(?:na|eu)[0-9]-', rest: '[0-9a-f-]{36}' },
+  { of: 'Facebook', prefix: 'EAA[A-Z]', rest: '[A-Za-z0-9]{40,}' },
+  // Money and mail.
+  { of: 'Stripe', prefix: '[pr]k_(?:live|test)_', rest: '[A-Za-z0-9]{10,}' },
+  { of: 'Stripe and others, published', prefix: '[pr]k[-_]' },
+  { of: 'Stripe, webhooks', prefix: 'whsec_', rest: `${base64}{20,}` },
+  { of: 'Square', prefix: 'sq0(?:atp|csp|idp)-', rest: '[A-Za-z0-9_-]{22,}' },
+  { of: 'Shopify', prefix: 'shp(?:at|ca|pa|ss|ua|tka)_', rest: '[0-9a-fA-F]{32}' },
+  { of: 'Twilio', prefix: 'SK', rest: '[0-9a-f]{32}' },
+  { of: 'SendGrid', prefix: 'SG\\.', rest: '[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}' },
+  { of: 'Mailgun', prefix: 'key-', rest: '[0-9a-f]{32}' },
+  { of: 'Brevo', prefix: 'xkeysib-', rest: '[0-9a-f]{40,}(?:-[A-Za-z0-9]{16})?' },
+  // Watching.
+  { of: 'New Relic', prefix: 'NR(?:AK|JS|II|RA)-', rest: '[A-Za-z0-9_-]{19,}' },
+  { of: 'Sentry', prefix: 'sntry[su]_', rest: `${base64}{40,}` },
+  { of: 'Grafana', prefix: 'gl(?:c|sa)_', rest: `${base64}{30,}` },
+  { of: 'Dynatrace', prefix: 'dt0[a-z][0-9]{2}\\.', rest: '[A-Z0-9]{24}\\.[A-Z0-9]{64}' },
+  // Forms that many have.
+  {
+    of: 'signed tokens (JWT)',
+    prefix: '(?<![A-Za-z0-9_-])eyJ',
+    rest: '[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_.-]{10,}',
+    isAnywhere: true,
+  },
+  { of: 'headers', prefix: '[Bb]earer ', rest: '[^\\s"\'\\\\,;<>{}]{8,}', keeps: 'bearer '.length, isAnywhere: true },
+  {
+    of: 'addresses with a password',
+    prefix: '://[^\\s"\'\\\\/:@?#]{1,64}:',
+    rest: '[^\\s"\'\\\\/@]{3,128}(?=@)',
+    keeps: '://'.length,
+    isAnywhere: true,
+  },
+  {
+    of: 'private keys (PEM)',
+    prefix: '-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----',
+    rest: '(?:[A-Za-z0-9+/=\\s]|\\\\[nr]){0,8192}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?',
+    isAnywhere: true,
+  },
+];
+
+const sourceOf = ({ prefix, rest = wordy }: SecretRule) => prefix + rest;
+
+interface SecretPattern {
+  source: string;
+  keeps: number;
+}
+
+/** Those that begin a word are one pattern. The others begin with their own text, which an engine finds faster than any choice. */
+export const secretPatterns: readonly SecretPattern[] = [
+  {
+    source: `\\b(?:${secretRules
+      .filter(({ isAnywhere }) => !isAnywhere)
+      .map(sourceOf)
+      .join('|')})`,
+    keeps: 0,
+  },
+  ...secretRules
+    .filter(({ isAnywhere }) => isAnywhere)
+    .map((rule) => ({ source: sourceOf(rule), keeps: rule.keeps ?? 0 })),
+];

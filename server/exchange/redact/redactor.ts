@@ -1,0 +1,219 @@
+/**
+ * Removes secrets from what is kept of an exchange: the keys and credentials that took part in it, what has the form of a key, and
+ * what the patterns of a cassette name. Everything that keeps bodies uses it.
+ */
+import type { ByteRange } from '../../apis/json/json-scan.ts';
+import { isFrames, redactFrames } from './event-frames.ts';
+import { findSecrets, findShapes, mergeRanges, unescaped } from './find-secrets.ts';
+import { redactHeaders, redactUrl } from './redact-headers.ts';
+import { type Fragment, laneOf, type Place, placesOf } from './string-places.ts';
+
+export const redactionMark = '[redacted]';
+const markBytes = Buffer.from(redactionMark);
+/** A shorter beginning of a secret tells nothing of it. */
+const minBeginning = 8;
+
+/** What is removed. */
+interface Removed extends ByteRange {
+  /** The secret began further before, where the mark is. */
+  isRest?: boolean;
+}
+
+/** Finds what a cassette names. */
+interface TextPattern {
+  /** Null: it cannot be told in reasonable time. */
+  tryFindAll(text: string): ByteRange[] | null;
+}
+
+export class Redactor {
+  readonly #secrets: readonly string[];
+  readonly #patterns: readonly TextPattern[];
+
+  constructor(secrets: readonly string[], patterns: readonly TextPattern[] = []) {
+    this.#secrets = secrets;
+    this.#patterns = patterns;
+  }
+
+  text(text: string): string {
+    if (text.length < minBeginning && this.#patterns.length === 0) return text;
+    const bytes = Buffer.from(text);
+    const ranges = mergeRanges([...this.#known(bytes), ...findShapes(bytes), ...this.#byPatterns(bytes)]);
+    return ranges.length === 0 ? text : withoutRanges(bytes, ranges).toString();
+  }
+
+  /** Redacts all strings and member names of a JSON value; returns the same value if there is nothing to remove. */
+  json(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.json(item));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    const members = Object.entries(value);
+    const redactedMembers = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
+    const isSame = redactedMembers.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
+    return isSame ? value : Object.fromEntries(redactedMembers);
+  }
+
+  /** Redacts a path with its query. */
+  url(url: string): string {
+    return this.text(redactUrl(url, this.#secrets));
+  }
+
+  header(name: string, value: string): string {
+    const [[, redacted] = [name, redactionMark]] = redactHeaders({ [name]: value }, this.#secrets);
+    return this.text(redacted);
+  }
+
+  /** The first `keptBytes` of a body in any framing; the same buffer if nothing has to be removed. */
+  body(body: Buffer, keptBytes = body.length): Buffer {
+    if (isFrames(body)) return redactFrames(body, keptBytes, (payloads) => this.rangesIn(payloads));
+    const ranges = this.rangesIn(body).filter(({ start }) => start < keptBytes);
+    const cutOff = { start: Math.max(keptBytes, ranges.at(-1)?.end ?? 0), end: body.length };
+    if (ranges.length === 0) return cutOff.start < body.length ? body.subarray(0, keptBytes) : body;
+    return withoutRanges(body.subarray(0, cutOff.start), ranges);
+  }
+
+  /** Where secrets are in a body: in order, without overlaps, and each within one string if it is within any. */
+  rangesIn(body: Buffer): Removed[] {
+    const shapes = findShapes(body);
+    const ranges: Removed[] = [...this.#known(body), ...shapes];
+    const places = placesOf(body);
+    for (const place of places) this.#addSpread(body, place, ranges);
+    const shapeEnds = new Set(shapes.map(({ end }) => end));
+    for (const place of places) {
+      if (!place.areNames) for (const lane of lanesOf(place)) addRests(body, lane, shapeEnds, ranges);
+    }
+    return merged(ranges);
+  }
+
+  #addSpread(body: Buffer, place: Place, ranges: Removed[]): void {
+    const { fragments } = place;
+    if (this.#patterns.length > 0) {
+      for (const { start, end } of fragments) ranges.push(...moved(this.#byPatterns(body.subarray(start, end)), start));
+    }
+    if (place.areNames) return;
+    const lanes = lanesOf(place);
+    // An index that counts the pieces themselves tells no answers apart.
+    for (const each of lanes.every(({ length }) => length === 1) ? [fragments] : lanes) {
+      // Names and ids, which are the same in all events.
+      if (each.length > 1 && areSame(body, each)) continue;
+      const joined = Buffer.concat(each.map(({ start, end }) => body.subarray(start, end)));
+      const found = each.length > 1 ? [...this.#known(joined), ...findShapes(joined), ...this.#byPatterns(joined)] : [];
+      ranges.push(...spread(mergeRanges([...found, ...this.#beginningAtEnd(joined)]), each));
+    }
+  }
+
+  #known(bytes: Buffer): ByteRange[] {
+    return findSecrets(bytes, this.#secrets);
+  }
+
+  /** What is left of a secret where a text breaks off. */
+  #beginningAtEnd(text: Buffer): ByteRange[] {
+    return this.#secrets.flatMap((secret) => {
+      const tail = text.toString('latin1', Math.max(0, text.length - secret.length));
+      for (let length = Math.min(secret.length - 1, tail.length); length >= minBeginning; length--) {
+        if (tail.endsWith(secret.slice(0, length))) return [{ start: text.length - length, end: text.length }];
+      }
+      return [];
+    });
+  }
+
+  /** Where a pattern takes too many steps, the whole text, so that nothing is stored that should not be. */
+  #byPatterns(escaped: Buffer): ByteRange[] {
+    if (this.#patterns.length === 0) return [];
+    const { bytes, startOf } = unescaped(escaped);
+    const text = bytes.toString();
+    const found = this.#patterns.flatMap((each) => each.tryFindAll(text) ?? { start: 0, end: text.length });
+    return inBytes(text, found).map(({ start, end }) => ({ start: startOf(start), end: startOf(end) }));
+  }
+}
+
+/** `from`: the offset of the part at which the ranges are counted from. */
+export function withoutRanges(part: Buffer, ranges: readonly Removed[], from = 0): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, isRest } of ranges) {
+    pieces.push(part.subarray(at, Math.max(at, start - from)));
+    if (!isRest) pieces.push(markBytes);
+    at = Math.min(end - from, part.length);
+  }
+  return Buffer.concat([...pieces, part.subarray(at)]);
+}
+
+function moved(ranges: readonly ByteRange[], by: number): ByteRange[] {
+  return ranges.map(({ start, end }) => ({ start: start + by, end: end + by }));
+}
+
+/** In order, those that overlap joined. */
+function merged(ranges: readonly Removed[]): Removed[] {
+  const result: Removed[] = [];
+  for (const { start, end, isRest = false } of ranges.toSorted((one, other) => one.start - other.start)) {
+    const last = result.at(-1);
+    if (last && start < last.end) {
+      last.isRest &&= isRest || end <= last.end;
+      last.end = Math.max(last.end, end);
+    } else result.push({ start, end, isRest });
+  }
+  return result;
+}
+
+/** Those that are sent in turns, apart. */
+function lanesOf({ fragments }: Place): readonly (readonly Fragment[])[] {
+  const byLane = Map.groupBy(fragments, laneOf);
+  return [...byLane.values()];
+}
+
+function areSame(body: Buffer, fragments: readonly Fragment[]): boolean {
+  const [first = { start: 0, end: 0 }] = fragments;
+  const text = body.subarray(first.start, first.end);
+  return fragments.every(({ start, end }) => text.equals(body.subarray(start, end)));
+}
+
+/** Ranges of the joined text as ranges of the body. Both are in order. */
+function spread(ranges: readonly ByteRange[], fragments: readonly Fragment[]): Removed[] {
+  const found: Removed[] = [];
+  let index = 0;
+  let from = 0;
+  for (const { start, end } of ranges) {
+    for (let fragment = fragments[index]; fragment; fragment = fragments[index]) {
+      const length = fragment.end - fragment.start;
+      const piece = { start: Math.max(start - from, 0), end: Math.min(end - from, length) };
+      const isRest = start < from;
+      if (piece.start < piece.end) found.push(...moved([piece], fragment.start).map((each) => ({ ...each, isRest })));
+      if (end - from <= length) break;
+      from += length;
+      index++;
+    }
+  }
+  return found;
+}
+
+const keyCharacter = /[\w+/=-]/;
+
+/**
+ * Where a part of a stream ends within what has the form of a key, the rest of the key at the beginning of the next part: by
+ * itself, it has no form.
+ */
+function addRests(body: Buffer, lane: readonly Fragment[], ends: Set<number>, ranges: Removed[]): void {
+  for (const [index, { start, end, part }] of lane.entries()) {
+    const before = lane[index - 1];
+    if (!before || before.part === part || !ends.has(before.end)) continue;
+    let at = start;
+    while (at < end && keyCharacter.test(String.fromCharCode(body[at] ?? 0))) at++;
+    if (at === start) continue;
+    ranges.push({ start, end: at, isRest: true });
+    ends.add(at);
+  }
+}
+
+/** Ranges of characters, which may overlap, as ranges of bytes. */
+function inBytes(text: string, ranges: readonly ByteRange[]): ByteRange[] {
+  let [at, bytes] = [0, 0];
+  return mergeRanges(ranges).map((range) => {
+    const start = bytes + Buffer.byteLength(text.slice(at, range.start));
+    const end = start + Buffer.byteLength(text.slice(range.start, range.end));
+    [at, bytes] = [range.end, end];
+    return { start, end };
+  });
+}
