@@ -5,8 +5,12 @@
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { GatewayError } from '../contract/errors.ts';
-import type { TextRange } from './bounded-search.ts';
 import { toRe2, UnsupportedPattern } from './translate-pattern.ts';
+
+export interface TextRange {
+  start: number;
+  end: number;
+}
 
 /** What a search sees at once. */
 const windowLength = 4_096;

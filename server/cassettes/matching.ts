@@ -1,10 +1,14 @@
 /** The compiled rules of `cassette.json`, and the parts of a request that are compared. */
 
-import { findAll, replaceRanges } from './bounded-search.ts';
+import { mergeRanges } from '../exchange/redact/find-secrets.ts';
+import { maxMatchedLength } from '../ground/bounded-pattern.ts';
 import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
 import { type CassetteSettings, ignoredByDefault } from './cassette-settings.ts';
 import type { RecordedRequest } from './format.ts';
-import { LinearPattern } from './linear-pattern.ts';
+import { LinearPattern, type TextRange } from './linear-pattern.ts';
+
+/** The overlap of two windows. A longer match at their border may be found only in part. */
+const overlap = 1_024;
 
 /** Texts that clients put into prompts and ids: today's date, the time, a session. */
 const changingTexts: readonly RegExp[] = [
@@ -72,4 +76,32 @@ function hashOfText(text: string): number {
   const length = Math.min(text.length, 4_096);
   for (let at = 0; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
+}
+
+/**
+ * All matches in a text of any length, in order and without overlaps. Each search sees a window of `maxMatchedLength`
+ * characters, so that backtracking is bounded. `regexp` needs the flag `g`.
+ */
+function findAll(text: string, regexp: RegExp): TextRange[] {
+  const ranges: TextRange[] = [];
+  for (let from = 0; from < text.length; from += maxMatchedLength - overlap) {
+    const window = text.slice(from, from + maxMatchedLength);
+    for (const match of window.matchAll(regexp)) {
+      if (match[0] !== '') ranges.push({ start: from + match.index, end: from + match.index + match[0].length });
+    }
+    if (from + maxMatchedLength >= text.length) break;
+  }
+  return mergeRanges(ranges);
+}
+
+/** The text with each of the ranges replaced. */
+function replaceRanges(text: string, ranges: readonly TextRange[], by: string): string {
+  if (ranges.length === 0) return text;
+  let at = 0;
+  let result = '';
+  for (const { start, end } of ranges) {
+    result += text.slice(at, start) + by;
+    at = end;
+  }
+  return result + text.slice(at);
 }

@@ -46,6 +46,7 @@ import { ResponseExcerpt } from '../../server/exchange/record/response-excerpt.t
 import { findSecrets } from '../../server/exchange/redact/find-secrets.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact/redact-headers.ts';
+import { Redactor } from '../../server/exchange/redact/redactor.ts';
 import { SessionTracker } from '../../server/exchange/sessions/session-tracker.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
@@ -233,6 +234,7 @@ const spoken = (text: string) =>
   `data: {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"${text}"}\n\n`;
 
 const secrets = ['aaaaaaaaaaaaaaaa'];
+const redactor = new Redactor(secrets);
 
 const refusesMuch = {
   ...plainFlavour,
@@ -697,6 +699,20 @@ export const worstCases: Record<string, WorstCase> = {
       isPathSegment(header);
       isUnambiguousSegment(header);
     },
+  },
+  'what must not be kept': {
+    atOnceBytes: 64 * kilobyte,
+    readers: ['Redactor', 'placesOf', 'redactFrames'],
+    inputs: {
+      strings: ['[', '"",', '""]'],
+      'nearly keys': ['{"a":"', 'sk-a eyJ-', '"}'],
+      containers: ['', '{"a":[', ''],
+      indexes: ['', '{"index":1,"a":"b","c":', ''],
+      events: ['', 'data: {"a":"b"}\r\n\r\n', ''],
+      'data lines': ['data: {"a":\n', 'data: "\n', '\n'],
+      escapes: ['{"a":"', '\\n\u0061', '"}'],
+    },
+    run: (bytes) => redactor.body(bytes),
   },
   'the memory that a body will take': {
     atOnceBytes: 1024 * kilobyte,
