@@ -702,7 +702,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'what must not be kept': {
     atOnceBytes: 64 * kilobyte,
-    readers: ['Redactor', 'placesOf', 'redactFrames'],
+    readers: ['Redactor', 'laneOf', 'redactFrames'],
     inputs: {
       strings: ['[', '"",', '""]'],
       'nearly keys': ['{"a":"', 'sk-a eyJ-', '"}'],
