@@ -1,7 +1,6 @@
 /**
- * The forms of keys, as data. Which services have a form of their own follows the rules of gitleaks (MIT,
- * https://github.com/gitleaks/gitleaks) and GitHub's list of secret scanning patterns; those of model services are added from
- * their documentation. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
+ * The forms of keys, as data: of services whose keys have a form of their own, as the rules of secret scanners such as gitleaks
+ * and the services' documentation tell it. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
  * linear. `test/server/contract/secret-rules.test.ts` has an example of each.
  */
 interface SecretRule {

@@ -31,6 +31,7 @@ const bounded: Record<string, string> = {
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
   'apis/neutral/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
+  'apis/core/errors/told-wait.ts': 'the first 1,024 characters of a header; no repetition',
   'apis/core/errors/context-overflow.ts': 'the first 1,024 characters of an error',
   'apis/core/requests/client-credentials.ts': 'names of at most 100 characters',
   'apis/core/requests/deciding-fields.ts': 'a name of at most 200 characters',

@@ -250,10 +250,13 @@ export function describeKnownSizes(startOnData: StartOnData): void {
     expect(await answeredOf100(reference.body('unknown-9'))).toBe(1);
   });
 
-  test.each(files)('another group’s object is unknown: %s', async (name) => {
+  test.each(files)('another group’s object is refused: %s', async (name) => {
     await start(name);
     await make(otherKey);
-    expect(await answeredOf100()).toBe(1);
+    const before = upstream.seen.length;
+    const reply = await ask(reference.body(reference.id));
+    expect(reply.status).toBe(404);
+    expect(asked(upstream.seen.slice(before))).toEqual([]);
   });
 
   test('an earlier response that told no usage reserves the whole window', async () => {

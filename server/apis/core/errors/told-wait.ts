@@ -18,7 +18,7 @@ function longest(header: string | readonly string[] | undefined, read: (text: st
   let most: number | null = null;
   for (const value of typeof header === 'string' ? [header] : (header ?? [])) {
     // The comma of a date follows the name of a day.
-    for (const text of value.split(/(?<![A-Za-z]),/, maxValues)) {
+    for (const text of value.slice(0, maxLength).split(/(?<![A-Za-z]),/, maxValues)) {
       const wait = read(text.trim());
       if (wait !== null) most = Math.max(most ?? 0, wait);
     }
@@ -27,6 +27,9 @@ function longest(header: string | readonly string[] | undefined, read: (text: st
 }
 
 const maxValues = 16;
+
+/** In characters. */
+const maxLength = 1024;
 
 /** Null if it is none, or negative. `Number('')` would be 0. */
 function numberOf(text: string): number | null {
