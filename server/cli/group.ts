@@ -159,7 +159,7 @@ function putCommand(group: Command): Command {
     .addOption(
       new Option(
         '--delete-unknown <rule>',
-        'whether its keys may delete there what Sluice does not know: as long as the group is alone (default), always or never',
+        'whether its keys may delete there what Sluice does not know; as long as the group is alone, if nothing is said',
       ).choices(['alone', 'allow', 'refuse']),
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)

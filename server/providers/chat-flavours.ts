@@ -4,13 +4,14 @@
  *
  * Without an entry because their sources name nothing that they refuse (November 2026): vLLM and SGLang (unknown members are
  * allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215), Ollama and LM Studio
- * (OpenAI compatibility), OpenRouter and Together (API references), Snowflake ("Cortex REST API").
+ * (OpenAI compatibility), Together (API reference), Snowflake ("Cortex REST API").
  */
 
 import { type ChatFlavour, plainFlavour } from '../apis/core/chat-flavour.ts';
 import { entryOf } from '../apis/core/table-entry.ts';
 import type { ProviderConfig } from '../contract/config.ts';
-import { openaiFacts } from '../models/model-facts.ts';
+import { identify } from '../contract/model-identity.ts';
+import { geminiFacts, openaiFacts } from '../models/model-facts.ts';
 
 interface Service {
   /** The hosts of providers that were added without the preset; a leading dot stands for any subdomain. */
@@ -29,12 +30,31 @@ const openaiThinking = {
   flavour: { ...plainFlavour, request: { max_tokens: 'max_completion_tokens' } },
 };
 
+/**
+ * "Gemini models require OpenRouter reasoning details to be preserved in each request", also in a conversation that another
+ * model began (RooCodeInc/Roo-Code#10759, with the placeholder that it takes instead).
+ */
+const routedGemini = {
+  isModel: wantsSignatures,
+  flavour: { ...plainFlavour, signsCalls: 'reasoning_details' as const },
+};
+
+/** Google, "Thought signatures", OpenAI compatibility: `tool_calls[].extra_content.google.thought_signature`. */
+const ownGemini = { isModel: wantsSignatures, flavour: { ...plainFlavour, signsCalls: 'extra_content' as const } };
+
 const systemForDeveloper: ChatFlavour = { ...plainFlavour, roles: { developer: 'system' } };
 
 /** By preset. */
 const services: Readonly<Record<string, Service>> = {
   openai: { hosts: ['api.openai.com'], flavour: plainFlavour, thinking: openaiThinking },
   azure: { hosts: ['.openai.azure.com'], flavour: plainFlavour, thinking: openaiThinking },
+  openrouter: { hosts: ['openrouter.ai'], flavour: plainFlavour, thinking: routedGemini },
+  // With OpenAI's dialect. The preset has Google's own.
+  gemini: {
+    hosts: ['generativelanguage.googleapis.com', 'aiplatform.googleapis.com', '.aiplatform.googleapis.com'],
+    flavour: plainFlavour,
+    thinking: ownGemini,
+  },
   // console.groq.com/docs/openai, "Currently Unsupported OpenAI Features"; "property 'reasoning_content' is unsupported"
   // (janhq/jan#8136, AstrBotDevs/AstrBot#5946), and so for `reasoning_details` (agentjido/req_llm#772).
   groq: {
@@ -167,6 +187,10 @@ function serviceAt(preset: string | undefined, baseUrl: string): Service | undef
 
 function needsReasoningBack(model: string): boolean {
   return openaiFacts(model).needsReasoningBack;
+}
+
+function wantsSignatures(model: string): boolean {
+  return identify(model).model.startsWith('gemini') && geminiFacts(model).needsSignatures;
 }
 
 function isOpenaiReasoning(model: string): boolean {

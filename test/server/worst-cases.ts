@@ -243,6 +243,7 @@ const refusesMuch = {
   roles: { developer: 'system' },
   joinsTexts: true,
   wantsReasoning: 'of all' as const,
+  signsCalls: 'reasoning_details' as const,
 };
 
 export const worstCases: Record<string, WorstCase> = {
@@ -312,6 +313,12 @@ export const worstCases: Record<string, WorstCase> = {
         '{"role":"developer","reasoning_content":"","name":1,"content":[{"type":"text","text":"a"}]},',
         '{}]}',
       ],
+      'calls without a signature': [
+        '{"model":"x","messages":[',
+        '{"role":"assistant","tool_calls":[{"id":"a"}]},',
+        '{}]}',
+      ],
+      'calls of one message': ['{"model":"x","messages":[{"role":"assistant","tool_calls":[', '{"id":"a"},', '{}]}]}'],
       'one message of such members': ['{"model":"x","messages":[{', '"reasoning_content":"",', '"a":1}]}'],
       'a request of such members': ['{"model":"x",', '"seed":1,', '"a":1}'],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],

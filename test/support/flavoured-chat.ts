@@ -1,5 +1,6 @@
 /** Chat services that refuse what the table of flavours says they refuse, as far as the table itself is not what is tested. */
 import type { ChatFlavour } from '../../server/apis/core/chat-flavour.ts';
+import { missingSignature } from '../../server/apis/openai/wire/placeholder-signature.ts';
 import { chatFlavourOf } from '../../server/providers/chat-flavours.ts';
 import { presets } from '../../server/providers/presets.ts';
 import type { Json } from '../server/apis/translation/translating.ts';
@@ -17,6 +18,7 @@ const thinkingModels: Readonly<Record<string, readonly string[]>> = {
   openai: ['gpt-5'],
   deepseek: ['deepseek-v4-pro'],
   moonshot: ['kimi-k2.6'],
+  openrouter: ['google/gemini-3-pro-preview'],
 };
 
 /** All of the table. Some have another flavour for models that think. */
@@ -56,7 +58,7 @@ export function refusedIn(body: Json, flavour: ChatFlavour): string[] {
 }
 
 function refusedInMessage(message: Json, path: string, flavour: ChatFlavour): string[] {
-  const { messages, roles, joinsTexts, wantsReasoning } = flavour;
+  const { messages, roles, joinsTexts, wantsReasoning, signsCalls } = flavour;
   const names = Object.keys(message).filter((name) => name in messages);
   const { role, content } = message;
   const isList = joinsTexts && Array.isArray(content) && content.every(({ type }: Json) => type === 'text');
@@ -68,5 +70,6 @@ function refusedInMessage(message: Json, path: string, flavour: ChatFlavour): st
     ...(String(role) in roles ? [`${path}role`] : []),
     ...(isList ? [`${path}content`] : []),
     ...(isMissing ? [`${path}reasoning_content`] : []),
+    ...(missingSignature(message, signsCalls) === null ? [] : [`${path}${signsCalls}`]),
   ];
 }

@@ -49,13 +49,18 @@ const chatModel = chat.strictChat((body, response) => {
   chat.sendStream(response, chat.streamOf([...thoughts, { content: text }, ...calls], finish));
 }, withPlainResults);
 
+/** Its own, or the placeholder that it takes for the calls of other models. */
+const hasSignature = (details: unknown) =>
+  JSON.stringify(details) === JSON.stringify([detail]) ||
+  (Array.isArray(details) && details.some(({ data }) => data === 'skip_thought_signature_validator'));
+
 const detail = { type: 'reasoning.encrypted', data: 'U0lH', id: 'call_1', format: 'google-gemini-v1', index: 0 };
 
 /** Gemini 3 behind OpenRouter, which tells the signature after the call and wants it back. */
 const routedModel = chat.strictChat((body, response) => {
   const { text, call } = turnFor(body);
-  const hasCalled = (body.messages as Json[]).some(({ tool_calls }) => tool_calls !== undefined);
-  if (hasCalled && !JSON.stringify(body).includes(JSON.stringify([detail]))) {
+  const called = (body.messages as Json[]).filter(({ tool_calls }) => tool_calls !== undefined);
+  if (!called.every(({ reasoning_details: details }) => hasSignature(details))) {
     const message = 'Gemini models require OpenRouter reasoning details to be preserved in each request.';
     return json(response, { error: { message, code: 400 } }, 400);
   }
@@ -161,7 +166,7 @@ export const noteReaders: Record<string, NoteReader> = {
   },
   openrouter: {
     model: 'google/gemini-3-pro-preview',
-    dialect: { serves: ['chat'] },
+    dialect: { preset: 'openrouter', serves: ['chat'] },
     secret: 'k',
     basePath: '/v1',
     script: routedModel,

@@ -27,6 +27,11 @@ export interface ChatFlavour {
    * their own, so that of a message with calls is kept for clients that do not bring it back.
    */
   readonly wantsReasoning: 'of none' | 'of calls' | 'of all';
+  /**
+   * Where it wants Google's signature of the first call of each message: in `reasoning_details` of the message, or in
+   * `extra_content` of the call. It takes a placeholder for calls of other models. Null: it wants none.
+   */
+  readonly signsCalls: 'reasoning_details' | 'extra_content' | null;
 }
 
 /** Takes what OpenAI takes. */
@@ -37,6 +42,7 @@ export const plainFlavour: ChatFlavour = {
   roles: {},
   joinsTexts: false,
   wantsReasoning: 'of none',
+  signsCalls: null,
 };
 
 /** A JSON body, and where its members are. */

@@ -109,6 +109,12 @@ const cases: Record<string, Case> = {
     at: group('unpriced'),
     stores: { refuse: 'refuse', allow: 'allow' },
   },
+  'group put --delete-unknown': {
+    before: 'group put team --name team',
+    line: 'group put team --delete-unknown WORD',
+    at: group('deleteUnknown'),
+    stores: { alone: 'alone', allow: 'allow', refuse: 'refuse' },
+  },
   'group put --passthrough': {
     before: 'group put team --passthrough main',
     line: 'group put team --passthrough WORD',

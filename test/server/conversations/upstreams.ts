@@ -202,7 +202,15 @@ const openrouter = ofChat('openrouter', 'google/gemini-3-pro-preview', {
       },
     ],
   }),
-  sealsIn: (body) => texts(valuesOf(valuesOf(body.messages, 'reasoning_details'), 'data', 'signature')),
+  sealsIn: (body) => [
+    ...texts(valuesOf(valuesOf(body.messages, 'reasoning_details'), 'data', 'signature')).filter(
+      (each) => !dummySignatures.includes(each),
+    ),
+    // It refuses calls without anything of the kind.
+    ...(body.messages as Json[]).flatMap(({ tool_calls: called, reasoning_details: details }) =>
+      called === undefined || valuesOf(details, 'data').length > 0 ? [] : ['calls without a signature'],
+    ),
+  ],
   sealOf: openrouterData,
 });
 

@@ -5,6 +5,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ChatFlavour } from '../../../server/apis/core/chat-flavour.ts';
+import { piecesOf } from '../../../server/apis/json/json-splice.ts';
+import { chatFitting } from '../../../server/apis/openai/wire/fit-request.ts';
 import { chatFlavourOf } from '../../../server/providers/chat-flavours.ts';
 import { flavouredChat, flavouredServices } from '../../support/flavoured-chat.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -273,6 +275,56 @@ test('what a client returns of its reasoning stays, and without thinking nothing
   expect((await post(conversationWith('deepseek/deepseek-v4-pro', '', '', off))).sent).toBe(
     conversationWith('deepseek-v4-pro', '', '', off),
   );
+});
+
+const greeting = { role: 'user', content: 'Hi' };
+const callOf = (more: object) => ({
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
+  ...more,
+});
+const placeholder = {
+  type: 'reasoning.encrypted',
+  data: 'skip_thought_signature_validator',
+  format: 'google-gemini-v1',
+  index: 0,
+  id: 'call_1',
+};
+const summary = { type: 'reasoning.summary', summary: 'Hm.', format: 'openai-responses-v1' };
+const sealed = { type: 'reasoning.encrypted', data: 'U0lH', id: 'call_1', format: 'google-gemini-v1', index: 0 };
+
+test.each([
+  ['nothing', {}, [placeholder]],
+  ['null', { reasoning_details: null }, [placeholder]],
+  ['an empty list', { reasoning_details: [] }, [placeholder]],
+  ['what another model thought', { reasoning_details: [summary] }, [summary, placeholder]],
+  ['its own', { reasoning_details: [summary, sealed] }, [summary, sealed]],
+])('calls with %s of Gemini’s reasoning are taken by OpenRouter', async (_name, given, wanted) => {
+  const turn = { role: 'assistant', content: null, tool_calls: [callOf({}), callOf({ id: 'call_2' })], ...given };
+  const results = ['call_1', 'call_2'].map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }));
+  const messages = [greeting, { role: 'assistant', content: 'Hello' }, turn, ...results];
+  const { response, sent } = await post(
+    JSON.stringify({ model: 'openrouter/google/gemini-3-pro-preview', odd: [1.5], messages }),
+  );
+  expect(response.status).toBe(200);
+  const [asked, said, called, ...rest] = JSON.parse(sent).messages;
+  expect([asked, said, ...rest]).toEqual([greeting, messages[1], ...results]);
+  expect(called).toEqual({ ...turn, reasoning_details: wanted });
+});
+
+test('calls of other models get Google’s placeholder at its own chat API, once a message', async () => {
+  const flavour = chatFlavourOf({
+    dialect: 'openai',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  })('gemini-3-flash');
+  const body = { model: 'gemini-3-flash', messages: [{ role: 'assistant', tool_calls: [callOf({}), callOf({})] }] };
+  const bytes = Buffer.from(JSON.stringify(body));
+  const outline = chatFitting.outlineOf(bytes);
+  const fitted = await chatFitting.fitted(outline, flavour ?? expect.fail('It has no flavour.'), () => '');
+  const [message] = JSON.parse(Buffer.concat(piecesOf(bytes, fitted?.edits ?? [])).toString()).messages;
+  const extra = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+  expect(message.tool_calls).toEqual([callOf(extra), callOf({})]);
 });
 
 test('the record of a request has what its service refuses', async () => {

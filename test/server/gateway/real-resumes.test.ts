@@ -56,8 +56,7 @@ describe.each(codingAgents.filter(({ command }) => command in resumed))('$packag
     async (first) => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-agent-'));
       writeFileSync(join(folder, noteFile), noteText);
-      // The scripted Gemini behind OpenRouter takes no calls but its own.
-      const others = readers.filter(([id, { isForOtherApis }]) => id !== first && !isForOtherApis).map(([id]) => id);
+      const others = readers.map(([id]) => id).filter((id) => id !== first);
       for (const [turn, id] of [first, ...others, first].entries()) {
         const model = nameOf(id, noteReaders[id]?.model ?? '');
         const { parameters, env } = setUp({ origin: gateway.origin, model, folder });

@@ -17,8 +17,8 @@ export function toldWaitMs(headers: HeaderFields, isLimited: boolean, nowMs = Da
 function longest(header: string | readonly string[] | undefined, read: (text: string) => number | null): number | null {
   let most: number | null = null;
   for (const value of typeof header === 'string' ? [header] : (header ?? [])) {
-    // The comma of a date follows the name of a day.
-    for (const text of value.slice(0, maxLength).split(/(?<![A-Za-z]),/, maxValues)) {
+    // The comma of a date follows the name of a day, such as `Fri` or `Friday`.
+    for (const text of value.slice(0, maxLength).split(/(?<!day|Mon|Tue|Wed|Thu|Fri|Sat|Sun),/, maxValues)) {
       const wait = read(text.trim());
       if (wait !== null) most = Math.max(most ?? 0, wait);
     }

@@ -5,6 +5,7 @@ import { entryOf } from '../../core/table-entry.ts';
 import type { FieldName } from '../../neutral/client-api.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 import { joinedTexts, lacksReasoning } from '../wire/fit-request.ts';
+import { missingSignature } from '../wire/placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,7 +34,9 @@ const askedBy: Readonly<Record<string, FieldName>> = {
 export function fitBody(rendering: Rendering, body: Json, flavour: ChatFlavour): Json {
   const { request, messages, functions } = flavour;
   const fitted = withoutRefused(rendering, body, request);
-  const isOfMessages = Object.keys(messages).length > 0 || flavour.joinsTexts || flavour.wantsReasoning !== 'of none';
+  const { joinsTexts, wantsReasoning, signsCalls } = flavour;
+  const isOfMessages =
+    Object.keys(messages).length > 0 || joinsTexts || wantsReasoning !== 'of none' || signsCalls !== null;
   if (Array.isArray(fitted.messages) && isOfMessages)
     fitted.messages = fitted.messages.map((message) => fitMessage(rendering, message, flavour));
   if (Array.isArray(fitted.tools) && Object.keys(functions).length > 0)
@@ -42,7 +45,7 @@ export function fitBody(rendering: Rendering, body: Json, flavour: ChatFlavour):
 }
 
 function fitMessage(rendering: Rendering, message: unknown, flavour: ChatFlavour): unknown {
-  const { messages, joinsTexts, wantsReasoning } = flavour;
+  const { messages, joinsTexts, wantsReasoning, signsCalls } = flavour;
   if (!isObject(message)) return message;
   const fitted = withoutRefused(rendering, message, messages);
   const text = joinsTexts ? joinedTexts(fitted.content) : undefined;
@@ -50,7 +53,15 @@ function fitMessage(rendering: Rendering, message: unknown, flavour: ChatFlavour
     value === undefined || value === null ? [] : [{ name }],
   );
   if (lacksReasoning(members, fitted.role, wantsReasoning)) fitted.reasoning_content = '';
-  return text === undefined ? fitted : { ...fitted, content: text };
+  return { ...signed(fitted, signsCalls), ...(text !== undefined && { content: text }) };
+}
+
+function signed(message: Json, place: ChatFlavour['signsCalls']): Json {
+  const missing = missingSignature(message, place);
+  if (missing === null) return message;
+  if ('ofMessage' in missing) return { ...message, ...missing.ofMessage };
+  const [first, ...others] = message.tool_calls as Json[];
+  return { ...message, tool_calls: [{ ...first, ...missing.ofFirstCall }, ...others] };
 }
 
 function fitTool(rendering: Rendering, tool: unknown, functions: RefusedMembers): unknown {

@@ -30,6 +30,7 @@ import { fieldValue, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
 import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
+import { missingSignature } from './placeholder-signature.ts';
 
 /** Members of messages and functions that some service refuses, each with the bit of its index. */
 const watched = [
@@ -89,8 +90,8 @@ function bitsFor(flavour: ChatFlavour): number {
 }
 
 function isWanted({ name, value }: WatchedMember, flavour: ChatFlavour): boolean {
-  const { messages, functions, roles, joinsTexts, wantsReasoning } = flavour;
-  if (value === '"assistant"') return wantsReasoning !== 'of none';
+  const { messages, functions, roles, joinsTexts, wantsReasoning, signsCalls } = flavour;
+  if (value === '"assistant"') return wantsReasoning !== 'of none' || signsCalls !== null;
   if (name === 'role') return 'developer' in roles;
   return name === 'content' ? joinsTexts : name in messages || name in functions;
 }
@@ -153,6 +154,7 @@ class Fit {
     const given = members.filter(({ value }) => !isNullAt(this.#bytes, value));
     if (isThinking && lacksReasoning(given, this.#textOf(members, 'role'), wantsReasoning))
       this.#addReasoning(members, message);
+    if (this.#flavour.signsCalls !== null) this.#signCalls(members);
     for (const { name, value } of members) {
       const isTexts = name === 'content' && joinsTexts && isListAt(this.#bytes, value);
       if (name === 'role') this.#replace(value, entryOf(roles, textIn(this.#bytes, value)), `${path}role`);
@@ -168,6 +170,22 @@ class Fit {
     this.#inserted.push(empty ? fieldEdit(empty.value, reasoning) : { start, end: start, text });
   }
 
+  #signCalls(members: readonly JsonMember[]): void {
+    const [calls, details] = ['tool_calls', 'reasoning_details'].map((wanted) =>
+      members.find(({ name }) => name === wanted),
+    );
+    if (!calls) return;
+    const read = { tool_calls: this.#ofCalls(calls.value), reasoning_details: details && this.#ofCalls(details.value) };
+    const missing = missingSignature(read, this.#flavour.signsCalls);
+    if (missing === null) return;
+    const [[name, value] = []] = Object.entries('ofMessage' in missing ? missing.ofMessage : missing.ofFirstCall);
+    const text = JSON.stringify(value);
+    const [firstCall = calls.value] = elementsOf(this.#bytes, calls.value);
+    const start = 'ofMessage' in missing ? calls.start : firstCall.start + 1;
+    const isThere = details && 'ofMessage' in missing;
+    this.#inserted.push(isThere ? { ...details.value, text } : { start, end: start, text: `"${name}":${text},` });
+  }
+
   /** As OpenRouter, Cerebras and vLLM name it, or else as it was when its calls passed. */
   #reasoningIn(members: readonly JsonMember[]): string {
     const [own, calls] = ['reasoning', 'tool_calls'].map(
@@ -175,7 +193,7 @@ class Fit {
     );
     const said = own && this.#read(own);
     if (typeof said === 'string' && said !== '') return said;
-    return calls ? this.#reasoningOf(this.#read(calls)) : '';
+    return calls ? this.#reasoningOf(this.#ofCalls(calls)) : '';
   }
 
   #tool(tool: ByteRange, path: string): void {
@@ -192,6 +210,11 @@ class Fit {
   #textOf(members: readonly JsonMember[], wanted: string): string | null {
     const found = members.find(({ name }) => name === wanted);
     return found ? textIn(this.#bytes, found.value) : null;
+  }
+
+  /** Undefined if it is too long to be parsed at once: no model makes such calls. */
+  #ofCalls(value: ByteRange): unknown {
+    return value.end - value.start > sliceBytes ? undefined : this.#read(value);
   }
 
   #read(value: ByteRange): unknown {

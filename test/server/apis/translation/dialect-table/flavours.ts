@@ -39,12 +39,15 @@ function leftOut({ request, messages, functions }: ChatFlavour): string[] {
   return [...names(request, ''), ...names(messages, 'messages[].'), ...names(functions, 'tools[].function.')];
 }
 
-function rewritten({ request, messages, roles, joinsTexts, wantsReasoning }: ChatFlavour): string[] {
+function rewritten({ request, messages, roles, joinsTexts, wantsReasoning, signsCalls }: ChatFlavour): string[] {
   const names = (members: RefusedMembers, path: string) =>
     Object.entries(members).flatMap(([name, instead]) => (instead ? [`\`${path}${name}\` as \`${instead}\``] : []));
   const asRoles = Object.entries(roles).map(([role, instead]) => `the role \`${role}\` as \`${instead}\``);
   const texts = joinsTexts ? ['lists of texts in `messages[].content` as one string; lists with media stay'] : [];
   const whose = wantsReasoning === 'of all' ? 'assistant’s messages' : 'assistant’s messages with calls';
   const empty = wantsReasoning === 'of none' ? [] : [`\`reasoning_content\` in the ${whose} that lack it`];
-  return [...names(request, ''), ...names(messages, 'messages[].'), ...asRoles, ...texts, ...empty];
+  const unsigned = signsCalls
+    ? [`Google’s placeholder in \`${signsCalls}\` of the assistant’s messages with calls that lack a signature`]
+    : [];
+  return [...names(request, ''), ...names(messages, 'messages[].'), ...asRoles, ...texts, ...empty, ...unsigned];
 }
