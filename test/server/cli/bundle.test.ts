@@ -55,9 +55,9 @@ test('starts from few files, since each that is looked for costs time', () => {
   const folder = dirname(builtProgram);
   const started = new Set(['program', 'serve'].map((name) => chunkOf(folder, name)));
   for (const file of started) for (const imported of importsAtOnce(file)) started.add(join(folder, imported));
-  // The engine is in a file shared with the desktop.
+  // The engine is in a file shared with the desktop, and some of it in files shared with the thread of translations.
   expect(started.size).toBeGreaterThan(2);
-  expect(started.size).toBeLessThan(21);
+  expect(started.size).toBeLessThan(25);
 });
 
 function chunkOf(folder: string, name: string): string {

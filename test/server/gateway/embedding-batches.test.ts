@@ -74,8 +74,8 @@ beforeAll(async () => {
         {
           name: 'vectors',
           targets: [
-            { provider: 'other', model: 'text-embedding-004' },
-            { provider: 'vertex', model: 'text-embedding-005' },
+            { provider: 'other', model: 'text-embedding-004', priority: 0 },
+            { provider: 'vertex', model: 'text-embedding-005', priority: 1 },
           ],
         },
       ],
@@ -188,21 +188,6 @@ describe('a part that fails', () => {
     );
   const ask = (count = 450) => askOpenai(google.model, textsTo(count));
 
-  test.each<[string, number, Script]>([
-    ['a limit', 429, (_request, response) => sendGoogleError(response, 429, 'RESOURCE_EXHAUSTED', 'slow down')],
-    ['a vector too few', 502, (_request, response) => json(response, { embeddings: [{ values: [1] }] })],
-    ['no JSON', 502, (_request, response) => void response.end('<html>')],
-    ['a reset', 502, (_request, response) => void response.destroy()],
-  ])('by %s ends the request with %i: nothing is left out, and no more is asked', async (_what, status, fail) => {
-    inPart(3, fail);
-    const response = await ask();
-    expect([response.status, Object.keys(await response.json())]).toEqual([status, ['error']]);
-    expect(upstream.seen).toHaveLength(3);
-    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
-    // What the first two parts used was paid for.
-    expect(record.usage?.inputTokens).toBeGreaterThanOrEqual(400);
-  });
-
   test('leads to another provider, which is asked for everything', async () => {
     const vertex = services['Vertex AI by :predict'] as Service;
     upstream.answer((request, response) => {
@@ -218,6 +203,21 @@ describe('a part that fails', () => {
     expect(upstream.seen.map(({ url }) => url.split(':').at(-1))).toEqual([
       ...['batchEmbedContents', 'batchEmbedContents', 'predict', 'predict'],
     ]);
+  });
+
+  test.each<[string, number, Script]>([
+    ['a limit', 429, (_request, response) => sendGoogleError(response, 429, 'RESOURCE_EXHAUSTED', 'slow down')],
+    ['a vector too few', 502, (_request, response) => json(response, { embeddings: [{ values: [1] }] })],
+    ['no JSON', 502, (_request, response) => void response.end('<html>')],
+    ['a reset', 502, (_request, response) => void response.destroy()],
+  ])('by %s ends the request with %i: nothing is left out, and no more is asked', async (_what, status, fail) => {
+    inPart(3, fail);
+    const response = await ask();
+    expect([response.status, Object.keys(await response.json())]).toEqual([status, ['error']]);
+    expect(upstream.seen).toHaveLength(3);
+    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    // What the first two parts used was paid for.
+    expect(record.usage?.inputTokens).toBeGreaterThanOrEqual(400);
   });
 });
 

@@ -131,12 +131,14 @@ describe.each(pairs)('a client of %s is told no impossible count of %s', (from, 
     expect(told.filter((each) => !isCount(each))).toEqual([]);
   });
 
-  test.runIf(events).each(impossible)('in a stream: %j', (count) => {
-    const request = translate(way, { ...requests[from], stream: true });
-    const stream = streamed(request, [streamOf(events?.(count) ?? [], isWireName(to) && to !== 'openai-chat')]);
-    expect(stream).toContain('Hello');
-    expect(countsIn(dataOf(stream)).filter((each) => !isCount(each))).toEqual([]);
-  });
+  // Converse's streams have no samples here.
+  if (events)
+    test.each(impossible)('in a stream: %j', (count) => {
+      const request = translate(way, { ...requests[from], stream: true });
+      const stream = streamed(request, [streamOf(events(count), isWireName(to) && to !== 'openai-chat')]);
+      expect(stream).toContain('Hello');
+      expect(countsIn(dataOf(stream)).filter((each) => !isCount(each))).toEqual([]);
+    });
 
   test('and the true ones are', () => {
     expect(countsIn(answered(translate(way, requests[from]), whole(3))).length).toBeGreaterThan(1);
