@@ -6,7 +6,7 @@ import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
 import { kindOfMediaType, mediaTypeOf, sourceOfData } from '../../neutral/media.ts';
 import { envelopeOfNothing, unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
-import { placeholderSignature } from './placeholder-signature.ts';
+import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');

@@ -10,8 +10,8 @@ import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textIn, textOfDocument } from '../../neutral/media.ts';
+import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
 import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
-import { placeholderSignature } from './placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import { entryOf } from '../../core/table-entry.ts';
 import type { FieldName } from '../../neutral/client-api.ts';
 import type { Rendering } from '../../neutral/requests/rendering.ts';
 import { joinedTexts, lacksReasoning } from '../wire/fit-request.ts';
-import { missingSignature } from '../wire/placeholder-signature.ts';
+import { missingSignature } from '../wire/missing-signature.ts';
 
 type Json = Record<string, unknown>;
 

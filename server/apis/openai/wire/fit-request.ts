@@ -30,7 +30,7 @@ import { fieldValue, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
 import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
-import { missingSignature } from './placeholder-signature.ts';
+import { missingSignature } from './missing-signature.ts';
 
 /** Members of messages and functions that some service refuses, each with the bit of its index. */
 const watched = [

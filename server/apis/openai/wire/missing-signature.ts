@@ -1,7 +1,7 @@
 /** Google's signature of a call in chats, and what is accepted in place of one for the calls of other models. */
 import { isObject } from '../../../contract/is-object.ts';
 import type { ChatFlavour } from '../../core/chat-flavour.ts';
-import { placeholderSignature } from '../../gemini/translation/placeholder-signature.ts';
+import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 
