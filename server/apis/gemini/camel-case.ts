@@ -8,13 +8,29 @@ const foreign = new Set(
 /** Nothing in the API is nested more deeply. */
 const maxDepth = 20;
 
-export function inCamelCase(value: unknown, depth = 0): unknown {
+/** The value itself if all of its names are in camel case already, as Google's own clients write them. */
+export function inCamelCase(value: unknown): unknown {
+  return hasOtherNames(value, 0) ? renamed(value, 0) : value;
+}
+
+function hasOtherNames(value: unknown, depth: number): boolean {
+  if (depth > maxDepth) return false;
+  if (Array.isArray(value)) return value.some((item) => hasOtherNames(item, depth + 1));
+  if (!isObject(value)) return false;
+  for (const name in value) {
+    if (name.includes('_')) return true;
+    if (!foreign.has(name) && hasOtherNames(value[name], depth + 1)) return true;
+  }
+  return false;
+}
+
+function renamed(value: unknown, depth: number): unknown {
   if (depth > maxDepth) return value;
-  if (Array.isArray(value)) return value.map((item) => inCamelCase(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => renamed(item, depth + 1));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, member]) => {
     const name = camel(key);
-    return [name, foreign.has(name) ? member : inCamelCase(member, depth + 1)];
+    return [name, foreign.has(name) ? member : renamed(member, depth + 1)];
   });
   return Object.fromEntries(entries);
 }
