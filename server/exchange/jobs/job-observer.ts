@@ -9,7 +9,7 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job, JobKind } from '../../store/rules/job.ts';
-import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 
 export interface StoredIdLocation {
   /** The member of an event that contains its id; null: the top level. */
@@ -120,13 +120,6 @@ class NewJobObserver implements UpstreamResponseObserver {
     if (!isBeginning) return topLevelId(bytes);
     return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream ? this.#memberName : null);
   }
-}
-
-function endsInBrace(chunk: Buffer): boolean {
-  return chunk
-    .toString('latin1', Math.max(0, chunk.length - 16))
-    .trimEnd()
-    .endsWith('}');
 }
 
 function firstId(text: string, memberName: string | null): string | undefined {

@@ -6,7 +6,7 @@ import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 
 interface ObjectContext {
   method: string;
@@ -70,7 +70,7 @@ class ObjectObserver implements UpstreamResponseObserver {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxBytes) this.#chunks = null;
-    else if (this.#isDue && mayEndWith(chunk)) return this.#findIds(Buffer.concat(this.#chunks));
+    else if (this.#isDue && endsInBrace(chunk)) return this.#findIds(Buffer.concat(this.#chunks));
   }
 
   get #isDue(): boolean {
@@ -107,11 +107,6 @@ class ObjectObserver implements UpstreamResponseObserver {
 
 const maxIdLength = 200;
 const geminiFolder = 'files/';
-
-function mayEndWith(chunk: Buffer): boolean {
-  const end = chunk.toString('latin1', Math.max(0, chunk.length - 16));
-  return end.trimEnd().endsWith('}');
-}
 
 function readField(json: Buffer, field: { start: number; end: number }): unknown {
   try {

@@ -11,3 +11,11 @@ export interface UpstreamResponseObserver {
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
+
+/** Whether a JSON object may end with this chunk. */
+export function endsInBrace(chunk: Buffer): boolean {
+  return chunk
+    .toString('latin1', Math.max(0, chunk.length - 16))
+    .trimEnd()
+    .endsWith('}');
+}

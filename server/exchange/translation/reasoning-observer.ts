@@ -2,10 +2,11 @@
 import type { EventGate, Framing } from '../../apis/core/framing.ts';
 import { eventsOfWhole } from '../../apis/neutral/answers/answer-fold.ts';
 import type { UpstreamTranslation } from '../../apis/neutral/answers/wire-translation.ts';
+import { parseLosslessJson } from '../../apis/neutral/json-text.ts';
 import type { AnswerEvent } from '../../apis/neutral/neutral-answer.ts';
 import { ReasoningCollector } from '../../apis/translation/kept-reasoning.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 
 /** Of longer answers nothing is stored. In bytes. */
@@ -59,14 +60,8 @@ export class ReasoningObserver implements UpstreamResponseObserver {
   #takeWhole(chunk: Buffer): void {
     // The caller may reuse the buffer.
     this.#chunks.push(Buffer.from(chunk));
-    if (
-      !chunk
-        .toString('latin1', Math.max(0, chunk.length - 16))
-        .trimEnd()
-        .endsWith('}')
-    )
-      return;
-    const answer = parsed(Buffer.concat(this.#chunks));
+    if (!endsInBrace(chunk)) return;
+    const answer = parseLosslessJson(Buffer.concat(this.#chunks).toString());
     if (answer !== undefined) this.#collect(eventsOfWhole(this.#upstream, answer, 0) ?? []);
     else if (++this.#parses === maxParses) this.#stop();
   }
@@ -83,14 +78,5 @@ export class ReasoningObserver implements UpstreamResponseObserver {
   #stop(): void {
     this.#isWatching = false;
     this.#chunks = [];
-  }
-}
-
-/** Undefined if it is not JSON, or not all of it. */
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
   }
 }

@@ -28,7 +28,7 @@ const zstdOptions = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 }
 /** @param start the first bytes of what is decoded */
 const decoders: Record<Coding, (start: Buffer) => Decoder> = {
   gzip: () => createGunzip({ chunkSize }),
-  // RFC 9110 means zlib's format; some clients send the bare one, whose first byte never ends in these bits.
+  // Zlib's format; RFC 9110, 8.4.1.2, notes that some implementations send the bare one, whose first byte never ends in these bits.
   deflate: ([first = 0]) => ((first & 0x0f) === 0x08 ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize })),
   br: () => createBrotliDecompress({ chunkSize }),
   zstd: () => createZstdDecompress(zstdOptions),
