@@ -1,10 +1,11 @@
 import { errorNameIn } from '../../apis/core/errors/error-names.ts';
+import { malformedCall } from '../../apis/neutral/answers/answer-context.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { malformedCallFailure } from '../../routing/classify-failure.ts';
+import { malformedAfterContentFailure, malformedCallFailure } from '../../routing/classify-failure.ts';
 import { damageOf } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
@@ -87,7 +88,12 @@ export class AnswerDelivery {
   #outcomeOf(step: Complete, translation: AnswerTranslation, translated: Buffer | string): Complete | FailureReason {
     if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
     if (translation.isMalformedCall) return { kind: 'damage', problem: unreadableCall, failure: malformedCallFailure };
-    return { kind: 'damage', problem: `sent an unusable answer: ${withoutStop(translated)}` };
+    const failure = translated === malformedCall.message ? malformedAfterContentFailure : undefined;
+    return {
+      kind: 'damage',
+      problem: `sent an unusable answer: ${withoutStop(translated)}`,
+      ...(failure && { failure }),
+    };
   }
 
   /**
