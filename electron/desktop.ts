@@ -3,7 +3,7 @@
  * its own. Call when Electron is ready.
  */
 import { join } from 'node:path';
-import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
+import { app, dialog, powerMonitor, protocol, session, shell } from 'electron';
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/engine/environment.ts';
@@ -71,13 +71,13 @@ export function createDesktop(options: DesktopOptions): Desktop {
     host,
     relay,
     language,
-    trayBounds: () => tray?.bounds() ?? null,
   });
   let phase: 'starting' | 'started' | 'ended' = 'starting';
-  let isShowRequested = false;
+  /** The screen that was asked for before Sluice had started; null if none was. */
+  let requested: { path: string | undefined } | null = null;
   const showWindow = (path?: string) => {
     if (phase === 'started') window.open(path);
-    else isShowRequested = true;
+    else requested = { path };
   };
   const notifications = createNotifications({ settings, language, onClick: showWindow });
   const updater = createUpdater({
@@ -100,7 +100,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   };
   const stop = async () => {
-    window.close();
+    window.end();
     await host.switchOff();
   };
   const end = once(async () => {
@@ -171,10 +171,10 @@ export function createDesktop(options: DesktopOptions): Desktop {
       await host.switchOn();
       if (phase === 'ended') return;
       phase = 'started';
-      if (showsWindow || isShowRequested) window.open();
+      if (showsWindow || requested) window.open(requested?.path);
       void updater.check();
       // Without a tray, the window is the only way to reach Sluice.
-      if (!window.isOpen && platform === 'linux' && !(await isTrayShown())) showWindow();
+      if (!window.isShown && platform === 'linux' && !(await isTrayShown())) showWindow();
     },
   };
 }
@@ -188,18 +188,16 @@ interface WindowParts {
   language: ShellLanguage;
   host: EngineHost;
   relay: EventRelay;
-  trayBounds(): Rectangle | null;
 }
 
 function setUpWindow({ builtFiles, platform }: DesktopOptions, parts: WindowParts): WindowManager {
-  const { settings, host, relay, language, trayBounds } = parts;
+  const { settings, host, relay, language } = parts;
   return createWindowManager({
     preload: builtFiles.preload,
     settings,
-    trayBounds,
     onPageGone: relay.forget,
     onCrash: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
-    onOpenChange: (isOpen) => showInDock(platform, isOpen),
+    onShownChange: (isShown) => showInDock(platform, isShown),
     mayDiscardEdits: () => mayDiscardEdits(language),
   });
 }
@@ -245,10 +243,10 @@ function servingUrl({ state }: EngineHost): string | null {
   return state.kind === 'serving' ? state.baseUrl : null;
 }
 
-/** On macOS, the dock icon is shown only while the window is open. */
-function showInDock(platform: NodeJS.Platform, isOpen: boolean): void {
+/** On macOS, the dock icon is shown only while the window is. */
+function showInDock(platform: NodeJS.Platform, isShown: boolean): void {
   if (platform !== 'darwin') return;
-  if (isOpen) void app.dock?.show();
+  if (isShown) void app.dock?.show();
   else app.dock?.hide();
 }
 

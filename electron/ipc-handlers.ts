@@ -15,7 +15,7 @@ import type { WindowManager } from './window.ts';
 export interface IpcHandlerPorts {
   host: EngineHost;
   relay: EventRelay;
-  window: Pick<WindowManager, 'close'>;
+  window: Pick<WindowManager, 'hide'>;
   loginItem: LoginItem;
   notifications: Notifications;
   updater: Updater;
@@ -60,7 +60,7 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     installUpdate: withoutResult(() => void ports.installUpdate()),
     takeOpenedPreset: () => ports.inbox.take(),
     showLogFolder: withoutResult(ports.showLogFolder),
-    hideWindow: withoutResult(window.close),
+    hideWindow: withoutResult(window.hide),
   };
 }
 

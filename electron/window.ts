@@ -1,6 +1,6 @@
 /**
- * The application's only window. It opens next to the tray, is destroyed when closed so that its memory is freed, and
- * remembers its bounds for each display.
+ * The main window. It opens in the middle of the display where the person is, and remembers its bounds for each display.
+ * Closing hides it, so that it is back at once with what was typed in it; only the end of Sluice destroys it.
  */
 import { BrowserWindow, nativeTheme, type Rectangle, screen, type WebContents } from 'electron';
 import type { DesktopSettingsStore } from './settings-store.ts';
@@ -8,73 +8,128 @@ import { computeWindowBounds } from './window-bounds.ts';
 import { windowUrl } from './window-scheme.ts';
 
 export interface WindowManager {
-  readonly isOpen: boolean;
-  /** Opens the window or brings it to the front, and shows the screen `path` if given. */
+  readonly isShown: boolean;
+  /** Shows the window, creates it first if there is none, and shows the screen `path` if given. */
   open(path?: string): void;
-  close(): void;
+  hide(): void;
+  /** Destroys the window, after asking about unsaved changes. The next `open` creates a new one. */
+  end(): void;
   ownsContents(contents: WebContents): boolean;
-  /** Calls `action` with the page if the window is open. */
+  /** Calls `action` with the page if there is a window, shown or hidden. */
   withPage(action: (page: WebContents) => void): void;
 }
 
 interface WindowPorts {
   preload: string;
-  settings: DesktopSettingsStore;
-  /** Null if there is no tray. */
-  trayBounds(): Rectangle | null;
+  settings: Pick<DesktopSettingsStore, 'current' | 'remember'>;
   /** Called when the page has been closed, has crashed or loads another document. */
   onPageGone(page: WebContents): void;
   /** Called when the page's process has crashed. The gateway is not affected. */
   onCrash(reason: string): void;
-  onOpenChange(isOpen: boolean): void;
+  onShownChange(isShown: boolean): void;
   /** Asks the user whether unsaved changes may be discarded. */
   mayDiscardEdits(): boolean;
 }
 
 /** The smallest size that the page supports. */
-const minimumSize = { minWidth: 380, minHeight: 420 };
+const minimumSize = { minWidth: 420, minHeight: 560 };
 const backgrounds = { light: '#ffffff', dark: '#242424' };
 
 export function createWindowManager(ports: WindowPorts): WindowManager {
-  let current: BrowserWindow | null = null;
+  let current: MainWindow | null = null;
   const create = (path: string) => {
-    const window = createWindow(ports);
-    current = window;
-    const page = window.webContents;
-    watchPage(window, ports);
-    rememberMovedBounds(window, ports.settings);
-    window.on('closed', () => {
+    current = openMainWindow(ports, path, () => {
       current = null;
-      ports.onPageGone(page);
-      ports.onOpenChange(false);
     });
-    ports.onOpenChange(true);
-    load(window, path);
   };
   return {
-    get isOpen() {
-      return current !== null;
+    get isShown() {
+      return current?.isShown ?? false;
     },
     open(path) {
       if (!current) return create(path ?? '/');
-      if (path) load(current, path);
-      if (current.isMinimized()) current.restore();
+      if (path) load(current.window, path);
       current.show();
-      current.focus();
     },
-    close: () => current?.close(),
-    ownsContents: (contents) => current?.webContents === contents,
-    withPage: (action) => current && action(current.webContents),
+    hide: () => current?.hide(),
+    end: () => current?.end(),
+    ownsContents: (contents) => current?.window.webContents === contents,
+    withPage: (action) => current && action(current.window.webContents),
   };
 }
 
-function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWindow {
-  const tray = trayBounds();
-  const display = tray?.width
-    ? screen.getDisplayMatching(tray)
-    : screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
+interface MainWindow {
+  readonly window: BrowserWindow;
+  readonly isShown: boolean;
+  show(): void;
+  hide(): void;
+  end(): void;
+}
+
+function openMainWindow(ports: WindowPorts, path: string, onClosed: () => void): MainWindow {
+  const window = createWindow(ports);
+  const page = window.webContents;
+  const place = createPlaceMemory(window, ports.settings);
+  let isShown = true;
+  let isEnding = false;
+  const setShown = (next: boolean) => {
+    if (next === isShown) return;
+    isShown = next;
+    ports.onShownChange(next);
+  };
+  const show = () => {
+    if (!isShown) place.restore();
+    if (window.isMinimized()) window.restore();
+    window.show();
+    window.focus();
+    setShown(true);
+  };
+  const hide = () => {
+    place.remember();
+    setShown(false);
+    hideFromFullScreen(window);
+  };
+  window.once('ready-to-show', () => {
+    if (isShown) window.show();
+    place.begin();
+  });
+  window.on('close', (event) => {
+    place.remember();
+    if (isEnding) return;
+    event.preventDefault();
+    hide();
+  });
+  window.on('closed', () => {
+    onClosed();
+    ports.onPageGone(page);
+    setShown(false);
+  });
+  // Unlike a browser, Electron does not ask the user: a page that prevents unloading would never close.
+  page.on('will-prevent-unload', (event) => {
+    if (ports.mayDiscardEdits()) return event.preventDefault();
+    isEnding = false;
+    show();
+  });
+  watchPage(window, ports);
+  ports.onShownChange(true);
+  load(window, path);
+  return {
+    window,
+    get isShown() {
+      return isShown;
+    },
+    show,
+    hide,
+    end() {
+      isEnding = true;
+      window.close();
+    },
+  };
+}
+
+function createWindow({ preload, settings }: WindowPorts): BrowserWindow {
   return new BrowserWindow({
-    ...computeWindowBounds(tray, display.workArea, settings.current.places[display.id]),
+    ...boundsWhereThePersonIs(settings),
     ...minimumSize,
     title: 'Sluice',
     show: false,
@@ -91,17 +146,19 @@ function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWi
   });
 }
 
+/** The cursor is where the person is: at the dock, the tray, or a link. */
+function boundsWhereThePersonIs(settings: WindowPorts['settings']): Rectangle {
+  const { id, workArea } = screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
+  return computeWindowBounds(workArea, settings.current.places[id]);
+}
+
 /** Ignores errors: loading is aborted when another page is loaded or the window is closed. */
 function load(window: BrowserWindow, path: string): void {
   window.loadURL(windowUrl(path)).catch(() => {});
 }
 
-function watchPage(window: BrowserWindow, { onPageGone, onCrash, mayDiscardEdits }: WindowPorts): void {
+function watchPage(window: BrowserWindow, { onPageGone, onCrash }: WindowPorts): void {
   const page = window.webContents;
-  // Unlike a browser, Electron does not ask the user: a page that prevents unloading would never close.
-  page.on('will-prevent-unload', (event) => {
-    if (mayDiscardEdits()) event.preventDefault();
-  });
   page.on('did-start-navigation', (details) => {
     if (details.isMainFrame && !details.isSameDocument) onPageGone(page);
   });
@@ -111,20 +168,44 @@ function watchPage(window: BrowserWindow, { onPageGone, onCrash, mayDiscardEdits
   });
 }
 
-/** Remembers the bounds only if the user has moved or resized the window; otherwise it opens next to the tray again. */
-function rememberMovedBounds(window: BrowserWindow, settings: WindowPorts['settings']): void {
+/** On macOS, hiding a window in full screen leaves a black screen (electron#20263). */
+function hideFromFullScreen(window: BrowserWindow): void {
+  if (window.isFullScreen()) {
+    window.once('leave-full-screen', () => window.hide());
+    window.setFullScreen(false);
+  } else window.hide();
+}
+
+interface PlaceMemory {
+  /** The window is shown for the first time. */
+  begin(): void;
+  /** Remembers where the window is, but only if the user has moved or resized it. */
+  remember(): void;
+  /** Moves the window to the display where the person is now, unless it is there already. */
+  restore(): void;
+}
+
+function createPlaceMemory(window: BrowserWindow, settings: WindowPorts['settings']): PlaceMemory {
   // The actual bounds, which may differ from those requested.
   let initialBounds = window.getNormalBounds();
-  window.once('ready-to-show', () => {
-    window.show();
-    initialBounds = window.getNormalBounds();
-  });
-  window.on('close', () => {
-    const bounds = window.getNormalBounds();
-    if (isSame(bounds, initialBounds)) return;
-    const { id } = screen.getDisplayMatching(bounds);
-    settings.remember({ places: { ...settings.current.places, [id]: bounds } });
-  });
+  return {
+    begin() {
+      initialBounds = window.getNormalBounds();
+    },
+    remember() {
+      const bounds = window.getNormalBounds();
+      if (isSame(bounds, initialBounds)) return;
+      initialBounds = bounds;
+      const { id } = screen.getDisplayMatching(bounds);
+      settings.remember({ places: { ...settings.current.places, [id]: bounds } });
+    },
+    restore() {
+      const there = screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
+      if (there.id === screen.getDisplayMatching(window.getNormalBounds()).id) return;
+      window.setBounds(boundsWhereThePersonIs(settings));
+      initialBounds = window.getNormalBounds();
+    },
+  };
 }
 
 function isSame(one: Rectangle, other: Rectangle): boolean {

@@ -58,7 +58,7 @@ async function closeWindow(desktop: OpenedDesktop): Promise<void> {
   const page = await desktop.page();
   await page.getByRole('status').getByText('Serving').waitFor();
   await desktop.order('closeWindow');
-  await eventually(async () => (await desktop.state()).windows.length === 0);
+  await eventually(async () => (await desktop.state()).windows.every(({ isShown }) => !isShown));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** @suite long */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { onlyIf } from '../support/only-if.ts';
@@ -10,41 +10,52 @@ import { startMain } from './open-desktop.ts';
 const open = openDesktopsInSuite();
 
 describe('the desktop’s window', () => {
-  it('frees a closed window’s memory, continues serving, and opens the next one in the same place', async () => {
+  it('is hidden when it is closed, goes on serving, and is back with its page at once', async () => {
     const desktop = await open();
     const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
     await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
-    const bounds = { x: 40, y: 50, width: 700, height: 500 };
+    await page.evaluate(() => (document.body.dataset.seen = 'yes'));
+    const bounds = { x: 40, y: 50, width: 700, height: 570 };
     await desktop.order('moveWindow', { bounds });
     await desktop.order('closeWindow');
-    await expect.poll(() => page.isClosed()).toBe(true);
-    expect((await desktop.state()).windows).toEqual([]);
+    expect((await desktop.state()).windows).toMatchObject([{ isShown: false }]);
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
-    await desktop.order('clickTray');
-    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
-    expect((await desktop.state()).windows).toMatchObject([{ bounds }]);
+    await desktop.order('clickMenu', { id: 'open' });
+    expect((await desktop.state()).windows).toMatchObject([{ isShown: true, bounds }]);
+    expect(await page.evaluate(() => document.body.dataset.seen)).toBe('yes');
   });
 
-  it('opens at the tray, on its display, until a person moves it there', async () => {
+  it('leaves full screen before it is hidden, which would leave a black screen on macOS', async () => {
+    const desktop = await open();
+    await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
+    await desktop.order('fillScreen');
+    await desktop.order('closeWindow');
+    await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: false }]);
+  });
+
+  it('opens in the middle of the display where the person is, until they move it there', async () => {
     const desktop = await open();
     const isAt = (bounds: object) =>
       expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true, bounds }]);
-    const openWithTrayAt = async (x: number, y: number) => {
+    const openFrom = async (x: number, y: number) => {
       await desktop.order('closeWindow');
-      await desktop.order('moveTray', { bounds: { x, y, width: 24, height: 24 } });
-      await desktop.order('clickTray');
+      await desktop.order('moveCursor', { at: { x, y } });
+      await desktop.order('clickMenu', { id: 'open' });
     };
-    await isAt({ x: 860, y: 128, width: 420, height: 640 });
-    // The bar has moved to the other display.
-    await openWithTrayAt(-40, 1044);
-    await isAt({ x: -420, y: 396, width: 420, height: 640 });
-    const moved = { x: -1000, y: 100, width: 600, height: 500 };
+    // As high as the display is without its bar.
+    await isAt({ x: 50, y: 0, width: 1180, height: 770 });
+    await openFrom(-40, 1044);
+    await isAt({ x: -1550, y: 130, width: 1180, height: 780 });
+    const moved = { x: -1000, y: 100, width: 600, height: 600 };
     await desktop.order('moveWindow', { bounds: moved });
-    // The bar is now at the top of the first display.
-    await openWithTrayAt(600, 0);
-    await isAt({ x: 402, y: 32, width: 420, height: 640 });
-    await openWithTrayAt(-40, 1044);
+    await openFrom(600, 0);
+    await isAt({ x: 50, y: 0, width: 1180, height: 770 });
+    await openFrom(-40, 1044);
     await isAt(moved);
+    // Another start remembers it, too.
+    const { places } = JSON.parse(readFileSync(join(desktop.folder, 'data/desktop.json'), 'utf8'));
+    expect(places).toEqual({ 2: moved });
   });
 
   it('shows the first one’s window when it is started again', async () => {
@@ -89,7 +100,7 @@ describe('the desktop’s window', () => {
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
     rmSync(join(desktop.folder, 'data/desktop.json'), { force: true });
     mkdirSync(join(desktop.folder, 'data/desktop.json'));
-    await desktop.order('moveWindow', { bounds: { x: 40, y: 50, width: 700, height: 500 } });
+    await desktop.order('moveWindow', { bounds: { x: 40, y: 50, width: 700, height: 600 } });
     await desktop.order('closeWindow');
     await expect.poll(() => logOf(desktop)).toContain('what the desktop remembers was not written');
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });

@@ -19,9 +19,7 @@ describe('the desktop', () => {
     await page.getByRole('status').getByText('Serving').waitFor();
     await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
     const { windows, tray } = await desktop.state();
-    expect(windows).toMatchObject([
-      { url: 'sluice-window://app/', bounds: { x: 860, y: 128, width: 420, height: 640 } },
-    ]);
+    expect(windows).toMatchObject([{ url: 'sluice-window://app/', bounds: { x: 50, y: 0, width: 1180, height: 770 } }]);
     expect(tray?.icon).toMatch(/tray-serving\.png$/);
     expect(tray?.toolTip).toBe(`Sluice: Serving at ${await desktop.baseUrl()}`);
     expect(desktop.complaints).toEqual([]);

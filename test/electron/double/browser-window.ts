@@ -59,7 +59,19 @@ export async function invoke(
   return handler(asElectron<Electron.IpcMainInvokeEvent>({ sender: contents, senderFrame: frame }), ...args);
 }
 
-type WindowMembers = 'loadURL' | 'show' | 'focus' | 'isMinimized' | 'restore' | 'close' | 'destroy' | 'getNormalBounds';
+type WindowMembers =
+  | 'loadURL'
+  | 'show'
+  | 'hide'
+  | 'focus'
+  | 'isMinimized'
+  | 'isFullScreen'
+  | 'setFullScreen'
+  | 'restore'
+  | 'close'
+  | 'destroy'
+  | 'getNormalBounds'
+  | 'setBounds';
 
 export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.BrowserWindow, WindowMembers> {
   static readonly all = new Set<BrowserWindowDouble>();
@@ -68,6 +80,7 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   bounds: Electron.Rectangle;
   isShown = false;
   readonly trayWhenOpened = TrayDouble.current?.toolTip ?? null;
+  #isFullScreen = false;
   readonly #opened: Promise<ChromiumPage>;
 
   constructor(options: Electron.BrowserWindowConstructorOptions) {
@@ -91,7 +104,22 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
     this.isShown = true;
   }
 
+  /** In full screen, macOS leaves a black screen instead. */
+  hide(): void {
+    if (!this.#isFullScreen) this.isShown = false;
+  }
+
   focus(): void {}
+
+  isFullScreen(): boolean {
+    return this.#isFullScreen;
+  }
+
+  /** macOS needs a moment for it. */
+  setFullScreen(flag: boolean): void {
+    this.#isFullScreen = flag;
+    if (!flag) setImmediate(() => this.emit('leave-full-screen'));
+  }
 
   isMinimized(): boolean {
     return false;
@@ -100,8 +128,9 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   restore(): void {}
 
   close(): void {
-    this.emit('close', {});
-    this.destroy();
+    let isPrevented = false;
+    this.emit('close', { preventDefault: () => (isPrevented = true) });
+    if (!isPrevented) this.destroy();
   }
 
   destroy(): void {
@@ -116,6 +145,10 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
 
   getNormalBounds(): Electron.Rectangle {
     return this.bounds;
+  }
+
+  setBounds(bounds: Partial<Electron.Rectangle>): void {
+    this.bounds = { ...this.bounds, ...bounds };
   }
 
   async #open(): Promise<ChromiumPage> {

@@ -7,7 +7,7 @@ import { app } from './app.ts';
 import { asEmitter } from './as-electron.ts';
 import { BrowserWindowDouble, invoke } from './browser-window.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
-import { clipboard, dialog, powerMonitor, shown, TrayDouble } from './system.ts';
+import { clipboard, cursor, dialog, powerMonitor, shown, TrayDouble } from './system.ts';
 
 interface MenuLine {
   id: string;
@@ -81,6 +81,10 @@ const controls = {
     return natively(() => Reflect.apply(click, undefined, []));
   },
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
+  moveCursor({ at }: { at: Electron.Point }): null {
+    cursor.at = at;
+    return null;
+  },
   /** As if a person had moved the bar to another display. */
   moveTray({ bounds }: { bounds: Electron.Rectangle }): null {
     if (TrayDouble.current) TrayDouble.current.bounds = bounds;
@@ -93,6 +97,10 @@ const controls = {
     return null;
   },
   closeWindow: () => natively(() => theWindow().close()),
+  fillScreen(): null {
+    theWindow().setFullScreen(true);
+    return null;
+  },
   moveWindow({ bounds }: { bounds: Electron.Rectangle }): null {
     theWindow().bounds = bounds;
     return null;

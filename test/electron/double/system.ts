@@ -156,11 +156,13 @@ function displayOf({ x, width }: Pick<Electron.Rectangle, 'x' | 'width'>): Elect
   return x + width / 2 >= 0 ? firstDisplay : secondDisplay;
 }
 
+export const cursor = { at: { x: 0, y: 0 } };
+
 export const screen = asEmitter<Electron.Screen>(
   Object.assign(new EventEmitter(), {
     getDisplayMatching: displayOf,
     getDisplayNearestPoint: ({ x }: Electron.Point) => displayOf({ x, width: 0 }),
-    getCursorScreenPoint: () => ({ x: 0, y: 0 }),
+    getCursorScreenPoint: () => cursor.at,
   }),
 );
 
