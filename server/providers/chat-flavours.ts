@@ -1,10 +1,10 @@
 /**
  * What services refuse of OpenAI's chat requests: the only place that knows. A service that is not listed, or a member that is
- * not, is taken to be as OpenAI's. What a service ignores is not listed, for it harms nobody.
+ * not, is taken to be as OpenAI's. What a service ignores is not listed, for it harms nobody, but for the limit of an answer.
  *
  * Without an entry because their sources name nothing that they refuse (November 2026): vLLM and SGLang (unknown members are
- * allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215), Ollama and LM Studio
- * (OpenAI compatibility), Together (API reference), Snowflake ("Cortex REST API").
+ * allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215), LM Studio (OpenAI
+ * compatibility), Together (API reference), Snowflake ("Cortex REST API").
  */
 
 import { type ChatFlavour, plainFlavour } from '../apis/core/chat-flavour.ts';
@@ -130,6 +130,9 @@ const services: Readonly<Record<string, Service>> = {
       request: { store: null, verbosity: null, web_search_options: null, prompt_cache_retention: null },
     },
   },
+  // It reads `max_tokens` alone (`ChatCompletionRequest` in ollama/ollama, openai/openai.go; docs.ollama.com, "OpenAI
+  // compatibility"): without this, a client's `max_completion_tokens` would limit nothing.
+  ollama: { hosts: ['ollama.com'], flavour: { ...plainFlavour, request: { max_completion_tokens: 'max_tokens' } } },
   // "Message content as a list is only supported for user messages." (microsoft/agent-framework#1407); of text-only templates
   // also for users (router-for-me/CLIProxyAPI#3120).
   nvidia: { hosts: ['integrate.api.nvidia.com'], flavour: { ...plainFlavour, joinsTexts: true } },

@@ -3,10 +3,11 @@
  * its calls come back in the form in which the client expects them.
  */
 import Anthropic, { type APIError } from '@anthropic-ai/sdk';
+import { type Content, Environment, type Part } from '@google/genai';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { claudeAt } from '../../support/sdk-clients.ts';
+import { claudeAt, geminiAt } from '../../support/sdk-clients.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
 import * as chat from '../../support/strict-chat.ts';
 import * as gemini from '../../support/strict-gemini.ts';
@@ -280,6 +281,58 @@ describe("Anthropic's tools that its client runs", () => {
       { role: 'user', content: [result] },
     ]);
     expect(second.content).toMatchObject([{ type: 'text', text: 'Done.' }]);
+    expect(lastBody(id)).toContain('the-result');
+  });
+});
+
+describe('computer use of Gemini, which its client runs', () => {
+  const calls = [
+    { name: 'click_at', input: { x: 500, y: 20 } },
+    { name: 'type_text_at', input: { x: 1, y: 2, text: 'a', press_enter: true } },
+    { name: 'open_web_browser', input: {} },
+  ];
+  const all = models
+    .filter(([id]) => id !== 'gemini')
+    .flatMap(([id, model]) => calls.flatMap((made) => [false, true].map((stream) => ({ id, model, stream, ...made }))));
+
+  test.each(all)('$name at $id, streamed: $stream', async ({ id, model, stream, name, input }) => {
+    call = { name, input };
+    const google = geminiAt(gateway);
+    const computerUse = {
+      environment: Environment.ENVIRONMENT_BROWSER,
+      excludedPredefinedFunctions: ['drag_and_drop'],
+    };
+    const declared = {
+      name: 'search',
+      description: 'the client’s own search',
+      parametersJsonSchema: { type: 'object' },
+    };
+    const config = { maxOutputTokens: 1000, tools: [{ computerUse }, { functionDeclarations: [declared] }] };
+    const ask = async (contents: Content[]): Promise<Part[]> => {
+      if (!stream)
+        return (await google.models.generateContent({ model, contents, config })).candidates?.[0]?.content?.parts ?? [];
+      const parts: Part[] = [];
+      for await (const event of await google.models.generateContentStream({ model, contents, config }))
+        parts.push(...(event.candidates?.[0]?.content?.parts ?? []));
+      return parts;
+    };
+    const question = { role: 'user', parts: [{ text: 'Do it.' }] };
+    const first = await ask([question]);
+    const made = first.find(({ functionCall }) => functionCall)?.functionCall;
+    expect(made).toMatchObject({ name, args: input });
+    const offered = lastBody(id);
+    for (const word of ['"navigate"', '"clear_before_typing"', 'the client’s own search'])
+      expect(offered).toContain(word);
+    expect(offered).not.toContain('drag_and_drop');
+    expect(offered.match(/"name":"search"/g)).toHaveLength(1);
+
+    const result = { name, id: made?.id ?? '', response: { url: 'the-result' } };
+    const second = await ask([
+      question,
+      { role: 'model', parts: first },
+      { role: 'user', parts: [{ functionResponse: result }] },
+    ]);
+    expect(second.map(({ text }) => text).join('')).toBe('Done.');
     expect(lastBody(id)).toContain('the-result');
   });
 });

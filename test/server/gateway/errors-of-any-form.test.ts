@@ -168,6 +168,11 @@ const forms: Record<string, (code: number) => unknown> = {
   'names of a server error': () => ({ error: { message: said, type: 'server_error', code: 'internal_error' } }),
   'names of an overload': () => ({ type: 'error', error: { type: 'overloaded_error', message: said } }),
   'plain text': () => said,
+  'XML of an object store': () =>
+    `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>InvalidArgument</Code><Message>${said}</Message></Error>`,
+  "XML of AWS's old services": () =>
+    `<ErrorResponse><Error><Type>Sender</Type><Code>x</Code><Message>\n ${said}</Message></Error></ErrorResponse>`,
+  'XML of a gateway': () => `<error xmlns="x"><code/><message xml:lang="en-US">${said}</message></error>`,
 };
 
 const permanent = [400, 422];

@@ -52,9 +52,43 @@ export function readError(given: Buffer): ErrorInBody {
   const value = readErrorBody(body);
   if (value !== undefined && typeof value !== 'string') return { error: errorOf(value), isPage: false, value };
   const text = (value ?? body.toString('utf8', 0, textBytes)).slice(0, textBytes).trim();
+  const told = xmlError(text);
+  if (told !== null) return { error: told, isPage: false, value };
   if (pageBeginning.test(text)) return { error: null, isPage: true, value };
   const isText = isReadable(text) && !jsonBeginning.test(text);
   return { error: isText ? textError(text) : null, isPage: false, value };
+}
+
+/**
+ * The error of a service that writes XML: AWS's front doors, which do not know a path (`<UnknownOperationException/>`), object
+ * stores, Azure's storage and API gateways. Null if it is none, such as a page of HTML.
+ */
+function xmlError(text: string): UpstreamError | null {
+  if (!text.startsWith('<') || htmlElement.test(text)) return null;
+  const code = contentOf(xmlCode.exec(text));
+  const message = contentOf(xmlMessage.exec(text)) || code || (onlyElement.exec(text)?.[1] ?? '');
+  return message === '' ? null : { ...textError(message), code, isText: false };
+}
+
+const htmlElement = boundedPattern(/<(?:!doctype|html|head|body|title|center|h1)[\s>]/i);
+const xmlCode = boundedPattern(/<code>([^<]{1,100})<\/code>/i);
+const xmlMessage = boundedPattern(/<message(?: [^<>]{0,100})?>([^<]{1,1000})<\/message>/i);
+const onlyElement = boundedPattern(
+  /^(?:<\?xml[^<>]{0,100}\?>\s{0,10})?<([A-Za-z]{1,80}(?:Exception|Error|Fault))\s?\/>$/,
+);
+
+/** That of `&` is last, so that nothing is read twice. */
+const xmlEntities = [
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&apos;', "'"],
+  ['&amp;', '&'],
+] as const;
+
+function contentOf(found: RegExpExecArray | null): string {
+  const text = (found?.[1] ?? '').trim();
+  return xmlEntities.reduce((read, [entity, character]) => read.replaceAll(entity, character), text);
 }
 
 const pageBeginning = boundedPattern(/^\s{0,60}<(?:!|\?|html|head|body|center|h1)/i);

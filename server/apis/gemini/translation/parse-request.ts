@@ -14,6 +14,7 @@ import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { inCamelCase } from '../camel-case.ts';
 import { generateClient } from './client.ts';
+import { computerFunctions } from './computer-use.ts';
 import { fromGoogleSchema } from './google-schema.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
 import { ProtoFields } from './proto-fields.ts';
@@ -29,7 +30,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
     client: generateClient,
     model: fields.requiredText('model'),
     ...parseConversation(fields),
-    tools: fields.items('tools').flatMap(parseTools),
+    tools: parseTools(fields.items('tools')),
     toolChoice: parseChoice(fields.fields('toolConfig')),
     maxOutputTokens: config.number('maxOutputTokens'),
     sampling: {
@@ -83,7 +84,23 @@ function parseInstruction(fields: Fields): Part[] {
   return parts;
 }
 
-function parseTools(entry: Fields): Tool[] {
+function parseTools(entries: Fields[]): Tool[] {
+  const declared = entries.flatMap(parseDeclarations);
+  const names = new Set(declared.map(({ name }) => name));
+  return [...declared, ...entries.flatMap((entry) => parseComputerUse(entry, names))];
+}
+
+/** @param declared names of functions that the client itself describes */
+function parseComputerUse(entry: Fields, declared: ReadonlySet<string>): Tool[] {
+  const computer = entry.fields('computerUse');
+  const excluded = computer?.texts('excludedPredefinedFunctions') ?? [];
+  computer?.ignore('environment');
+  computer?.dropRest();
+  entry.dropRest();
+  return computer ? computerFunctions(new Set([...declared, ...excluded]), computer.at) : [];
+}
+
+function parseDeclarations(entry: Fields): Tool[] {
   const tools = entry.items('functionDeclarations').map((declaration): Tool => {
     const tool: Tool = {
       kind: 'function',
@@ -100,8 +117,6 @@ function parseTools(entry: Fields): Tool[] {
     'provider-tool',
     ...'googleSearch googleSearchRetrieval urlContext codeExecution fileSearch googleMaps mcpServers'.split(' '),
   );
-  entry.drop('no-equal', 'computerUse');
-  entry.dropRest();
   return tools;
 }
 
