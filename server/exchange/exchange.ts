@@ -26,7 +26,7 @@ import { cassetteRequestOf } from './cassette/cassette-request.ts';
 import type { FaultInjector } from './faults/fault-injector.ts';
 import type { JobBilling } from './jobs/job-billing.ts';
 import { noteSize } from './jobs/object-ownership.ts';
-import { checkModelName } from './plan/check-model-name.ts';
+import { checkName } from './plan/check-written-secrets.ts';
 import { enforceLimits, hardBudgetOf } from './plan/enforce-limits.ts';
 import { findNamedObjects, nothingNamed } from './plan/named-objects.ts';
 import type { CallPlan } from './plan/plan.ts';
@@ -156,7 +156,7 @@ export class Exchange {
   plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan | Promise<CallPlan> {
     const { model } = fieldsOf(match, body);
     this.#trace.model = model;
-    if (model !== null) checkModelName(model, this.#trace.presentedKeys);
+    if (model !== null) checkName('model', model, this.#trace.secrets);
     assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
     const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#named.jobs });
     this.#trace.model = callPlan.model;
@@ -261,7 +261,7 @@ export class Exchange {
     if (cause === null) return;
     const { maxBytes } = snapshot.settings.capture;
     this.#trace.captured = cause;
-    this.#capture = new ExchangeCapture({ maxBytes, request, presentedKeys: this.#trace.presentedKeys });
+    this.#capture = new ExchangeCapture({ maxBytes, request, secrets: this.#trace.secrets });
   }
 
   /** Sluice has answered by itself. This is recorded, too, because a provider may have been asked for it. */

@@ -107,8 +107,8 @@ function outgoingCall(received: ReceivedRequest, body: RequestBody, { upstreamId
     group: member.group,
     body,
     memory,
-    headers: passableHeaders(request.headers, trace.presentedKeys),
+    headers: passableHeaders(request.headers, trace.secrets),
     path: match.id !== null && upstreamId ? withSegment(path, match.openSegment, upstreamId) : path,
-    query: outgoingQuery(query, trace.presentedKeys),
+    query: outgoingQuery(query, trace.secrets),
   };
 }

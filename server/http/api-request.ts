@@ -10,9 +10,11 @@ import { findDeck } from '../exchange/cassette/cassette-deck.ts';
 import { Exchange, type ExchangePorts, type LocalReply } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { checkQuery } from '../exchange/outgoing/outgoing-request.ts';
+import { checkPath } from '../exchange/plan/check-written-secrets.ts';
 import { ForeignObjects } from '../exchange/plan/foreign-objects.ts';
 import { checkPassthrough } from '../exchange/plan/plan-passthrough.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
+import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
@@ -91,7 +93,7 @@ class ApiRequest {
     this.#location = location;
     this.#snapshot = ports.snapshot();
     const presentedKeys = location.api.readKeys(request.headers, location.query);
-    this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys);
+    this.#trace = new RequestTrace(request.method ?? 'GET', presentedKeys, configuredSecrets(this.#snapshot).distinct);
     this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
     onCutOff(response, () => this.#cutOff());
@@ -135,6 +137,7 @@ class ApiRequest {
     if (ownAnswer) return this.#exchange.answered(ownAnswer instanceof Promise ? await ownAnswer : ownAnswer);
     const match = this.#findRoute();
     const member = this.#admitKey();
+    checkPath(this.#location.path, this.#trace.secrets);
     const opening = findDeck(this.#ports.cassettes, member.key);
     const cassette = opening instanceof Promise ? await opening : opening;
     if (match.passthrough && !cassette?.replaysOnly)

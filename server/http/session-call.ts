@@ -13,7 +13,6 @@ import { findDeck } from '../exchange/cassette/cassette-deck.ts';
 
 import { checkHops, passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing/outgoing-request.ts';
-import { checkModelName } from '../exchange/plan/check-model-name.ts';
 import { hasLimitHeaders } from '../exchange/plan/enforce-limits.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
 import { admitSession } from '../exchange/realtime/admit-response.ts';
@@ -24,6 +23,7 @@ import { SessionEnd } from '../exchange/realtime/session-end.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { startRelay } from '../exchange/realtime/start-relay.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
+import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
 import { secretsOf } from '../exchange/redact/redact-credential.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
@@ -71,7 +71,7 @@ export class SessionCall {
     this.#location = ports.registry.locate(request.url ?? '/', request.headers);
     this.#snapshot = ports.snapshot();
     const presentedKeys = this.#location.api.readKeys(request.headers, this.#location.query);
-    this.#trace = new RequestTrace('GET', presentedKeys);
+    this.#trace = new RequestTrace('GET', presentedKeys, configuredSecrets(this.#snapshot).distinct);
     this.#response.once('close', () => this.#clientLeft());
   }
 
@@ -150,12 +150,14 @@ export class SessionCall {
 
   async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
     const { query } = this.#location;
-    const { presentedKeys, id } = this.#trace;
+    const { id, secrets } = this.#trace;
     const { prices } = this.#ports;
-    const sessionPlan = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
+    const sessionPlan = planSession(
+      { jobs, prices },
+      { match, format, query, member, secrets, snapshot: this.#snapshot },
+    );
     this.#trace.model = sessionPlan.plan.model;
     this.#trace.stream = true;
-    if (sessionPlan.plan.model !== null) checkModelName(sessionPlan.plan.model, presentedKeys);
     const rates = await admitSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
@@ -163,14 +165,14 @@ export class SessionCall {
   }
 
   #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
-    const { presentedKeys } = this.#trace;
-    const query = outgoingQuery(this.#location.query, presentedKeys);
+    const { secrets } = this.#trace;
+    const query = outgoingQuery(this.#location.query, secrets);
     this.#search = new UpstreamSearch(this.#ports, {
       route: match.route,
       group: member.group,
       plan,
       trace: this.#trace,
-      headers: passableHeaders(this.#request.headers, presentedKeys),
+      headers: passableHeaders(this.#request.headers, secrets),
       queryFor: (model) => queryOf(query, format, model),
       isPassed,
     });
@@ -244,12 +246,11 @@ export class SessionCall {
   }
 
   #accountingFor({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
-    const { presentedKeys, model } = this.#trace;
+    const { model, secrets } = this.#trace;
     const { target, credential } = next;
     const owner = {
       request: this.#request,
-      presentedKeys,
-      secrets: secretsOf(presentedKeys, credential),
+      secrets: secretsOf(secrets, credential),
       key: member.key,
       route: match.route,
       target,

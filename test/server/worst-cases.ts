@@ -337,7 +337,7 @@ export const worstCases: Record<string, WorstCase> = {
         keyId: 'k',
         headers: {},
         body,
-        presentedKeys: ['k'],
+        secrets: ['k'],
         previousResponseId: null,
         isByConversation: true,
       };

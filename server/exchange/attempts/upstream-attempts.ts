@@ -160,7 +160,7 @@ export class UpstreamAttempts {
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const { trace: request, capture } = this.#options;
     const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
-    if (capture) trace.capture = capture.attempt(secretsOf(request.presentedKeys, next.credential));
+    if (capture) trace.capture = capture.attempt(secretsOf(request.secrets, next.credential));
     return { record: trace.record, result: this.#attempt(next, timeouts, trace), hasBegun: () => trace.hasBegun };
   }
 
@@ -196,7 +196,7 @@ export class UpstreamAttempts {
     let result = await send(request);
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
     if (result.kind === 'redirected') {
-      const secrets = secretsOf(this.#options.trace.presentedKeys, credential);
+      const secrets = secretsOf(this.#options.trace.secrets, credential);
       return refusedRedirect(target, shownLocation(result.location, secrets), {
         record: trace.record,
         isPurchase: this.#once === 'purchase',
@@ -265,7 +265,7 @@ export class UpstreamAttempts {
       request: this.#options.trace,
       eventLoopMonitor: this.#options.ports.eventLoopMonitor,
       target: next.target,
-      secrets: secretsOf(this.#options.trace.presentedKeys, next.credential),
+      secrets: secretsOf(this.#options.trace.secrets, next.credential),
       memory,
       facts: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
       once: this.#once,

@@ -18,8 +18,8 @@ interface ExchangeCaptureOptions {
   /** Of each body. */
   maxBytes: number;
   request: IncomingMessage;
-  /** The keys that the client sent. */
-  presentedKeys: readonly string[];
+  /** The keys that the client sent, and the providers' credentials. */
+  secrets: readonly string[];
 }
 
 export class ExchangeCapture {
@@ -66,7 +66,7 @@ export class ExchangeCapture {
   }
 
   exchange(trace: RequestTrace): CapturedExchange<Buffer> {
-    const secrets = [...new Set([...this.#options.presentedKeys, ...this.#attempts.flatMap((each) => each.secrets)])];
+    const secrets = [...new Set([...this.#options.secrets, ...this.#attempts.flatMap((each) => each.secrets)])];
     const rules = { maxBytes: this.#options.maxBytes, secrets, redactor: new Redactor(secrets) };
     const client: ClientSide = { body: this.#body, response: this.response };
     return {

@@ -36,7 +36,7 @@ function ownerOf({ trace, recipient: { target, credential } }: CreationContext, 
     keyId: trace.key?.id ?? '',
     providerId: target.provider.id,
     credentialId: credential?.id ?? null,
-    model: model !== null && notedText(model, trace.presentedKeys, model.length) === model ? model : null,
+    model: model !== null && notedText(model, trace.secrets, model.length) === model ? model : null,
   };
 }
 

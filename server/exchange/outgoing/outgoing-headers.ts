@@ -46,16 +46,16 @@ const droppedNames = new Set([
 const droppedPrefix = /^(?:x-forwarded-|x-real-ip|x-sluice-|sec-|cf-)/;
 
 /**
- * The client's headers that may be forwarded: those that concern the request itself and contain none of the keys in
- * `presentedKeys`.
+ * The client's headers that may be forwarded: those that concern the request itself and contain none of the
+ * `secrets`.
  */
-export function passableHeaders(client: IncomingHttpHeaders, presentedKeys: readonly string[]): Record<string, string> {
+export function passableHeaders(client: IncomingHttpHeaders, secrets: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const connectionNames = namedByConnection(client.connection);
   for (const name in client) {
     const value = client[name];
     if (typeof value !== 'string' || droppedNames.has(name) || droppedPrefix.test(name)) continue;
-    if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presentedKeys)) continue;
+    if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, secrets)) continue;
     headers[name] = value;
   }
   // Usage is read from the bytes that the client gets unchanged, so they must not be compressed.

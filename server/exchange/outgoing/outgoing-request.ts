@@ -78,10 +78,10 @@ function describePassedBody(headers: Record<string, string>, client: IncomingMes
  * The client's query without parameters that carry a credential, otherwise byte for byte. `query` and the result include
  * the `?`, or are empty.
  */
-export function outgoingQuery(query: string, presentedKeys: readonly string[]): string {
+export function outgoingQuery(query: string, secrets: readonly string[]): string {
   if (query === '') return query;
   const parameters = query.slice(1).split('&');
-  const passedParameters = parameters.filter((parameter) => !carriesCredential(parameter, presentedKeys));
+  const passedParameters = parameters.filter((parameter) => !carriesCredential(parameter, secrets));
   if (passedParameters.length === parameters.length) return query;
   return passedParameters.length === 0 ? '' : `?${passedParameters.join('&')}`;
 }
@@ -101,9 +101,9 @@ export function checkQuery(query: string, { body }: Route): void {
   }
 }
 
-function carriesCredential(parameter: string, presentedKeys: readonly string[]): boolean {
+function carriesCredential(parameter: string, secrets: readonly string[]): boolean {
   if (isCredentialName(decoded(nameOf(parameter)))) return true;
-  return containsSecret(parameter, presentedKeys) || containsSecret(parameter.replaceAll('+', ' '), presentedKeys);
+  return containsSecret(parameter, secrets) || containsSecret(parameter.replaceAll('+', ' '), secrets);
 }
 
 function nameOf(parameter: string): string {

@@ -134,7 +134,7 @@ export class UpstreamSearch {
   }
 
   async #attempt(next: NextAttempt, trace: AttemptTrace, timeouts: AttemptTimeouts): Promise<AttemptResult> {
-    const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.presentedKeys, next.credential));
+    const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.secrets, next.credential));
     const handshake = new UpstreamHandshake(this.#ports.transport, () => notes.sending());
     this.#underWay.add(handshake);
     try {

@@ -6,6 +6,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';
+import { checkName } from '../plan/check-written-secrets.ts';
 import { type CallPlan, planCall } from '../plan/plan.ts';
 import { checkPassthrough, planPassthrough } from '../plan/plan-passthrough.ts';
 import { pricedTargets } from '../plan/priced-targets.ts';
@@ -17,6 +18,8 @@ interface SessionRequest {
   /** The query of the client's URL including `?`, or empty. */
   query: string;
   member: Member;
+  /** Must not be forwarded. */
+  secrets: readonly string[];
   snapshot: Snapshot;
 }
 
@@ -33,11 +36,12 @@ export interface SessionPlan {
 
 /** @throws GatewayError if no provider can serve the session */
 export function planSession(ports: PlanPorts, request: SessionRequest): SessionPlan {
-  const { match, format, query, member, snapshot } = request;
+  const { match, format, query, member, secrets, snapshot } = request;
   const { jobs } = ports;
   const parameters = new URLSearchParams(query);
   const callId = referencedCall(query, format);
   if (callId !== null) {
+    checkName(format.callParameter, callId, secrets);
     const message = `Invalid URL (GET ${match.label} with ${format.callParameter}).`;
     const passthroughMatch = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
     checkPassthrough({ passthroughMatch, route: match.route, ...member });
@@ -53,7 +57,9 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
       isPassed: true,
     };
   }
-  const fields = { model: modelIn(parameters, format), stream: true, previousResponseId: null, store: false };
+  const model = modelIn(parameters, format);
+  if (model !== null) checkName('model', model, secrets);
+  const fields = { model, stream: true, previousResponseId: null, store: false };
   const plan = planCall({
     match,
     conversationId: null,

@@ -11,7 +11,6 @@ import { type AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 export interface RowOwner {
   /** The client's handshake. */
   request: IncomingMessage;
-  presentedKeys: readonly string[];
   /** Secrets of the client and of the upstream credential, to be redacted. */
   secrets: readonly string[];
   key: CompiledKey;
@@ -45,7 +44,7 @@ export class ResponseRow {
   constructor(owner: RowOwner, part: 'response' | 'transcription', target: Target = owner.target) {
     this.#owner = owner;
     // Recorded as POST, because the response is billable; the handshake's own row is a GET.
-    this.#trace = new RequestTrace('POST', owner.presentedKeys);
+    this.#trace = new RequestTrace('POST', owner.secrets);
     this.#trace.key = owner.key;
     this.#trace.route = owner.route;
     this.#trace.path = `/v1${owner.route.path}#${part}`;

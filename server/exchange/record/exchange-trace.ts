@@ -161,27 +161,31 @@ export class RequestTrace implements Labelled {
   /** The upstream model whose answer came from the cache. */
   cachedModel: string | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
-  /** The keys that the client sent, valid or not; redacted from everything recorded. */
+  /** The keys that the client sent, valid or not. */
   readonly presentedKeys: readonly string[];
+  /** Those, and the providers' credentials: redacted from everything recorded, and never forwarded from what the client wrote. */
+  readonly secrets: readonly string[];
   labelNumber = Number.NEGATIVE_INFINITY;
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
   #latestModel: { model: string | null; noted: string | null } = { model: null, noted: null };
 
-  constructor(method: string, presentedKeys: readonly string[]) {
+  /** `credentials`: of the providers. */
+  constructor(method: string, presentedKeys: readonly string[], credentials: readonly string[] = []) {
     this.#method = method;
     this.presentedKeys = presentedKeys;
+    this.secrets = credentials.length === 0 ? presentedKeys : [...presentedKeys, ...credentials];
   }
 
   take({ route, label, passthrough }: RouteMatch): void {
     this.route = route;
-    this.path = passthrough ? notedText(label, this.presentedKeys, maxPathLength) : label;
+    this.path = passthrough ? notedText(label, this.secrets, maxPathLength) : label;
   }
 
   /** Records the path of a request that was refused before routing, or that matches no route. */
   unserved(path: string): void {
-    this.path = notedText(path, this.presentedKeys, maxPathLength);
+    this.path = notedText(path, this.secrets, maxPathLength);
   }
 
   /** Identifies the request to the event loop watch; read when key and route are known. */
@@ -302,7 +306,7 @@ export class RequestTrace implements Labelled {
   #notedClient({ 'user-agent': agent, 'x-title': title }: IncomingHttpHeaders): string | null {
     const notedAgent = this.#noted(agent, maxClientLength);
     if (typeof title !== 'string' || title === '') return notedAgent;
-    const notedTitle = `[${notedText(title, this.presentedKeys, maxTitleLength)}]`;
+    const notedTitle = `[${notedText(title, this.secrets, maxTitleLength)}]`;
     return notedAgent === null ? notedTitle : `${notedAgent} ${notedTitle}`;
   }
 
@@ -312,7 +316,7 @@ export class RequestTrace implements Labelled {
     if (!lossesFrom) return noLosses;
     return noteLosses(lossesFrom.losses, fate).map((note) => ({
       ...note,
-      field: notedText(note.field, this.presentedKeys, maxFieldLength),
+      field: notedText(note.field, this.secrets, maxFieldLength),
     }));
   }
 
@@ -323,6 +327,6 @@ export class RequestTrace implements Labelled {
   }
 
   #noted(text: string | null | undefined, maxLength: number): string | null {
-    return text ? notedText(text, this.presentedKeys, maxLength) : null;
+    return text ? notedText(text, this.secrets, maxLength) : null;
   }
 }

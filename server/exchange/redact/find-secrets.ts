@@ -69,12 +69,14 @@ export function containsSecret(text: string, secrets: readonly string[]): boolea
 
 /** Quick check for each header; false is reliable, true needs `findSecrets`. */
 export function mayHoldSecret(text: string, secrets: readonly string[]): boolean {
+  let shortest = Number.POSITIVE_INFINITY;
   for (const secret of secrets) {
     // The base64 form is longer than the secret itself.
     if (!isSecret(secret) || secret.length > text.length) continue;
-    if (text.includes(secret) || !isUnescaped.test(text) || longestRun(text) >= secret.length) return true;
+    if (text.includes(secret)) return true;
+    shortest = Math.min(shortest, secret.length);
   }
-  return false;
+  return shortest <= text.length && (!isUnescaped.test(text) || longestRun(text) >= shortest);
 }
 
 function longestRun(text: string): number {

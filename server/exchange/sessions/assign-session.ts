@@ -29,7 +29,7 @@ export function assignSession(tracker: SessionTracker, { request, snapshot, trac
     keyId,
     headers: request.headers,
     body,
-    presentedKeys: trace.presentedKeys,
+    secrets: trace.secrets,
     previousResponseId: body.fields.previousResponseId,
     isByConversation: grouped === 'all',
     format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,

@@ -36,7 +36,7 @@ interface SessionLookup {
   headers: HeaderFields;
   body: RequestView<string>;
   /** The keys that the client sent, which must not be stored. */
-  presentedKeys: readonly string[];
+  secrets: readonly string[];
   /** The response that it continues. */
   previousResponseId: string | null;
   /** Conversations form sessions, too, even if the client names none. */
@@ -187,20 +187,20 @@ function stoppedRefusal(id: string): GatewayError {
 }
 
 function sessionFor(question: SessionLookup, { name: clientName, isForPeople, thread }: ClientSession): RequestSession {
-  const { keyId, body, format, presentedKeys } = question;
+  const { keyId, body, format, secrets } = question;
   const id = idOf(keyId, clientName);
-  const name = isForPeople ? notedText(clientName, presentedKeys, maxNameLength) : null;
+  const name = isForPeople ? notedText(clientName, secrets, maxNameLength) : null;
   if (!format) return { id, name, thread: null, step: null, tools: noTools };
   const threadDigest = thread === null ? openingDigest(body) : digestOf(thread);
   return { id, name, thread: threadDigest?.slice(0, threadLength) ?? null, ...turnOf(question) };
 }
 
-function turnOf({ body, presentedKeys }: SessionLookup): Pick<RequestSession, 'step' | 'tools'> {
+function turnOf({ body, secrets }: SessionLookup): Pick<RequestSession, 'step' | 'tools'> {
   const step = turnStepOf(body);
   if (step !== 'tools') return { step, tools: noTools };
   const tools = toolResultsOf(body).map((result) => ({
     ...result,
-    name: result.name && notedText(result.name, presentedKeys, maxNameLength),
+    name: result.name && notedText(result.name, secrets, maxNameLength),
   }));
   return { step, tools };
 }
