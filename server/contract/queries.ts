@@ -13,6 +13,7 @@ import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
+import type { PanelView } from './panel-view.ts';
 import { peopleQueries } from './people-queries.ts';
 import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
@@ -175,6 +176,8 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('refusals'), sinceMs: timeMs.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
+  /** What the panel at the tray shows. `sinceMs`: the beginning of its day. */
+  z.strictObject({ type: z.literal('panel'), sinceMs: timeMs, zone }),
   /** The clients whose configuration files `connect.apply` can change. */
   z.strictObject({ type: z.literal('connect-clients') }),
   /** The changes that `connect.apply` would write. */
@@ -273,6 +276,7 @@ export interface QueryResults {
   refusals: RefusalView[];
   /** Most recently used first. */
   clients: ClientUseView[];
+  panel: PanelView;
   'connect-clients': ConnectClientView[];
   'connect-preview': ConnectPreview;
   'connect-undo-preview': ConnectPreview;

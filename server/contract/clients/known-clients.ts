@@ -17,7 +17,7 @@ interface KnownClient {
 
 /** Marks requests of the window itself, which no client sent. */
 export const windowTitle = 'Sluice window';
-const windowId = 'window';
+export const windowId = 'window';
 
 /** The first match counts: titles come before user agents, and programs built on an SDK before the SDK. */
 const knownClients: readonly KnownClient[] = [

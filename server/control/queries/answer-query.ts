@@ -46,6 +46,7 @@ import { findUpstream } from './find-upstream.ts';
 import { previewImport } from './preview-import.ts';
 import { previewTeamPreset } from './preview-team-preset.ts';
 import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
+import { stopAtUsd, viewPanel } from './view-panel.ts';
 import { viewPrices } from './view-prices.ts';
 import { viewRequest } from './view-request.ts';
 
@@ -119,10 +120,11 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
     sessions: ({ filter, limit, before }, { within }) =>
-      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports.live), within })),
     session: ({ id }) => viewSession(ports, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
+    panel: (query) => viewPanel(ports, query),
     'connect-clients': () => ports.clients.list(),
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
@@ -248,10 +250,8 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
   return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
 }
 
-const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;
-
 async function viewSession(ports: Pick<QueryPorts, 'ledger' | 'live'>, id: string): Promise<QueryResults['session']> {
-  const session = await ports.ledger.getSession(id, stopAtUsd(ports));
+  const session = await ports.ledger.getSession(id, stopAtUsd(ports.live));
   if (!session) throw controlError('not_found', { code: 'no-session', id });
   return session;
 }

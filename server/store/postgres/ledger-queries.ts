@@ -7,7 +7,7 @@ import { explained } from './failures.ts';
 import { firstByteTimes } from './first-byte-queries.ts';
 import type { Postgres } from './postgres.ts';
 import { recordedNames } from './request-conditions.ts';
-import { countRequests, getRequest, listClients, listRequests, listUnpriced } from './request-queries.ts';
+import { countRequests, getRequest, listClientModels, listClients, listRequests, listUnpriced } from './request-queries.ts';
 import { getSession, listSessions } from './session-queries.ts';
 import { summarizeUsage, usageOverTime } from './usage-queries.ts';
 
@@ -30,6 +30,7 @@ export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): Le
     countRequests: (filter) => read(() => countRequests(postgres, filter)),
     listNames: (dimension) => read(() => recordedNames(postgres, dimension)),
     listClients: () => read(() => listClients(postgres)),
+    listClientModels: (sinceMs) => read(() => listClientModels(postgres, sinceMs)),
     listUnpriced: () => read(() => listUnpriced(postgres)),
     summarizeUsage: (question) => read(() => summarizeUsage(postgres, question)),
     usageOverTime: (question) => read(() => usageOverTime(postgres, question)),

@@ -3,6 +3,7 @@
 import { errors } from '../../contract/request-errors.ts';
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
+import { ClientModels, type ClientModelUse, clientModelsSql } from '../rules/client-models.ts';
 import { ClientUses, clientUsesSql, mostClientUses } from '../rules/client-uses.ts';
 import { number } from '../rules/columns.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
@@ -101,6 +102,18 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   const uses = new ClientUses();
   uses.add(rows);
   return uses.list;
+}
+
+export async function listClientModels(postgres: Postgres, sinceMs: number): Promise<ClientModelUse[]> {
+  const { rows } = await postgres.ask(
+    `WITH asked AS (SELECT client, key_id, model_asked, started_at, shadow_of FROM requests WHERE day >= $1 AND started_at >= $2)
+     ${clientModelsSql('asked')} ORDER BY last_used_at DESC LIMIT ${mostClientUses}`,
+    dayOf(sinceMs),
+    sinceMs,
+  );
+  const models = new ClientModels();
+  models.add(rows);
+  return models.list;
 }
 
 /** The models of the latest 100,000 requests that may have had an unknown cost. */

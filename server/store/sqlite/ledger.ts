@@ -19,6 +19,7 @@ import type { SessionInFull } from '../../contract/session-views.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
+import type { ClientModelUse } from '../rules/client-models.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { BookedJob } from '../rules/rows.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
@@ -233,6 +234,10 @@ class SqliteLedger implements LocalLedger {
 
   listClients(): Promise<ClientUseView[]> {
     return this.#read((queries) => queries.listClients());
+  }
+
+  listClientModels(sinceMs: number): Promise<ClientModelUse[]> {
+    return this.#read((queries) => queries.listClientModels(sinceMs));
   }
 
   listUnpriced(): Promise<UnpricedUse[]> {

@@ -14,11 +14,13 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
+import type { ClientModelUse } from '../rules/client-models.ts';
 import { ClientUses, clientUsesSql } from '../rules/client-uses.ts';
 import { number, text } from '../rules/columns.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { readCapture } from './capture-rows.ts';
+import { RecentClientModels } from './client-models.ts';
 import type { Database } from './database.ts';
 import { countRequests, findRequests, findUnpriced, type SortColumn, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
@@ -63,6 +65,8 @@ export interface LedgerQueries {
   listNames(dimension: NameDimension): Promise<string[]>;
   /** For the latest 100,000 requests. */
   listClients(): Promise<ClientUseView[]>;
+  /** For the requests that began at `sinceMs` or later. */
+  listClientModels(sinceMs: number): Promise<ClientModelUse[]>;
   /** For the latest 100,000 requests, most requests first. */
   listUnpriced(): Promise<UnpricedUse[]>;
   /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
@@ -81,6 +85,7 @@ export interface LedgerQueries {
 
 const rowsPerBatch = 4_000;
 export function createLedgerQueries(database: Database, index = createTextIndex(database)): LedgerQueries {
+  const clientModels = new RecentClientModels(database);
   return {
     async listRequests({ limit: requestedLimit = 100, before, sort, ...conditions }) {
       const limit = Math.min(Math.max(requestedLimit, 1), 1_000);
@@ -100,6 +105,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),
     listClients: () => listClients(database),
+    listClientModels: (sinceMs) => clientModels.since(sinceMs),
     listUnpriced: () => findUnpriced(database),
     summarizeUsage: (question) => summarizeUsage(database, index, question),
     usageOverTime: (question) => usageOverTime(database, index, question),

@@ -55,6 +55,7 @@ const queryRules: Rules = {
   session: { keep: visibleSession },
   refusals: 'admin',
   clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },
+  panel: 'admin',
   'connect-clients': 'admin',
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',

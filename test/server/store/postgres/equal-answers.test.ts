@@ -121,6 +121,7 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
     session: sessions.map((id) => ({ id: id ?? '' })),
     refusals: [{}, { sinceMs: noon + hour }],
     clients: [{}],
+    panel: zones.map((zone) => ({ sinceMs: noon, ...(zone && { zone }) })),
     usage: dimensions.flatMap((by) =>
       zones.flatMap((zone) => spans.map((span) => ({ by, ...span, ...(zone && { zone }) }))),
     ),
@@ -159,10 +160,10 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
   };
 }
 
-/** Without sequence numbers, which are a store's own. */
+/** Without sequence numbers and addresses, which are a store's own. */
 function comparable(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer), (name, value) =>
-    name === 'seq' || name === 'next' ? (value === null ? null : 0) : value,
+    ['seq', 'next', 'baseUrl'].includes(name) ? (value === null ? null : 0) : value,
   );
 }
 

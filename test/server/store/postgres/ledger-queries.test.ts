@@ -10,6 +10,7 @@ import { recordedNames } from '../../../../server/store/postgres/request-conditi
 import {
   countRequests,
   getRequest,
+  listClientModels,
   listClients,
   listRequests,
   listUnpriced,
@@ -95,6 +96,8 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
       expect(await recordedNames(postgres, dimension)).toEqual(await sqlite.listNames(dimension));
     }
     expect(await listClients(postgres)).toEqual(await sqlite.listClients());
+    for (const sinceMs of [0, noon - day, noon])
+      expect(await listClientModels(postgres, sinceMs)).toEqual(await sqlite.listClientModels(sinceMs));
     const byName = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
     expect((await listUnpriced(postgres)).sort(byName)).toEqual((await sqlite.listUnpriced()).sort(byName));
   });

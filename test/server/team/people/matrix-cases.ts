@@ -63,6 +63,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
   session: ({ session }) => [{ type: 'session', id: session }],
   refusals: () => [{ type: 'refusals' }],
   clients: () => [{ type: 'clients' }],
+  panel: () => [{ type: 'panel', sinceMs: 0 }],
   'connect-clients': () => [{ type: 'connect-clients' }],
   'connect-preview': ({ key }) => [{ type: 'connect-preview', client: 'codex', key, model: 'demo-chat' }],
   'connect-undo-preview': () => [{ type: 'connect-undo-preview', client: 'codex' }],

@@ -1,0 +1,61 @@
+/** What the panel at the tray shows: taken from the views and queries of the window, and small enough to be asked often. */
+import type { LimitMeter, LimitScope } from './limits.ts';
+import type { Lock } from './lock.ts';
+import type { RequestView, UsageView } from './request-views.ts';
+import type { SessionView } from './session-views.ts';
+import type { StatusView } from './status-views.ts';
+
+export interface PanelView extends Pick<StatusView, 'baseUrl' | 'readOnly' | 'capture'> {
+  /** The usage of the day, as in the query `usage`; null without requests. */
+  today: UsageView | null;
+  /** Those with a request today, except the window, most recently used first; at most `mostPanelClients`. */
+  clients: PanelClient[];
+  /** Sessions with a request in the last `panelSessionMs`, latest first; at most `mostPanelSessions`. */
+  sessions: SessionView[];
+  /** Of keys and groups, the share that is spent highest first. */
+  budgets: PanelBudget[];
+  /** The latest five, as in the query `requests`. */
+  requests: RequestView[];
+}
+
+export const mostPanelClients = 8;
+export const mostPanelSessions = 4;
+/** An agent is silent between two requests while its tools run. */
+export const panelSessionMs = 5 * 60_000;
+export const panelRequests = 5;
+
+/** A client and the key that it uses. */
+export interface PanelClient {
+  /** Its latest `user-agent`, as in `RequestRecord`. */
+  client: string;
+  /** The id of its guide (`contract/clients`); null for an unknown one. Its versions count as one client. */
+  product: string | null;
+  keyId: string | null;
+  keyName: string | null;
+  /** Whether no other client has used the key today. */
+  hasOwnKey: boolean;
+  /** Unix milliseconds. */
+  lastUsedAt: number;
+  /** Those that it asked for today, latest first; at most four. */
+  models: PanelModel[];
+}
+
+/** A model as a client names it. */
+export interface PanelModel {
+  model: string;
+  requests: number;
+  isAlias: boolean;
+  /** Why the alias cannot be changed; null if it can, or if it is none and one can be added. */
+  lock: Lock | null;
+  /** Who would be called first now; null if nobody. */
+  target: { provider: string; providerName: string; model: string | null } | null;
+  /** The other clients that asked for it today, as `product` or `client`. */
+  sharedWith: string[];
+}
+
+export interface PanelBudget {
+  scope: LimitScope;
+  id: string;
+  name: string;
+  meter: LimitMeter;
+}

@@ -1,0 +1,134 @@
+/** The panel's view: made of what the window's queries answer, so that both say the same. */
+import { clientIdOf, windowId } from '../../contract/clients/known-clients.ts';
+import { findLocks, type Locks } from '../../contract/lock.ts';
+import {
+  mostPanelClients,
+  mostPanelSessions,
+  type PanelBudget,
+  type PanelClient,
+  type PanelModel,
+  type PanelView,
+  panelRequests,
+  panelSessionMs,
+} from '../../contract/panel-view.ts';
+import type { QueryMap } from '../../contract/queries.ts';
+import { resolveRoute } from '../../routing/resolve.ts';
+import type { CompiledKey, Snapshot } from '../../routing/snapshot.ts';
+import type { ClientModelUse } from '../../store/rules/client-models.ts';
+import type { LedgerQueries } from '../../store/sqlite/queries.ts';
+import type { LiveConfig } from '../live/live-config.ts';
+import type { Views } from '../views/views.ts';
+
+interface PanelPorts {
+  live: Pick<LiveConfig, 'used' | 'snapshot'>;
+  views: Pick<Views, 'status' | 'limited' | 'meters'>;
+  ledger: Pick<LedgerQueries, 'summarizeUsage' | 'listClientModels' | 'listSessions' | 'listRequests'>;
+  now(): number;
+}
+
+/** The models of a client that are shown. */
+const mostModels = 4;
+
+export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['panel']): Promise<PanelView> {
+  const { ledger, views } = ports;
+  const { baseUrl, readOnly, capture, team } = views.status();
+  const [days, uses, { sessions }, { requests }] = await Promise.all([
+    ledger.summarizeUsage({ by: 'day', sinceMs, ...(zone !== undefined && { zone }) }),
+    ledger.listClientModels(sinceMs),
+    ledger.listSessions({
+      sinceMs: ports.now() - panelSessionMs,
+      limit: mostPanelSessions,
+      stopAtUsd: stopAtUsd(ports.live),
+    }),
+    ledger.listRequests({ limit: panelRequests }),
+  ]);
+  return {
+    baseUrl,
+    readOnly,
+    capture,
+    // At most one, unless midnight passes meanwhile.
+    today: days.at(-1) ?? null,
+    clients: viewClients(uses, ports.live, findLocks(team.locks)),
+    sessions,
+    budgets: viewBudgets(views),
+    requests,
+  };
+}
+
+/** The budget of each session. */
+export const stopAtUsd = ({ snapshot }: Pick<LiveConfig, 'snapshot'>) => snapshot.settings.sessionBudget.stopAtUsd;
+
+function viewBudgets(views: PanelPorts['views']): PanelBudget[] {
+  const budgets = views.limited().flatMap((limited) => {
+    if (limited.limits.budgets.length === 0) return [];
+    const { scope, id, name } = limited;
+    return views.meters(limited).flatMap((meter) => (meter.kind === 'budget' ? [{ scope, id, name, meter }] : []));
+  });
+  const shareOf = ({ meter }: PanelBudget) => meter.used / meter.amount;
+  return budgets.sort((one, other) => shareOf(other) - shareOf(one));
+}
+
+/** A client by its product, so that its versions are one, and by its key. */
+interface SeenClient {
+  name: string;
+  latest: ClientModelUse;
+  uses: ClientModelUse[];
+}
+
+function viewClients(uses: readonly ClientModelUse[], live: PanelPorts['live'], locks: Locks): PanelClient[] {
+  const clients = seenClients(uses);
+  const aliases = new Set(live.used.config.aliases.map(({ name }) => name));
+  const keys = new Map([...live.snapshot.keys.values()].map((key) => [key.id, key]));
+  return clients.slice(0, mostPanelClients).map((seen): PanelClient => {
+    const { client, keyId, lastUsedAt } = seen.latest;
+    const key = keys.get(keyId ?? '') ?? null;
+    const others = clients.filter(({ name }) => name !== seen.name);
+    const modelOf = (model: string): PanelModel => ({
+      model,
+      requests: seen.uses.reduce((sum, use) => (use.model === model ? sum + use.requests : sum), 0),
+      isAlias: aliases.has(model),
+      lock: aliases.has(model) ? locks.changing('aliases', model, 'targets') : locks.adding('aliases'),
+      target: key && firstTarget(live.snapshot, key, model),
+      sharedWith: namesOf(others.filter((other) => other.uses.some((use) => use.model === model))),
+    });
+    return {
+      client,
+      product: clientIdOf(client),
+      keyId,
+      keyName: key?.name ?? null,
+      hasOwnKey: !others.some((other) => other.latest.keyId === keyId),
+      lastUsedAt,
+      models: [...new Set(seen.uses.map(({ model }) => model))].slice(0, mostModels).map(modelOf),
+    };
+  });
+}
+
+/** Without the window. `uses` begin with the latest, and so do the clients and their uses. */
+function seenClients(uses: readonly ClientModelUse[]): SeenClient[] {
+  const seen = new Map<string, SeenClient>();
+  for (const use of uses) {
+    const name = clientIdOf(use.client) ?? use.client;
+    if (name === windowId) continue;
+    const id = JSON.stringify([name, use.keyId]);
+    const client = seen.get(id);
+    if (client) client.uses.push(use);
+    else seen.set(id, { name, latest: use, uses: [use] });
+  }
+  return [...seen.values()];
+}
+
+const namesOf = (clients: readonly SeenClient[]) => [...new Set(clients.map(({ name }) => name))];
+
+/** By the configuration alone: health decides anew for each request. */
+function firstTarget(snapshot: Snapshot, key: CompiledKey, model: string): PanelModel['target'] {
+  const group = snapshot.group(key.groupId);
+  try {
+    const [target] = group ? resolveRoute(group, key, model).targets : [];
+    if (!target) return null;
+    const { provider } = target;
+    return { provider: provider.id, providerName: provider.name, model: target.model };
+  } catch {
+    // Such requests are refused.
+    return null;
+  }
+}
