@@ -89,16 +89,19 @@ export function createDesktop(options: DesktopOptions): Desktop {
     },
   });
   const watch = watchEngine({ host, onChange: () => draw(), onEvent: notifications.onEvent });
-  const desktopView = () => describeDesktop(loginItem, notifications, updater);
+  const desktopView = () => describeDesktop(host, loginItem, notifications, updater);
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
     // Redrawing replaces an open menu, so the progress of a download must not cause it.
     tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
+  const sendDesktop = () =>
+    window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   const publishDesktop = () => {
     draw();
-    window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+    sendDesktop();
   };
+  host.onChange(sendDesktop);
   const stop = async () => {
     window.end();
     await host.switchOff();
@@ -179,8 +182,13 @@ export function createDesktop(options: DesktopOptions): Desktop {
   };
 }
 
-function describeDesktop(loginItem: LoginItem, { settings }: Notifications, { view }: Updater): DesktopView {
-  return { startsAtLogin: loginItem.isOn, notifications: settings, update: view };
+function describeDesktop(
+  { state }: EngineHost,
+  loginItem: LoginItem,
+  { settings }: Notifications,
+  { view }: Updater,
+): DesktopView {
+  return { gateway: state.kind, startsAtLogin: loginItem.isOn, notifications: settings, update: view };
 }
 
 interface WindowParts {

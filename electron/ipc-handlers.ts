@@ -15,7 +15,7 @@ import type { WindowManager } from './window.ts';
 export interface IpcHandlerPorts {
   host: EngineHost;
   relay: EventRelay;
-  window: Pick<WindowManager, 'hide'>;
+  window: Pick<WindowManager, 'open' | 'hide'>;
   loginItem: LoginItem;
   notifications: Notifications;
   updater: Updater;
@@ -40,6 +40,10 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     subscribe: withoutResult((subscription, page) => relay.subscribe(page, subscription)),
     unsubscribe: withoutResult((subscription, page) => relay.unsubscribe(page, subscription)),
     desktop: desktopView,
+    async setGateway(isOn) {
+      await (isOn ? host.switchOn() : host.switchOff());
+      return desktopView();
+    },
     setStartAtLogin(isOn) {
       loginItem.set(isOn);
       return changedView();
@@ -60,6 +64,7 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     installUpdate: withoutResult(() => void ports.installUpdate()),
     takeOpenedPreset: () => ports.inbox.take(),
     showLogFolder: withoutResult(ports.showLogFolder),
+    showWindow: withoutResult((path: string) => window.open(path)),
     hideWindow: withoutResult(window.hide),
   };
 }

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { en } from './en/en.ts';
 import { createFormats } from './formats.ts';
-import { type LanguageId, languages, preferredLanguage, regionalTag, rememberLanguage } from './languages.ts';
+import { languages } from './languages.ts';
+import { type LanguageId, preferredLanguage, regionalTag, rememberLanguage } from './preferred-language.ts';
 import { LocalizationContext } from './use-messages.ts';
 
 export function LocalizationProvider({ children }: { children: ReactNode }) {

@@ -40,7 +40,7 @@ export interface Formats {
 const leastDollars = 0.0001;
 
 /** `region`: the language tag whose conventions dates follow (`en-GB`). Numbers follow the language. */
-export function createFormats(language: string, messages: Messages, region = language): Formats {
+export function createFormats(language: string, messages: Pick<Messages, 'now'>, region = language): Formats {
   const number = new Intl.NumberFormat(language);
   // Chinese counts by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import type { Messages } from './en/en.ts';
 import type { Formats } from './formats.ts';
-import type { LanguageId } from './languages.ts';
+import type { LanguageId } from './preferred-language.ts';
 
 export interface Localization {
   language: LanguageId;

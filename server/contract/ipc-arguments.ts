@@ -12,6 +12,7 @@ export const ipcArguments = {
   subscribe: z.number().int().positive(),
   unsubscribe: z.number().int().positive(),
   desktop: nothing,
+  setGateway: z.boolean(),
   setStartAtLogin: z.boolean(),
   setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
   setLanguage: z.enum(windowLanguages),
@@ -20,6 +21,7 @@ export const ipcArguments = {
   installUpdate: nothing,
   takeOpenedPreset: nothing,
   showLogFolder: nothing,
+  showWindow: z.string().max(2_048).startsWith('/'),
   hideWindow: nothing,
 } as const satisfies {
   [Name in IpcCallName]: z.ZodType<Name extends 'execute' | 'query' ? object : IpcArgument<Name>>;

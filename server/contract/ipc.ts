@@ -29,6 +29,8 @@ export interface UpdateView {
 
 /** The desktop program's state as the window sees it. */
 export interface DesktopView {
+  /** The state of the engine, which the desktop starts and stops. */
+  gateway: 'off' | 'starting' | 'serving' | 'stopping' | 'failed';
   startsAtLogin: boolean;
   notifications: Record<NotificationKind, boolean>;
   update: UpdateView;
@@ -50,6 +52,8 @@ export interface IpcCalls {
   subscribe: { argument: number; result: null };
   unsubscribe: { argument: number; result: null };
   desktop: { argument: null; result: DesktopView };
+  /** Resolves when the engine is serving, stopped, or has failed to start. */
+  setGateway: { argument: boolean; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
   /** Sets the window's language, which tray and notifications use too. */
@@ -61,6 +65,8 @@ export interface IpcCalls {
   /** Returns an opened preset once; null if there is none. */
   takeOpenedPreset: { argument: null; result: OpenedPreset | null };
   showLogFolder: { argument: null; result: null };
+  /** Opens the window at a screen, given by its path. */
+  showWindow: { argument: string; result: null };
   hideWindow: { argument: null; result: null };
 }
 
@@ -83,6 +89,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   subscribe: 'sluice:subscribe',
   unsubscribe: 'sluice:unsubscribe',
   desktop: 'sluice:desktop',
+  setGateway: 'sluice:set-gateway',
   setStartAtLogin: 'sluice:set-start-at-login',
   setNotification: 'sluice:set-notification',
   setLanguage: 'sluice:set-language',
@@ -91,6 +98,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   installUpdate: 'sluice:install-update',
   takeOpenedPreset: 'sluice:take-opened-preset',
   showLogFolder: 'sluice:show-log-folder',
+  showWindow: 'sluice:show-window',
   hideWindow: 'sluice:hide-window',
 };
 

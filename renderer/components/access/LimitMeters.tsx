@@ -1,4 +1,6 @@
 import type { LimitMeter } from '../../../server/contract/limits.ts';
+import type { Messages } from '../../messages/en/en.ts';
+import type { Formats } from '../../messages/formats.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useNow } from '../../state/window/use-now.ts';
 import classes from './LimitMeters.module.css';
@@ -18,6 +20,12 @@ export function LimitMeters({ meters }: { meters: readonly LimitMeter[] }) {
 }
 
 const nearShare = 0.8;
+
+/** What the words for a limit need. */
+export interface LimitTexts {
+  messages: Pick<Messages, 'limits'>;
+  formats: Pick<Formats, 'number' | 'dollars'>;
+}
 
 function Meter({ meter }: { meter: LimitMeter }) {
   const localization = useLocalization();
@@ -52,7 +60,7 @@ function Meter({ meter }: { meter: LimitMeter }) {
 }
 
 /** `$5 a day`, `requests per minute`. */
-export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, formats }: Localization): string {
+export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, formats }: LimitTexts): string {
   const { meters, budgetPer, budget: name } = messages.limits;
   if (kind !== 'budget' || !budget) return kind === 'budget' ? name : meters[kind];
   return budgetPer[budget.per](amountOf(budget.unit, amount, { messages, formats }));
@@ -72,7 +80,7 @@ function describeUsed({ budget, used, unpriced, amount }: LimitMeter, localizati
 export function amountOf(
   unit: 'usd' | 'tokens',
   amount: number,
-  { messages, formats }: Pick<Localization, 'messages' | 'formats'>,
+  { messages, formats }: LimitTexts,
 ): string {
   return unit === 'usd' ? formats.dollars(amount) : messages.limits.tokens(formats.number(amount));
 }

@@ -7,12 +7,14 @@ import classes from './CommandProblem.module.css';
 
 /** Why a command failed: what the error means, and the engine's message. */
 export function CommandProblem({ problem }: { problem: ControlError }) {
-  const { commandFailed, controlProblems } = useMessages();
-  return (
-    <Problem
-      text={problem.problem ? formatMessage(controlProblems, problem.problem) : generalText(problem, commandFailed)}
-    />
-  );
+  return <Problem text={describeProblem(problem, useMessages())} />;
+}
+
+export function describeProblem(
+  problem: ControlError,
+  { commandFailed, controlProblems }: Pick<Messages, 'commandFailed' | 'controlProblems'>,
+): string {
+  return problem.problem ? formatMessage(controlProblems, problem.problem) : generalText(problem, commandFailed);
 }
 
 export function Problem({ text }: { text: string }) {

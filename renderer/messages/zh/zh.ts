@@ -11,6 +11,7 @@ import { limits } from './limits.ts';
 import { models } from './models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './overview.ts';
 import { palette, shortcuts } from './palette.ts';
+import { panel } from './panel.ts';
 import { account, audit, joining, ownUsage, people, signIn, tokens } from './people.ts';
 import { playground } from './playground.ts';
 import { prices } from './prices.ts';
@@ -62,6 +63,7 @@ export const zh: Messages = {
   settings,
   playground,
   palette,
+  panel,
   shortcuts,
   team,
   timedCapture,

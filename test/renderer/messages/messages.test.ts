@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../renderer/messages/en/en.ts';
 import { createFormats } from '../../../renderer/messages/formats.ts';
-import { regionalTag } from '../../../renderer/messages/languages.ts';
+import { regionalTag } from '../../../renderer/messages/preferred-language.ts';
 import { zh } from '../../../renderer/messages/zh/zh.ts';
 import { presets } from '../../../server/providers/presets.ts';
 

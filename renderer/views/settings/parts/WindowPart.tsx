@@ -1,6 +1,7 @@
 import { NativeSelect, useMantineColorScheme } from '@mantine/core';
 import { Section } from '../../../components/layout/Section.tsx';
-import { type LanguageId, languages } from '../../../messages/languages.ts';
+import { languages } from '../../../messages/languages.ts';
+import type { LanguageId } from '../../../messages/preferred-language.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { settingRow } from '../fields/setting-row.tsx';
 import classes from '../Settings.module.css';

@@ -1,0 +1,100 @@
+/** What runs and what has just run: sessions of agents, and the latest requests. */
+import type { RequestView } from '../../server/contract/request-views.ts';
+import type { SessionView } from '../../server/contract/session-views.ts';
+import { useNow } from '../state/window/use-now.ts';
+import { usePanelWords } from './panel-words.tsx';
+import classes from './Rows.module.css';
+import { nameOfClient, Section, WindowLink } from './Rows.tsx';
+import type { PanelActions } from './use-panel.ts';
+
+interface SessionListProps extends Pick<PanelActions, 'run' | 'canChange'> {
+  sessions: readonly SessionView[];
+}
+
+export function SessionList({ sessions, run, canChange }: SessionListProps) {
+  const { messages, formats } = usePanelWords();
+  const texts = messages.panel;
+  if (sessions.length === 0) return null;
+  return (
+    <Section title={texts.sessions}>
+      <ul>
+        {sessions.map((session) => {
+          const { id, requests, costUsd, running } = session;
+          const name = session.name ?? nameOfClient(session.client ?? id);
+          const isRefused = session.stoppedAt !== null || session.isOverBudget;
+          return (
+            <li key={id} className={classes.row}>
+              <WindowLink path={`/sessions/${id}`} className={classes.main}>
+                <span className={classes.dot} data-state={running > 0 ? 'running' : undefined} aria-hidden />
+                <span className={classes.cut}>
+                  {name} <span className={classes.small}>{texts.sessionRequests(formats.number(requests))}</span>
+                </span>
+                <span className={isRefused ? classes.bad : classes.figure}>
+                  {session.stoppedAt !== null && texts.stopped}
+                  {session.stoppedAt === null && session.isOverBudget && texts.overBudget}
+                  {!isRefused && (costUsd === null ? texts.unknownCost : formats.dollars(costUsd))}
+                </span>
+              </WindowLink>
+              <button
+                type="button"
+                className={classes.side}
+                disabled={!canChange}
+                aria-label={isRefused ? texts.resumeSession(name) : texts.stopSession(name)}
+                onClick={() => run({ type: isRefused ? 'session.resume' : 'session.stop', id })}
+              >
+                {isRefused ? texts.resume : texts.stop}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+export function LatestRequests({ requests }: { requests: readonly RequestView[] }) {
+  const { messages } = usePanelWords();
+  const texts = messages.panel;
+  return (
+    <Section title={texts.latest}>
+      {requests.length === 0 ? (
+        <p className={classes.empty}>{texts.noRequests}</p>
+      ) : (
+        <ul>
+          {requests.map((request) => (
+            <li key={request.id} className={classes.row}>
+              <RequestRow request={request} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function RequestRow({ request }: { request: RequestView }) {
+  const { messages, formats } = usePanelWords();
+  const { id, outcome, modelAsked, route, client, status, totalMs, startedAt } = request;
+  const ago = useNow((now) => formats.ago(startedAt, now));
+  const state = outcome ?? 'running';
+  const isOrdinary = outcome === 'ok';
+  return (
+    <WindowLink path={`/requests/${id}`} className={classes.main}>
+      <span className={classes.dot} data-state={state} aria-hidden />
+      <span className={classes.cut}>
+        {modelAsked ?? route} {client !== null && <span className={classes.small}>{nameOfClient(client)}</span>}
+      </span>
+      <span className={classes.figure}>
+        {isOrdinary ? (
+          totalMs !== null && formats.duration(totalMs)
+        ) : (
+          <span className={outcome === null || outcome === 'client-gone' ? classes.soft : classes.bad}>
+            {outcome === 'error' && status !== null ? `${status} ` : ''}
+            {messages.panel.outcomes[state]}
+          </span>
+        )}{' '}
+        <span className={classes.small}>{ago}</span>
+      </span>
+    </WindowLink>
+  );
+}

@@ -1,0 +1,58 @@
+/** The panel's texts in the window's language. It loads those that it shows, and none of the window's screens. */
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { limits } from '../messages/en/limits.ts';
+import type { Messages } from '../messages/en/en.ts';
+import { controlProblems } from '../messages/en/control-problems.ts';
+import { panel } from '../messages/en/panel.ts';
+import { shell } from '../messages/en/shell.ts';
+import { createFormats, type Formats } from '../messages/formats.ts';
+import {
+  type LanguageId,
+  languageStorageKey,
+  preferredLanguage,
+  regionalTag,
+} from '../messages/preferred-language.ts';
+import { controlProblems as controlProblemsZh } from '../messages/zh/control-problems.ts';
+import { limits as limitsZh } from '../messages/zh/limits.ts';
+import { panel as panelZh } from '../messages/zh/panel.ts';
+import { shell as shellZh } from '../messages/zh/shell.ts';
+
+export type PanelMessages = Pick<Messages, keyof typeof shell | 'controlProblems' | 'limits' | 'panel'>;
+
+export interface PanelWords {
+  messages: PanelMessages;
+  formats: Formats;
+}
+
+const catalogues: Record<LanguageId, PanelMessages> = {
+  en: { ...shell, controlProblems, limits, panel },
+  'zh-CN': { ...shellZh, controlProblems: controlProblemsZh, limits: limitsZh, panel: panelZh },
+};
+
+const WordsContext = createContext<PanelWords | null>(null);
+
+/** Follows the language that is chosen in the window. */
+export function PanelWordsProvider({ children }: { children: ReactNode }) {
+  const [language, setLanguage] = useState<LanguageId>(preferredLanguage);
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  useEffect(() => {
+    const follow = ({ key }: StorageEvent) => {
+      if (key === languageStorageKey || key === null) setLanguage(preferredLanguage());
+    };
+    window.addEventListener('storage', follow);
+    return () => window.removeEventListener('storage', follow);
+  }, []);
+  const words = useMemo(() => {
+    const messages = catalogues[language];
+    return { messages, formats: createFormats(language, messages, regionalTag(language)) };
+  }, [language]);
+  return <WordsContext value={words}>{children}</WordsContext>;
+}
+
+export function usePanelWords(): PanelWords {
+  const words = useContext(WordsContext);
+  if (!words) throw new Error('usePanelWords needs a PanelWordsProvider around it');
+  return words;
+}
