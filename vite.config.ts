@@ -70,16 +70,34 @@ const forNode = {
 } as const;
 
 /**
- * Three builds from one configuration (`vite build --app`): `dist/window` is the React window; `dist/program` the command line
+ * Four builds from one configuration (`vite build --app`): `dist/window` is the React window, and beside it the page of the panel, which
+ * shares no file with it, so that each loads what it needs and no more; `dist/program` the command line
  * for plain Node (`cli.js`) and the desktop (`main.js`), over the same engine, which starts `translation-thread.js`; beside them the desktop's preload, which the
  * sandbox wants as one CommonJS file. Only the libraries of the keychain, native modules that may be missing, stay outside.
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [lighterModules, command, asciiOnly('program'), trayIcons, react(), compressedFiles('client'), packageLists],
+  plugins: [
+    lighterModules,
+    command,
+    asciiOnly('program'),
+    trayIcons,
+    react(),
+    compressedFiles('client', 'panel'),
+    packageLists,
+  ],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },
+    panel: {
+      consumer: 'client',
+      build: {
+        outDir: '../dist/window',
+        emptyOutDir: false,
+        copyPublicDir: false,
+        rolldownOptions: { input: 'renderer/panel.html' },
+      },
+    },
     program: {
       consumer: 'server',
       resolve: { noExternal: true, external: ['electron', 'keytar', '@napi-rs/keyring'] },

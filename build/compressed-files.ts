@@ -2,7 +2,7 @@
  * Compresses the window's files once, at build time, so that the engine sends a quarter of the bytes without
  * compressing anything itself.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
@@ -10,15 +10,15 @@ import type { Plugin } from 'vite';
 /** Types that `server/http/pages.ts` knows. Compressing less than a kilobyte gains nothing. */
 const isWorthIt = (file: string, content: Buffer) => /\.(html|js|css|svg)$/.test(file) && content.length > 1_000;
 
-/** Writes a `.br` and a `.gz` beside each file. */
-export function compressedFiles(environment: string): Plugin {
+/** Writes a `.br` and a `.gz` beside each file. The environments share a folder. */
+export function compressedFiles(...environments: string[]): Plugin {
   return {
     name: 'compressed-files',
-    applyToEnvironment: ({ name }) => name === environment,
+    applyToEnvironment: ({ name }) => environments.includes(name),
     writeBundle({ dir = '' }) {
       for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8', withFileTypes: true })) {
         const path = join(file.parentPath, file.name);
-        if (!file.isFile()) continue;
+        if (!file.isFile() || existsSync(`${path}.br`)) continue;
         const content = readFileSync(path);
         if (!isWorthIt(path, content)) continue;
         writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));

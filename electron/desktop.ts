@@ -95,8 +95,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     // Redrawing replaces an open menu, so the progress of a download must not cause it.
     tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
-  const sendDesktop = () =>
-    window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+  const sendDesktop = () => window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   const publishDesktop = () => {
     draw();
     sendDesktop();

@@ -261,7 +261,7 @@ describe('the shell', () => {
 
 describe('the window', () => {
   /** Lowest first. A file may import from its own room and from those before it. */
-  const rooms = ['messages', 'state', 'components', 'views', 'shell'];
+  const rooms = ['messages', 'state', 'components', 'views', 'shell', 'panel'];
   const window = sources.filter(({ path }) => path.startsWith('renderer/'));
   /** Stylesheets and types included. */
   const arrows = window.flatMap(({ path, imports }) =>
@@ -282,6 +282,13 @@ describe('the window', () => {
     );
     expect(wrong.map(written)).toEqual([]);
     expect(new Set(window.map(({ path }) => viewOf(path))).size).toBeGreaterThan(5);
+  });
+
+  test('has a panel that takes nothing of its screens, and of its frame the look alone', () => {
+    const isOfScreens = /^renderer\/(?:views\/|shell\/(?!theme\.ts$|base\.css$))/;
+    const ofPanel = arrows.filter(({ from }) => from.startsWith('renderer/panel/'));
+    expect(ofPanel.filter(({ to }) => isOfScreens.test(to)).map(written)).toEqual([]);
+    expect(ofPanel.length).toBeGreaterThan(20);
   });
 
   test('has no circle between its folders, types included', () => {

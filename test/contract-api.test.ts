@@ -96,7 +96,7 @@ function overIpc(): ControlApi {
     ...{ desktopView: absent, publishDesktop: absent, installUpdate: absent, showLogFolder: absent },
   };
   registerIpcHandlers({
-    handlers: createIpcHandlers({ host, relay, window: { hide: absent }, ...ofDesktop }),
+    handlers: createIpcHandlers({ host, relay, window: { open: absent, hide: absent }, ...ofDesktop }),
     ownsContents: (sender) => sender === page,
     isWindowUrl: (url) => url === 'own://page',
     reportError: () => {},

@@ -35,8 +35,7 @@ function ClientRow({ client: { client, keyName, models } }: { client: PanelClien
   const texts = messages.panel;
   const [latest] = models;
   return (
-    <WindowLink path="/models" className={classes.main}>
-      <span className={classes.dot} aria-hidden />
+    <WindowLink path="/models" className={`${classes.main} ${classes.client}`}>
       <span className={classes.cut}>
         <span className={classes.name}>{nameOfClient(client)}</span>{' '}
         <span className={classes.small}>{keyName ?? texts.removedKey}</span>

@@ -1,7 +1,7 @@
 /** The budgets of keys and groups, as bars. */
 import type { PanelBudget } from '../../server/contract/panel-view.ts';
-import { amountOf, describeLimit } from '../components/access/LimitMeters.tsx';
 import meters from '../components/access/LimitMeters.module.css';
+import { amountOf, describeLimit } from '../components/access/LimitMeters.tsx';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
 import { Section } from './Rows.tsx';

@@ -1,12 +1,11 @@
 /** The panel at the tray: whether Sluice is on, what it has done today, and the few things to do about it. */
 import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import type { PanelView } from '../../server/contract/panel-view.ts';
 import { minuteMs } from '../../server/contract/units.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { useNow } from '../state/window/use-now.ts';
 import { LatestRequests, SessionList } from './Activity.tsx';
-import { moveByArrows } from './arrow-keys.ts';
 import { ClientList } from './ClientList.tsx';
 import { Header, stateOf } from './Header.tsx';
 import { Budgets } from './Meters.tsx';
@@ -140,4 +139,38 @@ function Footer({ view, run, canChange }: FooterProps) {
       </WindowLink>
     </footer>
   );
+}
+
+const stops = 'a[href], button:not(:disabled)';
+
+/** For the element around them. Enter and Space are the elements' own. */
+function moveByArrows(event: KeyboardEvent<HTMLElement>, leave: () => void): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === 'Escape') {
+    event.preventDefault();
+    leave();
+    return;
+  }
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(stops)];
+  const next = targetOf(event.key, all);
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
+}
+
+function targetOf(key: string, all: readonly HTMLElement[]): HTMLElement | undefined {
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  switch (key) {
+    case 'ArrowDown':
+      return all[at + 1] ?? all[0];
+    case 'ArrowUp':
+      return all[at - 1] ?? all.at(-1);
+    case 'Home':
+      return all[0];
+    case 'End':
+      return all.at(-1);
+    default:
+      return undefined;
+  }
 }

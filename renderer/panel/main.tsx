@@ -18,6 +18,13 @@ if (!root) throw new Error('panel.html has no #root');
 const { control, desktop } = createApi();
 const store = createPanelStore(control);
 
+// The desktop loads this page before it is first shown, and hides it instead of closing it.
+const followSight = () => store.show(!document.hidden);
+document.addEventListener('visibilitychange', followSight);
+// Also out of sight: what is known then is there at once when the panel is shown.
+store.prepare();
+followSight();
+
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">

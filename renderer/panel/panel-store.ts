@@ -17,6 +17,8 @@ export interface PanelStore {
   state(): PanelState;
   /** Calls back on changes. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
+  /** Asks once, so that something is known before the panel is shown. */
+  prepare(): void;
   /** Whether the panel is in sight. Out of sight it asks nothing and listens to nothing, but keeps what it knows. */
   show(isShown: boolean): void;
   /** Resolves once the state shows the effect of the command. Rejects with a `ControlError`. */
@@ -93,6 +95,7 @@ export function createPanelStore(api: ControlApi): PanelStore {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    prepare: () => void ask(),
     show(isShown) {
       if (isShown === (subscription !== null)) return;
       if (isShown) begin();

@@ -1,17 +1,12 @@
 /** The panel's texts in the window's language. It loads those that it shows, and none of the window's screens. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import { limits } from '../messages/en/limits.ts';
-import type { Messages } from '../messages/en/en.ts';
 import { controlProblems } from '../messages/en/control-problems.ts';
+import type { Messages } from '../messages/en/en.ts';
+import { limits } from '../messages/en/limits.ts';
 import { panel } from '../messages/en/panel.ts';
 import { shell } from '../messages/en/shell.ts';
 import { createFormats, type Formats } from '../messages/formats.ts';
-import {
-  type LanguageId,
-  languageStorageKey,
-  preferredLanguage,
-  regionalTag,
-} from '../messages/preferred-language.ts';
+import { type LanguageId, languageStorageKey, preferredLanguage, regionalTag } from '../messages/preferred-language.ts';
 import { controlProblems as controlProblemsZh } from '../messages/zh/control-problems.ts';
 import { limits as limitsZh } from '../messages/zh/limits.ts';
 import { panel as panelZh } from '../messages/zh/panel.ts';

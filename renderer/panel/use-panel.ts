@@ -13,20 +13,11 @@ export interface PanelActions {
   problem: ControlError | null;
 }
 
-/** What the engine says, and what can be done. While the panel is out of sight, nothing is asked. */
+/** What the engine says, and what can be done. */
 export function usePanel(store: PanelStore): PanelState & PanelActions {
   const state = useSyncExternalStore(store.subscribe, store.state);
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  useEffect(() => {
-    const follow = () => store.show(!document.hidden);
-    follow();
-    document.addEventListener('visibilitychange', follow);
-    return () => {
-      document.removeEventListener('visibilitychange', follow);
-      store.show(false);
-    };
-  }, [store]);
   return {
     ...state,
     canChange: state.connection === 'open' && state.view?.readOnly === false,

@@ -17,17 +17,24 @@ const contentTypes: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
+/** The pages, by their paths. */
+const pages = new Map([
+  ['/', '/index.html'],
+  ['/panel', '/panel.html'],
+]);
+
 export function createPages(folder: string): RequestHandler {
   const router = Router();
   // Read with the first page, so that it costs nothing where no window is opened.
   let compressed: ReadonlySet<string> | null = null;
   router.get('/{*path}', async (request, response, next) => {
     compressed ??= await compressedPaths(folder);
-    const path = request.path === '/' ? '/index.html' : request.path;
+    const path = pages.get(request.path) ?? request.path;
     const encoding = bestEncoding(request, path, compressed);
     const type = contentTypes[extname(path)];
+    request.url = path;
     if (encoding && type) {
-      request.url = path + encoding.suffix;
+      request.url += encoding.suffix;
       response.set({ 'content-encoding': encoding.name, 'content-type': type });
     }
     next();

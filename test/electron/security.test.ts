@@ -208,6 +208,8 @@ describe('IPC', () => {
     ['setNotification', [{ kind: 'anything', isOn: true }]],
     ['setLanguage', ['tlh']],
     ['hideWindow', [null, null]],
+    ['showWindow', ['https://example.com/']],
+    ['setGateway', ['off']],
   ] as const)('refuses "%s" with %j', async (name, args) => {
     const reply = await desktop.order('invoke', { channel: ipcChannels[name], args: [...args], from: 'page' });
     expect(reply).toMatchObject({ error: { code: 'invalid_command' } });

@@ -77,11 +77,7 @@ function describeUsed({ budget, used, unpriced, amount }: LimitMeter, localizati
 }
 
 /** `$0.42`, `1,200 tokens`. */
-export function amountOf(
-  unit: 'usd' | 'tokens',
-  amount: number,
-  { messages, formats }: LimitTexts,
-): string {
+export function amountOf(unit: 'usd' | 'tokens', amount: number, { messages, formats }: LimitTexts): string {
   return unit === 'usd' ? formats.dollars(amount) : messages.limits.tokens(formats.number(amount));
 }
 

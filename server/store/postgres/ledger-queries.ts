@@ -7,7 +7,14 @@ import { explained } from './failures.ts';
 import { firstByteTimes } from './first-byte-queries.ts';
 import type { Postgres } from './postgres.ts';
 import { recordedNames } from './request-conditions.ts';
-import { countRequests, getRequest, listClientModels, listClients, listRequests, listUnpriced } from './request-queries.ts';
+import {
+  countRequests,
+  getRequest,
+  listClientModels,
+  listClients,
+  listRequests,
+  listUnpriced,
+} from './request-queries.ts';
 import { getSession, listSessions } from './session-queries.ts';
 import { summarizeUsage, usageOverTime } from './usage-queries.ts';
 

@@ -44,7 +44,10 @@ export class RecentClientModels {
     return read;
   }
 
-  async #add(models: ClientModels, { from, to, sinceMs }: { from: number; to: number; sinceMs: number }): Promise<void> {
+  async #add(
+    models: ClientModels,
+    { from, to, sinceMs }: { from: number; to: number; sinceMs: number },
+  ): Promise<void> {
     const select = this.#database.prepare(
       `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ?) ${clientModelsSql('asked')}`,
     );

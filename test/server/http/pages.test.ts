@@ -16,6 +16,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'assets/a-123.js.br'), brotliCompressSync(script));
   writeFileSync(join(folder, 'assets/a-123.js.gz'), gzipSync(script));
   writeFileSync(join(folder, 'assets/b-123.js'), script);
+  writeFileSync(join(folder, 'panel.html'), '<!doctype html><title>panel</title>');
   gateway = await startGateway({ ports: { windowFolder: folder } });
 });
 afterAll(async () => {
@@ -46,6 +47,11 @@ test('a file that is not compressed is sent as it is', async () => {
   const { headers, text } = await get('/assets/b-123.js', 'br');
   expect(text).toBe(script);
   expect(headers.get('content-encoding')).toBeNull();
+});
+
+test('the panel has an address of its own', async () => {
+  const { status, text } = await get('/panel', 'br');
+  expect([status, text]).toEqual([200, '<!doctype html><title>panel</title>']);
 });
 
 test('files with a hash in their names are kept by the browser, and the page is asked for each time', async () => {
