@@ -18,12 +18,9 @@ if (!root) throw new Error('panel.html has no #root');
 const { control, desktop } = createApi();
 const store = createPanelStore(control);
 
-// The desktop loads this page before it is first shown, and hides it instead of closing it.
-const followSight = () => store.show(!document.hidden);
-document.addEventListener('visibilitychange', followSight);
-// Also out of sight: what is known then is there at once when the panel is shown.
+// The desktop loads this page before it is first shown, and hides it instead of closing it. What was known last is there at once.
 store.prepare();
-followSight();
+followSight(() => store.show(!document.hidden));
 
 createRoot(root).render(
   <StrictMode>
@@ -36,3 +33,9 @@ createRoot(root).render(
     </MantineProvider>
   </StrictMode>,
 );
+
+/** Calls back now, and whenever the page comes into sight or goes out of it. */
+function followSight(follow: () => void): void {
+  document.addEventListener('visibilitychange', follow);
+  follow();
+}
