@@ -56,11 +56,15 @@ class MessagesWatch implements StreamWatch {
   counted(): void {}
 
   get isComplete(): boolean {
-    return this.#ending !== null;
+    return this.#ending !== null || this.#hasReason;
   }
 
   get hasFinished(): boolean {
-    return this.isComplete || this.#hasReason;
+    return this.#hasReason;
+  }
+
+  get saysWhy(): boolean {
+    return this.#hasReason;
   }
 
   get mayContinue(): boolean {

@@ -41,7 +41,7 @@ class ConverseWatch implements StreamWatch {
 
   note({ value }: StreamEvent): void {
     if (!isObject(value)) return;
-    this.#hasStopped ||= 'messageStop' in value;
+    this.#hasStopped ||= isObject(value.messageStop) && Boolean(value.messageStop.stopReason);
     this.#hasMetadata ||= 'metadata' in value;
     this.#hasFailed ||= Boolean(value.error);
   }
@@ -49,15 +49,19 @@ class ConverseWatch implements StreamWatch {
   counted(): void {}
 
   get isComplete(): boolean {
-    return this.#hasFailed || (this.#hasStopped && this.#hasMetadata);
+    return this.#hasFailed || this.#hasStopped;
   }
 
   get hasFinished(): boolean {
-    return this.isComplete || this.#hasStopped;
+    return this.#hasStopped;
+  }
+
+  get saysWhy(): boolean {
+    return this.#hasStopped;
   }
 
   get mayContinue(): boolean {
-    return !this.isComplete;
+    return !this.#hasFailed && !this.#hasMetadata;
   }
 
   get isWhole(): boolean {

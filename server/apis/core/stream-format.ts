@@ -5,7 +5,10 @@ import type { StreamEvent } from './sse-event.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** What one event means to a client: content, an error, a sign that the model is working, or nothing. */
-export type EventMeaning = { kind: 'nothing' | 'alive' | 'content' } | { kind: 'error'; error: UpstreamError };
+export type EventMeaning =
+  | { kind: 'nothing' | 'alive' | 'content' }
+  /** `isForeign`: in a form that the API's own clients do not know. */
+  | { kind: 'error'; error: UpstreamError; isForeign?: true };
 
 /** `failed`: the upstream itself has sent the client an error, so nothing is added. */
 export type StreamEnd = 'complete' | 'failed';
@@ -33,6 +36,11 @@ export interface StreamWatch {
    * upstreams that say so with each piece.
    */
   readonly isWhole: boolean;
+  /**
+   * The upstream has said why the answer ended, for each of several. Without that, the last event of a stream may come from a proxy
+   * whose own upstream broke off.
+   */
+  readonly saysWhy: boolean;
   /** What such a stream still lacks for its client; empty if nothing. */
   readonly missingEnd: string;
   /** How the stream ended; null if it is incomplete. */

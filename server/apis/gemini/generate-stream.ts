@@ -148,7 +148,12 @@ class GenerateWatch implements StreamWatch {
   }
 
   get hasFinished(): boolean {
-    return this.isComplete;
+    return this.#hasReason;
+  }
+
+  /** Answers that have only thoughts have no reason. */
+  get saysWhy(): boolean {
+    return this.#hasReason || (this.#onlyThought === true && this.#hasCounted);
   }
 
   get mayContinue(): boolean {
@@ -161,8 +166,7 @@ class GenerateWatch implements StreamWatch {
 
   ending(close: StreamClose): StreamEnd | null {
     if (this.#hasFailed) return 'failed';
-    const isDone = this.#hasReason || (this.#onlyThought === true && this.#hasCounted);
-    return isDone && close === 'ended' ? 'complete' : null;
+    return this.saysWhy && close === 'ended' ? 'complete' : null;
   }
 
   errorEvent(error: ErrorBody): string {

@@ -261,7 +261,7 @@ export class Attempt {
 
   #complete(step: Complete): MaybePromise<void> {
     const { translation, trace } = this.#options;
-    trace.hasEnded = !this.#isCutShort;
+    trace.hasEnded = !this.#isCutShort && !(step.hasFailed && this.#hasSaid);
     if (trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
       return last instanceof Promise ? last.then((rest) => this.#endStream(step, rest)) : this.#endStream(step, last);
@@ -295,7 +295,7 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, facts, once, trace } = this.#options;
-    trace.hasEnded ||= reason.kind === 'answer';
+    trace.hasEnded ||= reason.kind === 'answer' && !this.#hasSaid;
     const { supportsPrefill } = facts.route.wire.request;
     this.#endFailed(
       failureOf(reason, {
@@ -317,6 +317,12 @@ export class Attempt {
       failure,
       failureResponse: this.#options.translation?.failureResponse(failureResponse) ?? failureResponse,
     });
+  }
+
+  /** A stream has brought content: an error then breaks off its answer, and says nothing of what that has used. */
+  get #hasSaid(): boolean {
+    const { record, responseType } = this.#options.trace;
+    return record.firstContentMs !== null && responseType.includes('event-stream');
   }
 
   #describe(headers: ResponseHeaders): void {

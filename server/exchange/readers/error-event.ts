@@ -3,13 +3,14 @@ import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { StreamFormat } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import type { ErrorBody } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { FailureReason } from './response-reader.ts';
 
 /** An error event of a stream. */
 export interface ErrorEvent {
   error: UpstreamError;
-  /** The original bytes, with the blank line. */
+  /** The original bytes, with the blank line, and what the client's API needs to know them for an error. */
   bytes: Buffer;
 }
 
@@ -35,6 +36,11 @@ export interface EventsOptions extends Streamed {
   text: StreamText | null;
 }
 
+export function errorBodyOf(error: UpstreamError): ErrorBody {
+  const message = error.message || 'The provider told of an error and did not say which.';
+  return { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
+}
+
 type Refusal = Extract<FailureReason, { kind: 'answer' }>;
 
 /**
@@ -43,9 +49,7 @@ type Refusal = Extract<FailureReason, { kind: 'answer' }>;
  */
 export function refusalOf({ error, bytes }: ErrorEvent, { format, headers }: Streamed): Refusal {
   const status = statusOfError(error);
-  const message = error.message || 'The provider told of an error and did not say which.';
-  const errorBody = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
-  const body = Buffer.from(format.writeError(errorBody));
+  const body = Buffer.from(format.writeError(errorBodyOf(error)));
   const failure = failureBy({ status, headers, error, isAboutJob: false });
   const bodyHeaders = { 'content-type': 'application/json', 'content-length': String(body.length) };
   return {

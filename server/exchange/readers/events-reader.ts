@@ -6,7 +6,7 @@
 
 import type { EventGate, Framing } from '../../apis/core/framing.ts';
 import type { StreamEvent } from '../../apis/core/sse-event.ts';
-import type { StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { malformedCallFailure } from '../../routing/classify-failure.ts';
@@ -21,7 +21,7 @@ import {
   maxTextEventBytes,
 } from './broken-stream.ts';
 import { DroppedEvents } from './dropped-events.ts';
-import { type ErrorEvent, type EventsOptions, refusalOf } from './error-event.ts';
+import { type ErrorEvent, type EventsOptions, errorBodyOf, refusalOf } from './error-event.ts';
 import { HeldBeginning, spareBytes } from './held-beginning.ts';
 import {
   brokenTransport,
@@ -215,8 +215,13 @@ export class EventsReader implements ResponseReader {
     // An error after content passes on, unless another target may continue the stream, or nothing of it is missing.
     const isHandled = !this.#hasContent || this.#options.text !== null || this.#watch.isWhole;
     if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
-    this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
+    this.#error = { error: meaning.error, bytes: Buffer.concat([bytes, this.#knownFormOf(meaning)]) };
     this.#shapes.forget();
+  }
+
+  /** What follows an error that the client's API does not know as one; empty if it does. */
+  #knownFormOf({ error, isForeign }: Extract<EventMeaning, { kind: 'error' }>): Buffer {
+    return Buffer.from(isForeign ? this.#watch.errorEvent(errorBodyOf(error)) : '');
   }
 
   #saysContent(): void {
@@ -301,10 +306,21 @@ export class EventsReader implements ResponseReader {
   }
 
   #close(ending: StreamEnd | null, whyBroken: () => GatewayError): void {
-    if (ending === 'complete') this.#finish({ kind: 'complete' });
+    if (ending === 'complete' && !this.#watch.saysWhy) this.#endWithoutReason();
+    else if (ending === 'complete') this.#finish({ kind: 'complete' });
     else if (this.#watch.isWhole && !this.#gate.insideEvent) this.#finishWhole();
     else if (ending === 'failed') this.#finish({ kind: 'complete', hasFailed: true });
     else this.#finish(brokenStep(whyBroken(), this.#gate.insideEvent, this.#watch, this.#options.text));
+  }
+
+  /** The stream has its last event. What it means is left to clients of its own API; those of others would have to be told a reason. */
+  #endWithoutReason(): void {
+    if (this.#options.isTranslated) {
+      this.#finish(brokenStep(endedEarly(), false, this.#watch, this.#options.text));
+      return;
+    }
+    this.#steps.push({ kind: 'error-event', message: 'The answer ended, but not with a reason.' });
+    this.#finish({ kind: 'complete' });
   }
 
   /** The upstream had said why its answer ended; the client does not have to know what became of the upstream then. */

@@ -279,7 +279,8 @@ test.each(ways.filter(([api, , isStream]) => api !== 'messages' && isStream))(
   async (api) => {
     const { whole, events } = messagesAnswer('I call. ', '{"a":1}');
     const unplaced = events.map((each): Json => ({ ...each, index: undefined }));
-    answers = [{ whole, events: unplaced.map((each) => (each.delta && each.usage ? { ...each, delta: {} } : each)) }];
+    const delta = { stop_reason: 'tool_use' };
+    answers = [{ whole, events: unplaced.map((each) => (each.delta && each.usage ? { ...each, delta } : each)) }];
     const { text, calls } = await clients[api]('messages-model', true);
     expect([text, calls]).toEqual(['I call. ', [api === 'gemini' ? { a: 1 } : '{"a":1}']]);
   },

@@ -186,9 +186,9 @@ export class MessagesEventParser implements EventParser {
     return [...closed, ...this.#takeSources(), { type: 'stop', stop: parseStop(delta) }];
   }
 
-  /** The reason may be missing, or null. */
+  /** Without a reason, `message_stop` may come from a proxy whose upstream broke off. */
   #end(): AnswerEvent[] {
-    return [...(this.#hasStopped ? [] : this.#stop({})), { type: 'end' }];
+    return this.#hasStopped ? [{ type: 'end' }] : [];
   }
 }
 
@@ -215,7 +215,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A whole message as the events of its stream, with each block as a whole in its first event. */
+/** A whole message as the events of its stream, with each block as a whole in its first event. Its JSON is whole without a reason. */
 export function messageEvents(body: unknown): Json[] | null {
   if (!isObject(body) || !Array.isArray(body.content)) return null;
   const blocks = body.content.filter(isObject).flatMap((block, index) => [
@@ -225,7 +225,7 @@ export function messageEvents(body: unknown): Json[] | null {
   return [
     { type: 'message_start', message: { id: body.id } },
     ...blocks,
-    { type: 'message_delta', delta: body, usage: body.usage },
+    { type: 'message_delta', delta: { ...body, stop_reason: body.stop_reason ?? 'end_turn' }, usage: body.usage },
     { type: 'message_stop' },
   ];
 }

@@ -151,8 +151,10 @@ export class ConverseEventParser implements EventParser {
   }
 
   #stop(message: Json): AnswerEvent[] {
+    const rest = [...this.#takeSources(), ...this.#seal()];
+    if (!message.stopReason) return rest;
     this.#hasStopped = true;
-    return [...this.#takeSources(), ...this.#seal(), { type: 'stop', stop: parseStop(message) }];
+    return [...rest, { type: 'stop', stop: parseStop(message) }];
   }
 }
 
@@ -166,7 +168,7 @@ function sealOf(signature: unknown): Seal {
   return data === '' ? { kind: 'plain', data } : { kind: 'signature', data };
 }
 
-/** A whole answer as the events of its stream. */
+/** A whole answer as the events of its stream. Its JSON is whole without a reason. */
 export function converseEvents(body: unknown): Json[] | null {
   if (!isObject(body) || !isObject(body.output) || !isObject(body.output.message)) return null;
   const { content } = body.output.message;
@@ -174,7 +176,7 @@ export function converseEvents(body: unknown): Json[] | null {
   return [
     { messageStart: { role: 'assistant' } },
     ...blocks.flatMap(blockEvents),
-    { messageStop: body },
+    { messageStop: { ...body, stopReason: body.stopReason ?? 'end_turn' } },
     { metadata: { usage: body.usage } },
   ];
 }

@@ -48,9 +48,8 @@ export class ResponsesEventParser implements EventParser {
   #hasBegun = false;
   #isOver = false;
 
-  push({ name, data, value }: StreamEvent): AnswerEvent[] {
+  push({ name, value }: StreamEvent): AnswerEvent[] {
     if (this.#isOver) return [];
-    if (data === '[DONE]') return this.#endWithoutLast();
     if (!isObject(value)) return [];
     const type = typeof value.type === 'string' ? value.type : name;
     if (type === 'error' || type === 'response.failed' || value.error) {
@@ -64,7 +63,7 @@ export class ResponsesEventParser implements EventParser {
     this.#items.takeMore(escaped);
   }
 
-  /** A stream without its terminal event was cut off. */
+  /** A stream without its terminal event was cut off, whether `[DONE]` came or not. */
   end(): AnswerEvent[] {
     return [];
   }
@@ -96,11 +95,6 @@ export class ResponsesEventParser implements EventParser {
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
     const rest = this.#items.restOf(output);
     return [...rest, ...this.#stop(parseResponseStop(response), event)];
-  }
-
-  /** The stream has its end, but not the event that has all of the response. */
-  #endWithoutLast(): AnswerEvent[] {
-    return this.#hasBegun ? [...this.#items.restOf([]), ...this.#stop({ reason: 'end' }, {})] : [];
   }
 
   #stop(stop: Stop, event: Json): AnswerEvent[] {

@@ -14,7 +14,7 @@ export const chatStream: StreamFormat = {
   meaningOf: ({ value }) => {
     if (!isObject(value)) return nothing;
     const error = chatErrorIn(value);
-    if (error) return { kind: 'error', error };
+    if (error) return value.error ? { kind: 'error', error } : { kind: 'error', error, isForeign: true };
     return errorMeaningOf(value) ?? (isAnswering(value) ? content : nothing);
   },
   watch: (choices) => new ChatWatch(choices),
@@ -68,7 +68,11 @@ class ChatWatch implements StreamWatch {
   }
 
   get hasFinished(): boolean {
-    return this.#ending !== null || this.#finished.size >= this.#choices;
+    return this.#ending === 'complete' || this.saysWhy;
+  }
+
+  get saysWhy(): boolean {
+    return this.#finished.size >= this.#choices;
   }
 
   get mayContinue(): boolean {
@@ -77,7 +81,7 @@ class ChatWatch implements StreamWatch {
 
   get isWhole(): boolean {
     const isWhole = (choice: unknown) => this.#closed.has(choice) || !this.#continuedChoices.has(choice);
-    return this.#ending !== 'failed' && this.#finished.size >= this.#choices && [...this.#finished].every(isWhole);
+    return this.#ending !== 'failed' && this.saysWhy && [...this.#finished].every(isWhole);
   }
 
   get missingEnd(): string {
@@ -85,8 +89,7 @@ class ChatWatch implements StreamWatch {
   }
 
   ending(close: StreamClose): StreamEnd | null {
-    const isFinished = close === 'ended' && this.#finished.size >= this.#choices;
-    return this.#ending ?? (isFinished ? 'complete' : null);
+    return this.#ending ?? (close === 'ended' && this.saysWhy ? 'complete' : null);
   }
 
   errorEvent(error: ErrorBody): string {

@@ -28,7 +28,7 @@ function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamF
 }
 
 export const responseStream = typedStream(
-  { endTypes: ['response.completed', 'response.incomplete'], isResponse: true },
+  { endTypes: ['response.completed', 'response.incomplete', 'response.done'], isResponse: true },
   { fromWhole: responseStreamFromWhole, mayBeginEarly: true },
 );
 export const imageStream = typedStream({
@@ -93,6 +93,8 @@ class TypedWatch implements StreamWatch {
   readonly #answers: number;
   #finished = 0;
   #ending: StreamEnd | null = null;
+  /** The event of its failure has all of the response, with its usage. */
+  #isToldWhole = false;
   #responseId: string | undefined;
   #nextSequenceNumber = 0;
 
@@ -110,6 +112,7 @@ class TypedWatch implements StreamWatch {
     }: Record<string, unknown> = isObject(value) ? value : {};
     const type = name || (typeof dataType === 'string' ? dataType : '');
 
+    if (type === 'response.failed') this.#isToldWhole = true;
     if (error || failedTypes.includes(type)) this.#ending = 'failed';
     else if (data === '[DONE]') this.#ending ??= 'complete';
     else if (this.#kind.endTypes.includes(type)) this.#finished++;
@@ -126,7 +129,11 @@ class TypedWatch implements StreamWatch {
   }
 
   get hasFinished(): boolean {
-    return this.isComplete;
+    return this.#ending === 'failed' ? this.#isToldWhole : this.isComplete;
+  }
+
+  get saysWhy(): boolean {
+    return this.#finished > 0;
   }
 
   get mayContinue(): boolean {

@@ -178,10 +178,13 @@ describe('a stream', () => {
     new EventsReader({ format: messagesStream, answers: 1, stripUsage: false, text: null, headers: {} });
   const begun = event({ type: 'message_start' }) + event({ type: 'content_block_start' });
 
-  test('is complete with message_stop alone', () => {
+  test('is complete with message_stop, which does not say why it ends', () => {
     const complete = reader();
     complete.read(Buffer.from(begun + event({ type: 'message_stop' })));
-    expect(complete.end()).toEqual([{ kind: 'complete' }]);
+    expect(complete.end()).toEqual([
+      { kind: 'error-event', message: expect.stringContaining('reason') },
+      { kind: 'complete' },
+    ]);
     const cut = reader();
     cut.read(Buffer.from(begun));
     expect(cut.end()).toMatchObject([{ kind: 'break', event: expect.stringMatching(/^event: error\ndata: /) }]);

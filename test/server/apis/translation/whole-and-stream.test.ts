@@ -224,7 +224,6 @@ const claude: Record<string, Recorded> = {
       ...ended('tool_use'),
     ],
   },
-  'a null stop_reason': { whole: message(said, null), events: [started, ...saying, ...ended(null)] },
 };
 
 // Gemini.

@@ -29,6 +29,7 @@ function meaningOf({ value }: StreamEvent): EventMeaning {
 }
 
 class LineWatch implements StreamWatch {
+  readonly saysWhy = true;
   readonly missingEnd = '';
   #ending: StreamEnd | null = null;
 
