@@ -41,6 +41,8 @@ export class EventsForClient {
   #waiting: AnswerEvent[][] = [];
   #waitingCalls = new Map<number, AnswerEvent[]>();
   #next = 0;
+  /** How many events have to wait. */
+  delayedEvents = 0;
   #calls = 0;
   #hasCalls = false;
   #hasRefused = false;
@@ -102,8 +104,11 @@ export class EventsForClient {
 
   #keep(event: AnswerEvent): void {
     const callIndex = indexOfCall(event);
-    if (callIndex !== undefined) {
-      this.#waitingCalls.get(callIndex)?.push(event);
+    const call = callIndex === undefined ? undefined : this.#waitingCalls.get(callIndex);
+    if (callIndex !== undefined && call === undefined) return;
+    this.delayedEvents++;
+    if (call) {
+      call.push(event);
       return;
     }
     const block = [event];
@@ -199,6 +204,7 @@ export class EventsForClient {
       const block = this.#waiting[this.#next];
       if (block === undefined) return;
       this.#next++;
+      this.delayedEvents -= block.length;
       for (const event of block) this.#takeDelayed(event);
     }
   }

@@ -120,6 +120,11 @@ export class TranslatedEvents {
     return Buffer.from(this.#renderer.ping);
   }
 
+  /** How many events wait for the end of a call. */
+  get delayedEvents(): number {
+    return this.#view.delayedEvents;
+  }
+
   /** Whether the answer is complete or has failed; nothing follows. */
   get isOver(): boolean {
     return this.#isOver;

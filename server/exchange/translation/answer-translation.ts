@@ -24,6 +24,7 @@ import type { ParsedSize } from '../request/heap-share.ts';
 import { momentOf, type StreamApart, TranslatedApart } from './request-apart.ts';
 import { type AnswerMoment, asBuffer } from './thread-orders.ts';
 import { TranslatedStream, tooLarge } from './translated-stream.ts';
+import { isHeavyAnswer, WeighedStream } from './weighed-stream.ts';
 
 export interface AnswerOptions {
   request: TranslatedRequest | TranslatedEmbeddings | TranslatedCount | TranslatedApart;
@@ -37,6 +38,10 @@ export interface AnswerOptions {
   /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
+  /** The same for an answer that takes long to translate; absent if it is translated here nevertheless. */
+  apart?: () => Promise<TranslatedApart>;
+  /** The number of values in the request. */
+  requestValues: number;
   /** Whether the heap has room to parse this. */
   mayParse(size: ParsedSize): boolean;
   /** Absent unless the client speaks Responses. */
@@ -53,6 +58,8 @@ export class AnswerTranslation {
   readonly #inputs: AnswerInputs;
   #headers: ResponseHeaders = {};
   #stream: TranslatedStream | undefined;
+  /** `#stream`, as long as another thread can go on with it. */
+  #weighed: WeighedStream | undefined;
   /** In place of `#stream`, for an answer that is translated in another thread. */
   #apart: StreamApart | undefined;
   #wholeLosses: readonly Loss[] = [];
@@ -65,6 +72,7 @@ export class AnswerTranslation {
   #repacking: Repacking | null;
   /** The translation that began the client's stream; this one itself, unless it continues another. */
   #first: AnswerTranslation = this;
+  #newId: string | undefined;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -72,7 +80,7 @@ export class AnswerTranslation {
     this.#repacking = options.stream?.repack?.() ?? null;
     this.#inputs = {
       createdAt: Math.floor(Date.now() / 1000),
-      answerId: (header) => this.#idIn(header) ?? randomUUID(),
+      answerId: (header) => this.#idIn(header) ?? this.#ownId,
       identity: options.identity,
     };
   }
@@ -80,6 +88,12 @@ export class AnswerTranslation {
   /** Takes the upstream's headers, before its bytes. */
   received(headers: ResponseHeaders): void {
     this.#headers = headers;
+  }
+
+  /** For an answer to which the upstream gives no id. */
+  get #ownId(): string {
+    this.#newId ??= randomUUID();
+    return this.#newId;
   }
 
   #idIn(header: string | undefined): string | null {
@@ -100,6 +114,8 @@ export class AnswerTranslation {
   /** Continues the client's stream of `brokenTranslation`. Call before the first bytes. */
   continue(brokenTranslation: AnswerTranslation): void {
     this.#open().events.continue(brokenTranslation.#open().events);
+    // What the client has is not in the pieces of this stream.
+    this.#weighed = undefined;
     this.#repacking = brokenTranslation.#repacking;
     this.#first = brokenTranslation.#first;
   }
@@ -142,7 +158,30 @@ export class AnswerTranslation {
   push(bytes: Buffer): MaybePromise<Buffer> {
     const apart = this.#streamApart();
     if (apart) return apart.push(bytes).then((translated) => this.#pushed(translated));
-    return this.#pushed(this.#open().push(bytes));
+    const stream = this.#open();
+    const translated = (this.#weighed ?? stream).push(bytes);
+    if (translated) return this.#pushed(translated);
+    return this.#moved().then(async (moved) => this.#pushed(await moved.push(bytes)));
+  }
+
+  /** The stream goes on in another thread, which takes what came so far. */
+  async #moved(): Promise<StreamApart> {
+    const pieces = this.#weighed?.takePieces() ?? [];
+    const moved = this.#streamOf(await this.#requestApart());
+    await moved.goOn(pieces);
+    this.#apart = moved;
+    return moved;
+  }
+
+  async #requestApart(): Promise<TranslatedApart> {
+    const { request, apart } = this.#options;
+    const another = request instanceof TranslatedApart ? request : await apart?.();
+    if (!another) throw new Error('unreachable: nothing is weighed that must stay here');
+    return another;
+  }
+
+  #streamOf(request: TranslatedApart): StreamApart {
+    return request.stream(() => this.#moment(), this.#options.keep !== undefined);
   }
 
   #pushed(translated: Buffer): Buffer {
@@ -153,7 +192,10 @@ export class AnswerTranslation {
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
   end(): MaybePromise<Buffer> {
     const apart = this.#streamApart();
-    return apart ? apart.end().then((rest) => this.#ended(rest)) : this.#ended(this.#open().end());
+    if (apart) return apart.end().then((rest) => this.#ended(rest));
+    const stream = this.#open();
+    const rest = (this.#weighed ?? stream).end();
+    return rest ? this.#ended(rest) : this.#moved().then(async (moved) => this.#ended(await moved.end()));
   }
 
   #ended(rest: Buffer): Buffer {
@@ -169,7 +211,7 @@ export class AnswerTranslation {
   /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
   whole(bytes: Buffer): MaybePromise<Buffer | string> {
     const { request, stream } = this.#options;
-    if (request instanceof TranslatedApart) return this.#wholeApart(request, bytes);
+    if (request instanceof TranslatedApart || this.#isForAnotherThread(bytes)) return this.#wholeApart(bytes);
     if (!this.#fits(bytes)) return tooLarge.message;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
@@ -179,10 +221,17 @@ export class AnswerTranslation {
     return this.#settled(whole && !whole.ok ? { ...whole, message: whole.error.message } : whole);
   }
 
-  async #wholeApart(request: TranslatedApart, bytes: Buffer): Promise<Buffer | string> {
+  #isForAnotherThread(bytes: Buffer): boolean {
+    const { apart, requestValues } = this.#options;
+    return apart !== undefined && !this.isRest && isHeavyAnswer(bytes, requestValues);
+  }
+
+  async #wholeApart(bytes: Buffer): Promise<Buffer | string> {
     try {
-      const apart = this.#options.stream && this.#streamApart();
-      if (!apart) return this.#settled(await request.whole(bytes, this.#moment()));
+      const request = await this.#requestApart();
+      if (!this.#options.stream) return this.#settled(await request.whole(bytes, this.#moment()));
+      const apart = this.#streamOf(request);
+      this.#apart = apart;
       const events = await apart.pushWhole(bytes);
       if (apart.state.failure === tooLarge.message) return tooLarge.message;
       return this.#asEvents(events, apart.state.isMalformedCall);
@@ -284,20 +333,29 @@ export class AnswerTranslation {
   #open(): TranslatedStream {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: only conversations are streamed');
-    const fits = (bytes: Buffer) => this.#fits(bytes);
-    this.#stream ??= new TranslatedStream({ request, inputs: this.#inputs, framing: this.#framing, fits });
+    this.#stream ??= this.#begin(request);
     return this.#stream;
+  }
+
+  #begin(request: TranslatedRequest): TranslatedStream {
+    const { apart, requestValues } = this.#options;
+    const fits = (bytes: Buffer) => this.#fits(bytes);
+    const options = { request, inputs: this.#inputs, framing: this.#framing, fits };
+    if (!apart) return new TranslatedStream(options);
+    this.#weighed = new WeighedStream({ ...options, requestValues });
+    return this.#weighed.stream;
   }
 
   /** Null if the answer is translated in this thread. */
   #streamApart(): StreamApart | null {
-    const { request, keep } = this.#options;
-    if (request instanceof TranslatedApart) this.#apart ??= request.stream(() => this.#moment(), keep !== undefined);
+    const { request } = this.#options;
+    if (request instanceof TranslatedApart) this.#apart ??= this.#streamOf(request);
     return this.#apart ?? null;
   }
 
   #moment(): AnswerMoment {
-    return momentOf(this.#headers, { createdAt: this.#inputs.createdAt, identity: this.#options.identity });
+    const { createdAt } = this.#inputs;
+    return momentOf(this.#headers, { createdAt, newId: this.#ownId, identity: this.#options.identity });
   }
 
   #fits(bytes: Buffer): boolean {

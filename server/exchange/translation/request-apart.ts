@@ -1,5 +1,4 @@
 /** The main thread's side of a request that is translated in another thread, with its answers. */
-import { randomUUID } from 'node:crypto';
 import { joinBytes } from '../../apis/json/join-bytes.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
@@ -116,6 +115,13 @@ export class StreamApart {
     this.#begun = begun;
   }
 
+  /** Goes on after these pieces, of which the client has the translation. To be called first. */
+  async goOn(pieces: readonly Buffer[]): Promise<void> {
+    const stream = await this.#open();
+    const bytes = ownBytes(await joinBytes(pieces));
+    await this.#session.ask('replay', { stream, bytes, lengths: pieces.map(({ length }) => length) }, bytes);
+  }
+
   async push(chunk: Buffer): Promise<Buffer> {
     const stream = await this.#open();
     const bytes = ownBytes(await joinBytes([chunk]));
@@ -162,8 +168,8 @@ const nothingYet: StreamState = {
 /** What of an answer's headers the translation may need. */
 export function momentOf(
   headers: Readonly<Record<string, unknown>>,
-  known: Omit<AnswerMoment, 'headers' | 'newId'>,
+  known: Omit<AnswerMoment, 'headers'>,
 ): AnswerMoment {
   const texts = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return { ...known, headers: Object.fromEntries(texts), newId: randomUUID() };
+  return { ...known, headers: Object.fromEntries(texts) };
 }

@@ -26,7 +26,7 @@ import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
-import { isHeavyRequest, RequestApart } from './request-apart.ts';
+import { isHeavyRequest, RequestApart, type TranslatedApart } from './request-apart.ts';
 import type { TranslationWay } from './thread-orders.ts';
 import type { TranslationThreads } from './translation-threads.ts';
 
@@ -84,12 +84,16 @@ interface Wanted {
 }
 
 type Translated = AnswerOptions['request'];
+/** Of one target. */
+type AnswerFacts = Pick<AnswerOptions, 'contextTokens' | 'apart'>;
 
 export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #options: Wanted;
   readonly #translator: TranslationRoute['translator'];
   readonly #requestFor: (target: TranslationTarget) => MaybePromise<Translated>;
+  /** Absent if this translates all answers. */
+  readonly #apartFor: ((target: TranslationTarget) => Promise<TranslatedApart>) | undefined;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
@@ -101,7 +105,9 @@ export class RequestTranslation {
     const { match, body } = call;
     const fromPath = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
-    this.#requestFor = way && isHeavyRequest(body) ? this.#apart(way, fromPath) : this.#here(fromPath);
+    const apart = way && this.#apart(way, fromPath);
+    this.#requestFor = apart && isHeavyRequest(body) ? this.#countedBy(apart) : this.#here(fromPath);
+    this.#apartFor = way?.kind === 'conversation' && apart ? apart : undefined;
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -121,18 +127,30 @@ export class RequestTranslation {
     return this.#translator.open(body, fromPath, (conversation) => reasoning.restored(conversation), losses);
   }
 
-  /** In another thread, because it would take long. */
-  #apart(way: TranslationWay, fromUrl: NamedInUrl | undefined): (target: TranslationTarget) => Promise<Translated> {
+  /** In another thread, which is only asked if this would take long. */
+  #apart(
+    way: TranslationWay,
+    fromUrl: NamedInUrl | undefined,
+  ): (target: TranslationTarget) => Promise<TranslatedApart> {
     const { body, reasoning, threads } = this.#options;
     const { headers, memory } = this.#call;
     const { values = 0 } = this.#call.body;
-    const apart = new RequestApart(threads, { way, body, values, fromUrl, losses: headerLosses(headers), reasoning });
-    memory.whenReleased(() => apart.close());
-    const translator = this.#translator;
-    return async (target) => {
-      const request = await apart.forTarget(target);
-      return translator instanceof CountTranslator ? translator.counted(request.body) : request;
+    let apart: RequestApart | undefined;
+    return (target) => {
+      if (apart) return apart.forTarget(target);
+      apart = new RequestApart(threads, { way, body, values, fromUrl, losses: headerLosses(headers), reasoning });
+      memory.whenReleased(() => apart?.close());
+      return apart.forTarget(target);
     };
+  }
+
+  /** The answer with a count is short. */
+  #countedBy(
+    apart: (target: TranslationTarget) => Promise<TranslatedApart>,
+  ): (target: TranslationTarget) => Promise<Translated> {
+    const translator = this.#translator;
+    if (!(translator instanceof CountTranslator)) return apart;
+    return async (target) => translator.counted((await apart(target)).body);
   }
 
   /** The route of the upstream's API. */
@@ -147,20 +165,25 @@ export class RequestTranslation {
   forTarget({ target, credentialId, model, ...more }: Recipient): MaybePromise<PreparedRequest> {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
-    const request = this.#requestFor({
+    const translated: TranslationTarget = {
       model: origin.model,
       origin,
       ...more,
       refusesStreamUsage: !provider.askUsage,
       prefill: provider.prefill,
-    });
-    const contextTokens = contextOf(target);
+    };
+    const request = this.#requestFor(translated);
+    const apartFor = this.#apartFor;
+    const facts: AnswerFacts = {
+      contextTokens: contextOf(target),
+      ...(apartFor && { apart: () => apartFor(translated) }),
+    };
     return request instanceof Promise
-      ? request.then((rendered) => this.#prepared(rendered, contextTokens))
-      : this.#prepared(request, contextTokens);
+      ? request.then((rendered) => this.#prepared(rendered, facts))
+      : this.#prepared(request, facts);
   }
 
-  #prepared(request: Translated, contextTokens: number | undefined): PreparedRequest {
+  #prepared(request: Translated, facts: AnswerFacts): PreparedRequest {
     const refusal = this.#options.refusesLosses ? refusalOf(request.losses) : null;
     if (refusal) throw refusal;
     const { body } = request;
@@ -168,7 +191,7 @@ export class RequestTranslation {
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
-      translation: this.#answer(request, contextTokens),
+      translation: this.#answer(request, facts),
       hosting: null,
       losses: [],
       ...(request instanceof TranslatedEmbeddings &&
@@ -191,14 +214,15 @@ export class RequestTranslation {
     };
   }
 
-  #answer(request: Translated, contextTokens: number | undefined): AnswerTranslation {
+  #answer(request: Translated, facts: AnswerFacts): AnswerTranslation {
     const { match, body } = this.#call;
     return new AnswerTranslation({
       request,
       translator: this.#translator,
       api: match.api,
       upstream: this.route,
-      contextTokens,
+      ...facts,
+      requestValues: body.values ?? 0,
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#options.requestId,
       mayParse: (size) => this.#call.memory.mayParse(size),

@@ -76,6 +76,8 @@ export interface Orders {
   whole: { asked: { request: number; body: Uint8Array; moment: AnswerMoment }; answered: WholeApart | null };
   /** `keepsWhole`: the whole answer is wanted at the end. */
   stream: { asked: { request: number; moment: AnswerMoment; keepsWhole: boolean }; answered: number };
+  /** The pieces of a stream of these lengths, of which the client has the translation: from where it goes on here. */
+  replay: { asked: { stream: number; bytes: Uint8Array; lengths: readonly number[] }; answered: null };
   push: { asked: { stream: number; bytes: Uint8Array }; answered: StreamedApart };
   /** A whole answer in place of a stream. Null if it has no content. */
   pushWhole: { asked: { stream: number; body: Uint8Array; moment: AnswerMoment }; answered: StreamedApart | null };

@@ -6,27 +6,33 @@ import type { AnswerInputs, TranslatedRequest } from '../../apis/translation/tra
 import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import { TextFastPath } from './text-fast-path.ts';
 
-interface TranslatedStreamOptions {
+export interface TranslatedStreamOptions {
   request: TranslatedRequest;
   inputs: AnswerInputs;
   framing: Framing;
   /** Whether there is room to parse this. */
   fits(bytes: Buffer): boolean;
+  /** Whether an event is for another thread. Absent if all are for this one. */
+  isHeavy?: (event: Buffer) => boolean;
 }
 
 export class TranslatedStream {
   readonly events: TranslatedEvents;
   readonly #framing: Framing;
   readonly #fits: (bytes: Buffer) => boolean;
+  readonly #isHeavy: ((event: Buffer) => boolean) | undefined;
   readonly #fastPath: TextFastPath;
   readonly #gate: EventGate;
   /** What has not been taken yet. */
   #translated = '';
+  /** An event was not translated because it is heavy; what followed is of no use. */
+  hasLeftOut = false;
 
-  constructor({ request, inputs, framing, fits }: TranslatedStreamOptions) {
+  constructor({ request, inputs, framing, fits, isHeavy }: TranslatedStreamOptions) {
     this.events = request.events(inputs);
     this.#framing = framing;
     this.#fits = fits;
+    this.#isHeavy = isHeavy;
     this.#fastPath = new TextFastPath(this.events);
     const filter = (event: Buffer) => this.#translate(event);
     this.#gate = framing.openGate(() => {}, { filter, known: this.#fastPath, maxHeldBytes: maxStreamedEventBytes });
@@ -43,6 +49,7 @@ export class TranslatedStream {
     const { events } = this;
     const rest = this.#gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
+    if (this.hasLeftOut) return nothing;
     this.#takeUsage();
     this.#translated += events.end().toString();
     if (events.isDifferent) return nothing;
@@ -52,6 +59,8 @@ export class TranslatedStream {
 
   #translate(bytes: Buffer): null {
     const { events } = this;
+    this.hasLeftOut ||= !events.isOver && this.#isHeavy?.(bytes) === true;
+    if (this.hasLeftOut) return null;
     if (!events.isOver && !this.#fits(bytes)) {
       this.#translated += this.#fastPath.takeTranslated() + events.fail(tooLargeEvent).toString();
       return null;

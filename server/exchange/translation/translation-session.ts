@@ -9,6 +9,7 @@ import { CountTranslator, type TranslatedCount } from '../../apis/translation/co
 import { callsWithoutReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
 import { createTranslatorBetween } from '../../apis/translation/translator.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import type { HeapShare } from '../request/heap-share.ts';
 import { withStoredReasoning } from './client-reasoning.ts';
 import {
@@ -94,6 +95,19 @@ export class TranslationSession {
     // All wires into which conversations are translated have server-sent events, or are unpacked into them.
     const stream = new TranslatedStream({ request, inputs: inputsOf(moment), framing: sseFraming, fits });
     return this.#streams.push({ stream, request, keepsWhole, isKept: false }) - 1;
+  }
+
+  /** @throws GatewayError `overloaded` if there is no room here for what was translated elsewhere */
+  replay({ stream: number, bytes, lengths }: Orders['replay']['asked']): null {
+    const { stream } = this.#open(number);
+    const all = asBuffer(bytes);
+    let from = 0;
+    for (const length of lengths) {
+      stream.push(all.subarray(from, from + length));
+      from += length;
+    }
+    if (stream.events.isOver) throw new GatewayError('overloaded', tooLarge.message);
+    return null;
   }
 
   push({ stream, bytes }: Orders['push']['asked']): StreamedApart {

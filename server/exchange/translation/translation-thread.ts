@@ -33,6 +33,8 @@ function carryOut(order: Order): unknown {
       return session.whole(order.asked);
     case 'stream':
       return session.stream(order.asked);
+    case 'replay':
+      return session.replay(order.asked);
     case 'push':
       return session.push(order.asked);
     case 'pushWhole':

@@ -40,6 +40,7 @@ function translation(): AnswerTranslation {
     upstream,
     stream: messagesStream,
     requestId: 'r',
+    requestValues: 0,
     mayParse: () => true,
     keepReasoning: () => {},
   });

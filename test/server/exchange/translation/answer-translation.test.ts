@@ -19,6 +19,7 @@ function translation(stream = true): AnswerTranslation {
     upstream: findRoute('POST', '/chat/completions').route,
     stream: stream ? messagesStream : null,
     requestId: 'req_1',
+    requestValues: 0,
     mayParse: () => true,
     keepReasoning: () => {},
   });

@@ -35,7 +35,14 @@ function translationOf({ client, upstream }: Omit<Conversation, 'said'>): Answer
   const translation = new AnswerTranslation({
     request: requestOf({ client, upstream }),
     translator: translatorOf(client, upstream),
-    ...{ api, upstream: routeOf(upstream), stream: routeOf(client).stream, requestId: 'r', mayParse: () => true },
+    ...{
+      api,
+      upstream: routeOf(upstream),
+      stream: routeOf(client).stream,
+      requestId: 'r',
+      requestValues: 0,
+      mayParse: () => true,
+    },
     keepReasoning: () => {},
   });
   translation.received({ 'x-amzn-requestid': answerId });

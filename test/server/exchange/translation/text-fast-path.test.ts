@@ -71,7 +71,7 @@ function translationOf(client: WireName, upstream: Upstream): AnswerTranslation 
   return new AnswerTranslation({
     request: translate({ from: client, to: upstream, model: 'm' }, asked[client]),
     translator: translatorOf(client, upstream),
-    ...{ api, upstream: route, stream: clientRoute.stream, requestId: 'r', mayParse: () => true },
+    ...{ api, upstream: route, stream: clientRoute.stream, requestId: 'r', requestValues: 0, mayParse: () => true },
     keepReasoning: () => {},
   });
 }
