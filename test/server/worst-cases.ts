@@ -779,6 +779,8 @@ export const lookAtNone = [
   'inBatches',
   // They pass bytes to another thread, which translates them as this one would.
   'RequestApart',
+  // It counts values, and leaves what has few of them to the translation of streams.
+  'WeighedStream',
   'ownBytes',
   'TranslationSession',
   'TranslationThreads',

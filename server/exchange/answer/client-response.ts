@@ -86,6 +86,11 @@ export class ClientResponse {
     return this.#paused !== null;
   }
 
+  /** Whether it will resume this once it reads. */
+  isBlocking(source: Pausable): boolean {
+    return this.#paused === source;
+  }
+
   get summary(): ResponseSummary {
     const { response, faultInjector } = this.#options;
     return {

@@ -167,9 +167,10 @@ export class Attempt {
   #goOn(): void {
     const steps = this.#waiting ?? [];
     this.#waiting = null;
-    if (this.#isOver) return;
-    this.#incoming.resume();
     this.#act(steps);
+    // It may bring more at once, which comes after these. If the client does not read, it resumes this itself.
+    const isFree = !this.#waiting && !this.#isOver && !this.#options.client.isBlocking(this.#incoming);
+    if (isFree) this.#incoming.resume();
   }
 
   /** Returns a promise if another thread has to translate something for it. */
