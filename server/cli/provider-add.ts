@@ -1,5 +1,7 @@
 /** `sluice provider add`, `put` and `credential`. */
 import type { Command } from 'commander';
+import { apiNames } from '../contract/api-names.ts';
+import type { ProviderTrial } from '../contract/provider-commands.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { askYesNo } from './ask.ts';
 import { describeTest } from './describe-test.ts';
@@ -31,7 +33,8 @@ It is then stored in the system's keychain, or in an encrypted file where there 
 stored: Sluice reads it from its environment, or from the file, at each start.`;
 
 const addHelp = `
-The new provider is tested. If the test fails, it stays added, and the exit code is 1.`;
+The new provider is tested. If the test fails, it stays added, and the exit code is 1. With --url, any address of the service
+will do, with or without scheme and the path of a call; unless --dialect says it, the service is asked which API it speaks.`;
 
 export const providerAddExamples: Examples = {
   'provider add': [
@@ -65,29 +68,36 @@ function addAdd(provider: Command, { on }: Verbs): void {
   add.option('--no-test', 'do not test it').addHelpText('after', addHelp);
   on<AddOptions>(add, async (context, [preset], options) => {
     const credential = await credentialFor(preset, options, context);
-    const result = await context.control.execute({
+    const credentials = credential ? [credential] : [];
+    const fields = { ...(preset && { preset }), ...providerFields(options) };
+    const isUnknown = options.test && !preset && !options.dialect && options.url !== undefined;
+    const trial = isUnknown
+      ? await context.control.execute({ type: 'provider.try', provider: fields, address: options.url, credentials })
+      : null;
+    const added = await context.control.execute({
       type: 'provider.add',
       ...(options.id && { id: options.id }),
-      provider: { ...(preset && { preset }), ...providerFields(options) },
-      ...(credential && { credentials: [credential] }),
+      provider: trial?.provider ?? fields,
+      credentials,
     });
-    await reportAdded(result, options, context);
+    await reportAdded({ added, trial }, options, context);
   });
 }
 
 async function reportAdded(
-  added: { provider: ProviderView },
+  { added, trial }: { added: { provider: ProviderView }; trial: ProviderTrial | null },
   { test }: AddOptions,
   { control, output }: VerbContext,
 ): Promise<void> {
-  const { id, unusable } = added.provider;
+  const { id, unusable, dialect, baseUrl } = added.provider;
   const head = `Provider "${id}" is added`;
   if (!test || unusable !== null) {
     output.show(added, `${head}${unusableHint(added.provider)}.`);
     return;
   }
-  const report = await control.query({ type: 'provider-test', id });
-  output.show({ ...added, test: report }, `${head}.\n${describeTest(report)}`);
+  const report = trial ? { ...trial.report, provider: id } : await control.query({ type: 'provider-test', id });
+  const found = trial?.isFound ? `It speaks ${apiNames[dialect]} at ${baseUrl}.\n` : '';
+  output.show({ ...added, test: report }, `${head}.\n${found}${describeTest(report)}`);
   if (!report.ok) process.exitCode = exitCodes.failure;
 }
 

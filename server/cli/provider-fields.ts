@@ -1,5 +1,6 @@
 /** The options for a provider's properties, for `provider add` and `provider put`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { cleanBaseUrl } from '../contract/base-url.ts';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConversationApi, conversationApiSchema, dialectSchema, type ProviderConfig } from '../contract/config.ts';
 import { timeoutsSchema } from '../contract/policy.ts';
@@ -85,9 +86,9 @@ function parseTimeouts(text: string): ProviderConfig['timeouts'] {
   throw new InvalidArgumentError(`${issue?.path.join('.') || 'timeouts'}: ${issue?.message}. Use ${timeoutsHelp}.`);
 }
 
-/** Everything else is checked with the configuration. */
+/** As it was given, because the call whose address it may be tells the API. Everything else is checked with the configuration. */
 function parseBaseUrl(text: string): string {
-  if (/^https?:\/\//i.test(text)) return text;
+  if (/^https?:\/\//i.test(cleanBaseUrl(text))) return text;
   throw new InvalidArgumentError('Use an address that begins with http:// or https://.');
 }
 

@@ -15,7 +15,7 @@ import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
 import type { BegunJoin, JoinState } from './join-views.ts';
 import { peopleCommands } from './people-commands.ts';
-import { providerCommands } from './provider-commands.ts';
+import { type ProviderTrial, providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
 import { settingsSchema } from './settings.ts';
@@ -187,6 +187,7 @@ interface Committed {
 
 export interface CommandResults {
   'provider.add': Committed & { provider: ProviderView };
+  'provider.try': ProviderTrial;
   'provider.update': Committed & { provider: ProviderView };
   'provider.remove': Committed;
   'provider.set-enabled': Committed & { provider: ProviderView };

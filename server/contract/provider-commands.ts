@@ -1,7 +1,16 @@
 /** Commands that change providers and their credentials. */
 import { z } from 'zod';
+import { cleanBaseUrl } from './base-url.ts';
 import { displayName, expectedRevision, secretValue } from './command-fields.ts';
-import { contextTokensSchema, credentialSchema, idSchema, providerSchema, servesSchema } from './config.ts';
+import {
+  contextTokensSchema,
+  credentialSchema,
+  type DialectId,
+  idSchema,
+  providerSchema,
+  servesSchema,
+} from './config.ts';
+import type { ProbeReport } from './probe.ts';
 
 const isGiven = (value: string | undefined) => value !== undefined;
 
@@ -17,7 +26,8 @@ const providerChangesSchema = z
     name: displayName.nullable(),
     preset: z.string().max(64).nullable(),
     dialect: providerShape.dialect.unwrap(),
-    baseUrl: providerShape.baseUrl,
+    /** May be the address of a call or lack its scheme, as people paste it. */
+    baseUrl: z.string().transform(cleanBaseUrl).pipe(providerShape.baseUrl),
     headers: providerShape.headers.unwrap(),
     enabled: z.boolean(),
     models: providerShape.models.unwrap(),
@@ -62,6 +72,16 @@ export const providerCommands = [
     credentials: z.array(newCredentialSchema).max(100).default([]),
     expectedRevision,
   }),
+  /**
+   * Tests what `provider.add` would add, and adds nothing. With `address`, as a person pastes it, it also finds out which API
+   * the service speaks, unless `provider` has the preset or the dialect.
+   */
+  z.strictObject({
+    type: z.literal('provider.try'),
+    provider: providerChangesSchema,
+    address: z.string().min(1).max(2_048).optional(),
+    credentials: z.array(newCredentialSchema).max(100).default([]),
+  }),
   z.strictObject({
     type: z.literal('provider.update'),
     id: idSchema,
@@ -94,3 +114,12 @@ export const providerCommands = [
 
 export type ProviderChanges = z.infer<typeof providerChangesSchema>;
 export type NewCredential = z.infer<typeof newCredentialSchema>;
+
+/** A service that was tested before it is added. */
+export interface ProviderTrial {
+  /** The properties with which it was tested, and should be added. */
+  provider: ProviderChanges & { baseUrl: string; dialect: DialectId };
+  /** Whether its API was found by asking for it. */
+  isFound: boolean;
+  report: ProbeReport;
+}

@@ -41,6 +41,7 @@ import { type SessionStops, setSessionStopped } from './changes/stop-session.ts'
 import { storeChange } from './changes/store-change.ts';
 import { refuseLocked } from './changes/team-locks.ts';
 import type { TeamPresets } from './changes/team-presets.ts';
+import { tryProvider } from './changes/try-provider.ts';
 import { changesBetween } from './entries/compare-configs.ts';
 import { parseInput } from './entries/parse-input.ts';
 import { revealKey } from './entries/reveal-key.ts';
@@ -59,7 +60,7 @@ interface ExecutePorts {
   context: ChangeContext;
   views: Views;
   live: LiveConfig;
-  providers: Pick<ProviderKnowledge, 'refreshModels'>;
+  providers: Pick<ProviderKnowledge, 'refreshModels' | 'findApi' | 'probeNew'>;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'apply' | 'undo'>;
   openJoining: OpenJoining;
@@ -83,6 +84,7 @@ interface ExecutePorts {
 
 /** Commands that do not change the configuration. */
 type OtherType =
+  | 'provider.try'
   | 'provider.refresh-models'
   | 'provider.reset-health'
   | 'key.reveal'
@@ -144,6 +146,8 @@ export function createExecute(ports: ExecutePorts): Execute {
     removeProvider: (command) => execute(command),
   });
   const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
+    'provider.try': (command, by) =>
+      tryProvider(ports, command, (added) => planChange(ports, added.type, added, by).change),
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(ports.live, id));
       return { provider: ports.views.provider(id) };
@@ -239,13 +243,38 @@ async function applyChange(
   command: CommandMap[ChangeType],
   by: Caller | undefined,
 ): Promise<CommandResults[ChangeType]> {
+  const { change, current, revision } = planChange(ports, command.type, command, by);
+  if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
+    checkJoinPreset(change.config.settings);
+  }
+  await checkCassette(ports.cassettes, command, current);
+  const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
+  const committed = await storeChange(ports, stored, revision);
+  await ports.people?.note({ command, by, changes: changesBetween(current, stored.config) });
+  if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
+  return change.result({ revision: committed, views: ports.views });
+}
+
+interface PlannedChange<T extends ChangeType> {
+  change: Change<CommandResults[T]>;
+  current: Config;
+  revision: number;
+}
+
+/** What the command would change, unless somebody or something forbids it. */
+function planChange<T extends ChangeType>(
+  ports: ExecutePorts,
+  type: T,
+  command: CommandMap[T],
+  by: Caller | undefined,
+): PlannedChange<T> {
   const { config } = ports;
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Checked again, because the configuration may have changed while this command waited its turn.
   if (by) whereSignedIn(ports.people).permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
-  const change = makeChange(command.type, command, {
+  const change = makeChange(type, command, {
     config: current,
     context: { ...ports.context, by: by?.person ?? null },
   });
@@ -257,15 +286,7 @@ async function applyChange(
     change.config,
     ports.team.locks(current, change.importedPreset === undefined ? 'all' : 'managed'),
   );
-  if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
-    checkJoinPreset(change.config.settings);
-  }
-  await checkCassette(ports.cassettes, command, current);
-  const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
-  const committed = await storeChange(ports, stored, revision);
-  await ports.people?.note({ command, by, changes: changesBetween(current, stored.config) });
-  if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
-  return change.result({ revision: committed, views: ports.views });
+  return { change, current, revision };
 }
 
 function makeChange<T extends ChangeType>(

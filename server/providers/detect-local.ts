@@ -76,7 +76,7 @@ async function identify({ origin, usual: usualPresets, reply, models, transport 
 }
 
 /** Ollama serves its native API beside the OpenAI-compatible one. */
-async function isOllama(origin: string, transport: Transport): Promise<boolean> {
+export async function isOllama(origin: string, transport: Transport): Promise<boolean> {
   const reply = await get(origin, '/api/version', transport);
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
 }

@@ -55,7 +55,10 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   };
 }
 
-function compileProvider(provider: ProviderConfig, input: CompileInput): CompiledProvider {
+export function compileProvider(
+  provider: ProviderConfig,
+  input: Pick<CompileInput, 'secrets' | 'discovered' | 'ownAddresses'>,
+): CompiledProvider {
   const url = new URL(provider.baseUrl);
   const dialect = dialects[provider.dialect];
   const credentials = compileCredentials(provider, input.secrets);

@@ -232,6 +232,7 @@ export const providers = {
 
 export const providerActions: AuditActions<'provider' | 'credential'> = {
   'provider.add': (target) => `added provider ${target}`,
+  'provider.try': () => 'tried a provider before adding it',
   'provider.update': (target) => `changed provider ${target}`,
   'provider.remove': (target) => `removed provider ${target}`,
   'provider.set-enabled': (target) => `switched provider ${target} on or off`,

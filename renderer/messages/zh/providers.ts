@@ -252,6 +252,7 @@ export const providers: typeof english.providers = {
 
 export const providerActions: typeof english.providerActions = {
   'provider.add': (target) => `添加了服务商 ${target}`,
+  'provider.try': () => '在添加前测试了一个服务商',
   'provider.update': (target) => `修改了服务商 ${target}`,
   'provider.remove': (target) => `移除了服务商 ${target}`,
   'provider.set-enabled': (target) => `启用或停用了服务商 ${target}`,

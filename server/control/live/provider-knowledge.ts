@@ -5,6 +5,7 @@ import type { DiscoveryView } from '../../contract/provider-views.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { detectLocal } from '../../providers/detect-local.ts';
 import type { Discovery } from '../../providers/discovery.ts';
+import { type FoundApi, findApi } from '../../providers/find-api.ts';
 import { presets } from '../../providers/presets.ts';
 import { probeProvider } from '../../providers/probe.ts';
 import type { Upstream } from '../../providers/upstream.ts';
@@ -20,6 +21,13 @@ export interface ProviderKnowledge {
   localServers(): Promise<DetectedServer[]>;
   /** `model`: the model to call; by default a cheap one. */
   probe(provider: CompiledProvider, model?: string): Promise<ProbeReport>;
+  /** The same of a provider that is not added, whose prices are those of its preset. */
+  probeNew(provider: CompiledProvider, preset: string | null): Promise<ProbeReport>;
+  /** Which API the service at this address speaks; null if that cannot be told. */
+  findApi(
+    address: string,
+    asUpstream: (as: Pick<FoundApi, 'dialect' | 'baseUrl'>) => Upstream,
+  ): Promise<FoundApi | null>;
   refreshModels(provider: Upstream): Promise<void>;
   discovery(providerId: string): DiscoveryView;
 }
@@ -43,7 +51,9 @@ export function createProviderKnowledge(ports: ProviderKnowledgePorts): Provider
       return { preset: id, name, dialect, baseUrl, models, askUsage };
     },
     localServers: () => detectLocal({ transport, ownPorts: ownPorts() }),
-    probe: (provider, model) => probeWithCall(provider, model, ports),
+    probe: (provider, model) => probeWithCall(provider, { model, pricedAs: provider.id }, ports),
+    probeNew: (provider, preset) => probeWithCall(provider, { pricedAs: preset ?? provider.id }, ports),
+    findApi: (address, asUpstream) => findApi(address, { transport, asUpstream }),
     async refreshModels(provider) {
       await discovery.refresh(provider);
     },
@@ -56,10 +66,10 @@ export function createProviderKnowledge(ports: ProviderKnowledgePorts): Provider
 
 function probeWithCall(
   provider: CompiledProvider,
-  requestedModel: string | undefined,
+  { model: requestedModel, pricedAs }: { model?: string | undefined; pricedAs: string },
   { transport, prices }: ProviderKnowledgePorts,
 ): Promise<ProbeReport> {
-  const price = (model: string) => prices.cost(provider.id, model, trialUsage);
+  const price = (model: string) => prices.cost(pricedAs, model, trialUsage);
   return probeProvider(provider, {
     transport,
     wordsOf: (body) => wordsOf(body, provider),

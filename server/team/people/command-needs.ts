@@ -34,6 +34,7 @@ type Rules = { readonly [T in CommandType]: Rule<T> };
 
 export const commandRules: Rules = {
   'provider.add': { needs: () => admin },
+  'provider.try': { needs: () => admin },
   'provider.update': { needs: () => admin },
   'provider.remove': { needs: () => admin },
   'provider.set-enabled': { needs: () => admin },

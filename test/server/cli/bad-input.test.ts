@@ -53,7 +53,7 @@ const refusals: Record<string, readonly Refused[]> = {
   'provider add': [
     failed('nosuch', 'There is no preset "nosuch"'),
     wrong('openai', 'OpenAI needs a credential'),
-    wrong('--url llm.example', 'begins with http:// or https://'),
+    wrong('--url ftp://llm.example', 'begins with http:// or https://'),
   ],
   'provider put': [wrong('main', 'Nothing to change'), failed('nobody --name x', 'There is no provider "nobody"')],
   'provider credential': [wrong('main', 'No credential was given')],

@@ -36,7 +36,7 @@ test.each([
   [['key', 'limit', 'k1', 'nonsense'], 'Use limits such as'],
   [['log', '--limit', '0'], 'from 1 to 1000'],
   [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
-  [['provider', 'add', '--url', 'nonsense'], 'begins with http:// or https://'],
+  [['provider', 'add', '--url', 'ftp://llm.example'], 'begins with http:// or https://'],
   [['settings', 'get', 'retentionDays'], 'Did you mean "ledger.retentionDays"?'],
   [['nonsense'], 'unknown command'],
 ])('%j ends with 2 and says what is wrong', async (parameters, message) => {

@@ -1,3 +1,4 @@
+import { cleanBaseUrl } from '../../../../server/contract/base-url.ts';
 import type { DialectId } from '../../../../server/contract/config.ts';
 
 /** Base URLs of the service that each dialect is named after. */
@@ -23,8 +24,8 @@ export function fillPlaceholders(baseUrl: string, values: Readonly<Record<string
   return baseUrl.replace(placeholder, (whole, name: string) => values[name]?.trim() || whole);
 }
 
-/** Whether the text is a valid base URL: `http` or `https`, without placeholders. */
+/** Whether the text is understood as a base URL: `http` or `https`, without placeholders. */
 export function isBaseUrl(text: string): boolean {
-  const url = URL.parse(text.trim());
+  const url = URL.parse(cleanBaseUrl(text));
   return url !== null && /^https?:$/.test(url.protocol) && !/[{}]|%7B|%7D/i.test(text);
 }

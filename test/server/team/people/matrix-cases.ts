@@ -100,6 +100,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
 /** Every command about another group or about shared objects. */
 export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T][] } = {
   'provider.add': () => [{ type: 'provider.add', provider: { baseUrl: 'https://more.example/v1' } }],
+  'provider.try': () => [{ type: 'provider.try', provider: { baseUrl: 'https://more.example/v1' } }],
   'provider.update': ({ provider }) => [{ type: 'provider.update', id: provider, changes: { enabled: false } }],
   'provider.remove': ({ provider }) => [{ type: 'provider.remove', id: provider }],
   'provider.set-enabled': ({ provider }) => [{ type: 'provider.set-enabled', id: provider, enabled: false }],
