@@ -162,7 +162,8 @@ async function orNothing(response: Promise<CollectedResponse>): Promise<Collecte
   }
 }
 
-function listStyle(body: Buffer): ImitatedApi {
+/** The API whose list of models this is. */
+export function listStyle(body: Buffer): ImitatedApi {
   const list = parseJsonBytes(body);
   if (!isObject(list)) return 'openai';
   if (Array.isArray(list.models)) return list.models.some(isGeminiModel) ? 'gemini' : 'openai';

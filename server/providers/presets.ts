@@ -1,6 +1,7 @@
 /**
  * Known services and local servers. A preset only fills in the values of a new provider. Addresses and names are from
- * each service's documentation (November 2026).
+ * each service's documentation (November 2026). In the order in which people are offered them: those that most people have
+ * first, local servers last, because those that run are found.
  */
 import type { Preset } from '../contract/preset.ts';
 import { chineseServices } from './chinese-services.ts';
@@ -16,15 +17,20 @@ export const presets: readonly Preset[] = [
     serves: ['chat', 'responses'],
   }),
   service({
-    id: 'azure',
-    name: 'Azure OpenAI',
-    dialect: 'azure',
-    baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
-    environment: ['AZURE_OPENAI_API_KEY'],
-    keyPage: 'https://ai.azure.com',
-    models: ['*'],
-    hint: 'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
-    serves: ['chat', 'responses'],
+    id: 'anthropic',
+    name: 'Anthropic',
+    dialect: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    environment: ['ANTHROPIC_API_KEY'],
+    keyPage: 'https://platform.claude.com/settings/keys',
+  }),
+  service({
+    id: 'gemini',
+    name: 'Google Gemini',
+    dialect: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    keyPage: 'https://aistudio.google.com/apikey',
   }),
   // Source: openrouter.ai/docs, "Responses" (`beta.responses` is its former name), 2026-11-23.
   service({
@@ -33,6 +39,17 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     environment: ['OPENROUTER_API_KEY'],
     keyPage: 'https://openrouter.ai/settings/keys',
+    serves: ['chat', 'responses'],
+  }),
+  service({
+    id: 'azure',
+    name: 'Azure OpenAI',
+    dialect: 'azure',
+    baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
+    environment: ['AZURE_OPENAI_API_KEY'],
+    keyPage: 'https://ai.azure.com',
+    models: ['*'],
+    hint: 'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
     serves: ['chat', 'responses'],
   }),
   service({
@@ -109,22 +126,6 @@ export const presets: readonly Preset[] = [
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research', '*'],
     hint: 'This address serves chat completions without a model list. For the Responses API use https://api.perplexity.ai/v1.',
     serves: ['chat'],
-  }),
-  service({
-    id: 'anthropic',
-    name: 'Anthropic',
-    dialect: 'anthropic',
-    baseUrl: 'https://api.anthropic.com',
-    environment: ['ANTHROPIC_API_KEY'],
-    keyPage: 'https://platform.claude.com/settings/keys',
-  }),
-  service({
-    id: 'gemini',
-    name: 'Google Gemini',
-    dialect: 'gemini',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    keyPage: 'https://aistudio.google.com/apikey',
   }),
   service({
     id: 'bedrock',

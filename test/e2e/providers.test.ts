@@ -34,14 +34,14 @@ describe('adding a provider', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Service').fill('gro');
     await dialog.getByRole('button', { name: /^Groq/ }).click();
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByText('Paste the API key.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await gateway.gateway.query({ type: 'providers' })).toHaveLength(1);
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByText(/^Answered in/).waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Groq' }).getByText('Ready · 2 models').waitFor();
     const [provider] = await gateway.gateway.query({ type: 'providers' });
     expect(provider).toMatchObject({ id: 'groq', preset: 'groq', credentials: [{ hasSecret: true }] });
@@ -50,17 +50,17 @@ describe('adding a provider', () => {
   });
 
   it('names the step that fails, and continues with another credential', async () => {
-    const { page } = await open({ screen: '/providers' });
+    const { page, gateway } = await open({ screen: '/providers' });
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByRole('button', { name: 'Another service, by its address' }).click();
     await dialog.getByLabel('Base URL').fill('not an address');
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/Enter an address that begins with/).waitFor();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByText(/^This is not an address/).waitFor();
     await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
     await dialog.getByLabel('Name').fill('Mine');
     await dialog.getByLabel('Credential (if required)', { exact: true }).fill('sk-wrong');
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByText(/^Failed at: Credential/).waitFor();
     await dialog.getByText('Incorrect API key provided').waitFor();
     const steps = dialog.getByRole('listitem');
@@ -69,28 +69,65 @@ describe('adding a provider', () => {
       .filter({ has: page.getByRole('img', { name: 'failed' }) })
       .getByText('Credential', { exact: true })
       .waitFor();
-    await dialog.getByRole('button', { name: 'Replace credential' }).click();
-    await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expectFocus(dialog.getByRole('button', { name: 'Test again' }));
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
+    await expectFocus(dialog.getByLabel('Credential (if required)', { exact: true }));
+    await dialog.getByLabel('Credential (if required)', { exact: true }).fill(rightSecret);
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByText('OpenAI’s API, 2 models').waitFor();
     await dialog.getByText(/^Answered in/).waitFor();
+    expect(await gateway.gateway.query({ type: 'providers' })).toHaveLength(1);
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('link', { name: 'Mine', exact: true }).waitFor();
   });
 
-  it('offers the detected base URL as the next step', async () => {
+  it('reads an address as it is pasted, and tells what is there before it is added', async () => {
     const { page, gateway } = await open({ screen: '/providers' });
-    upstream.answer((request, response, raw) =>
-      request.url.startsWith('/v1/') ? works(request, response, raw) : json(response, { error: 'not here' }, 404),
-    );
+    const anthropic = { error: { type: 'invalid_request_error', message: 'messages: required' }, type: 'error' };
+    const list = { data: ['a', 'b', 'c'].map((id) => ({ id, type: 'model' })), has_more: false, first_id: 'a' };
+    upstream.answer(({ method, url }, response) => {
+      if (!url.startsWith('/v1/m')) return json(response, anthropic, 404);
+      if (method === 'GET') return json(response, list);
+      json(response, anthropic, 400);
+    });
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
-    await dialog.getByLabel('Base URL').fill(upstream.origin);
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/^Failed at: Base URL/).waitFor();
-    await dialog.getByRole('button', { name: 'Keep anyway' }).waitFor();
-    await dialog.getByRole('button', { name: 'Undo add' }).waitFor();
+    await dialog.getByLabel('Service').fill(`${new URL(upstream.origin).host}/v1/messages`);
     await dialog.getByRole('button', { name: `Use ${upstream.baseUrl}` }).click();
-    await dialog.getByText(/^Answered in .* with gpt-a/).waitFor();
-    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(upstream.baseUrl);
+    await dialog.getByText(`Read as ${upstream.baseUrl}`).waitFor();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByText('Anthropic’s API, 3 models').waitFor();
+    expect(await gateway.gateway.query({ type: 'providers' })).toHaveLength(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const [provider] = await gateway.gateway.query({ type: 'providers' });
+    expect(provider).toMatchObject({ baseUrl: upstream.baseUrl, dialect: 'anthropic' });
+  });
+
+  it('leads from each hop that fails to what helps there, never to keeping it', async () => {
+    const { page, gateway } = await open({ screen: '/providers' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+    await button('Another service, by its address').click();
+    await dialog.getByLabel('Base URL').fill('127.0.0.1:9');
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/^Failed at: Connection/).waitFor();
+    await expectFocus(button('Edit address'));
+    expect(await button('Replace key').count()).toBe(0);
+    await button('Set proxy').click();
+    await expectFocus(dialog.getByLabel('Proxy address'));
+    await dialog.getByLabel('Proxy address').fill('http://127.0.0.1:9');
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/^Failed at: (Proxy|Connection)/).waitFor();
+    await button('Test again').click();
+    await dialog.getByText(/^Failed at: (Proxy|Connection)/).waitFor();
+    expect(await gateway.gateway.query({ type: 'providers' })).toHaveLength(1);
+    await button('Keep anyway').click();
+    await dialog.waitFor({ state: 'detached' });
+    const [kept] = await gateway.gateway.query({ type: 'providers' });
+    expect(kept).toMatchObject({ baseUrl: 'http://127.0.0.1:9', proxy: 'http://127.0.0.1:9' });
   });
 
   it('says which part of an address is missing', async () => {
@@ -99,7 +136,7 @@ describe('adding a provider', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /^Google Vertex AI/ }).click();
     await dialog.getByLabel('project').fill('acme');
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     const wrong = dialog.getByText('Enter a value that completes the address above.');
     await wrong.waitFor();
     expect(await wrong.count()).toBe(1);
@@ -112,13 +149,13 @@ describe('adding a provider', () => {
     upstream.answer(() => {});
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByRole('button', { name: 'Another service, by its address' }).click();
     await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByText('Testing…').waitFor();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByRole('button', { name: 'Stop' }).click();
     upstream.answer(works);
-    await dialog.getByRole('button', { name: 'Test again' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByText(/^Answered in/).waitFor();
   });
 
@@ -135,14 +172,14 @@ describe('adding a provider', () => {
     await answerQuery(page, 'local-servers', [found]);
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: 'Found on this machine' }).waitFor();
     await dialog.getByRole('button', { name: /Ollama\s*running/ }).click();
-    await dialog.getByRole('button', { name: 'Add and test' }).click();
     await dialog.getByText(/^Answered in/).waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
     await page.getByRole('link', { name: 'Ollama', exact: true }).waitFor();
   });
 
-  it('takes one click where the environment holds the credential', async () => {
+  it('takes no typing where the environment holds the credential', async () => {
     const env = { GROQ_API_KEY: rightSecret, MISTRAL_API_KEY: 'sk-other', AZURE_OPENAI_API_KEY: 'sk-azure' };
     const { page, gateway, complaints } = await open({ screen: '/keys', env });
     await answerPresetsAt(page, upstream.baseUrl);
@@ -151,11 +188,13 @@ describe('adding a provider', () => {
     await offers.getByRole('button', { name: 'Use GROQ_API_KEY for Groq' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(/^Answered in/).waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
     await offers.getByText('GROQ_API_KEY').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add provider' }).click();
     await dialog.getByRole('button', { name: 'Store MISTRAL_API_KEY for Mistral AI' }).click();
     await dialog.getByText(/^Failed at: Credential/).waitFor();
+    await dialog.getByRole('button', { name: 'Keep anyway' }).click();
+    await dialog.waitFor({ state: 'detached' });
     const providers = await gateway.gateway.query({ type: 'providers' });
     expect(providers.map(({ id, credentials }) => [id, credentials[0]?.reference])).toEqual([
       ['groq', 'env:GROQ_API_KEY'],
@@ -196,7 +235,9 @@ describe('adding a provider', () => {
       .getByRole('dialog')
       .getByText(/^Answered in/)
       .waitFor();
-    await expectFocus(page.getByRole('button', { name: 'Done' }));
+    // A second Enter keeps nothing.
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByRole('button', { name: 'Keep' }));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expectFocus(add);
@@ -472,15 +513,17 @@ it.each(appearances)(
     await page.getByRole('button', { name: /^Groq/ }).waitFor();
     await check('pick');
     await page.getByRole('button', { name: /^Groq/ }).click();
-    await page.getByRole('button', { name: /^(Add and test|添加并测试)$/ }).waitFor();
+    await page.getByRole('button', { name: /^(Test|测试)$/ }).waitFor();
     await check('connect');
     await page
       .getByRole('dialog')
       .getByLabel(/^(Credential|凭据)$/)
       .fill(rightSecret);
-    await page.getByRole('button', { name: /^(Add and test|添加并测试)$/ }).click();
-    await page.getByRole('button', { name: /^(Done|完成)$/ }).waitFor();
-    await check('added');
+    await page.getByRole('button', { name: /^(Test|测试)$/ }).click();
+    await page.getByRole('button', { name: /^(Keep|保留)$/ }).waitFor();
+    await check('tried');
+    await page.getByRole('button', { name: /^(Keep|保留)$/ }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await window.gateway.gateway.query({ type: 'providers' })).map(({ id }) => id)).toContain('groq');
     await page.goto(`${window.gateway.origin}/#/providers/main`);
     await page.reload();

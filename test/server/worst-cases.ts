@@ -54,6 +54,7 @@ import { JsonBody } from '../../server/http/body/json-body.ts';
 import { findField } from '../../server/http/body/multipart-splice.ts';
 import { searchOf } from '../../server/http/body/search-body.ts';
 import { Spool } from '../../server/http/body/spool.ts';
+import { listStyle } from '../../server/providers/find-api.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
@@ -729,9 +730,9 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a list of models': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['parseModelList'],
+    readers: ['parseModelList', 'listStyle'],
     inputs: { names: ['{"data":[', '{"id":"a"},', '{}]}'], nothing: ['[', '{},', '{}]'], ...documents },
-    run: (bytes) => parseModelList(bytes, 'x'),
+    run: (bytes) => [parseModelList(bytes, 'x'), listStyle(bytes)],
   },
   'a name that is nearly one': {
     atOnceBytes: 256 * kilobyte,

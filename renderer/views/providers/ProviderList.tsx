@@ -60,11 +60,11 @@ export function ProviderList() {
       )}
       {canAdd && (
         <EnvironmentSection
-          onAdded={(id) => setAdding({ name: 'probe', id })}
-          onPick={(choice) => setAdding({ name: 'connect', choice })}
+          onTry={(draft) => setAdding({ name: 'try', draft })}
+          onPick={(draft) => setAdding({ name: 'connect', draft })}
         />
       )}
-      <AddProvider first={adding} onClose={close} />
+      <AddProvider first={adding} onClose={close} onKept={close} />
     </Screen>
   );
 }

@@ -2,45 +2,58 @@ import { useState } from 'react';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { ConnectForm } from './ConnectForm.tsx';
-import { FirstProbe } from './FirstProbe.tsx';
 import { PresetPicker } from './PresetPicker.tsx';
-import type { Choice } from './provider-choice.ts';
+import type { Field, ProviderDraft } from './provider-draft.ts';
+import { Trial } from './Trial.tsx';
 
-/** The current step: choosing a service, connecting to it, or testing it. */
-export type Stage = { name: 'pick' } | { name: 'connect'; choice: Choice } | { name: 'probe'; id: string };
+/** The current step: choosing a service, entering what it needs, or testing it. */
+export type Stage =
+  | { name: 'pick' }
+  | { name: 'connect'; draft: ProviderDraft; field?: Field | null }
+  | { name: 'try'; draft: ProviderDraft };
+
+interface AddProviderProps {
+  /** Null while closed. */
+  first: Stage | null;
+  onClose(): void;
+  onKept(): void;
+}
 
 /**
- * Adds a provider in three steps, starting with `first`; null while closed. The content is remounted each time it
- * opens, so that it starts empty.
+ * Adds a provider in three steps, starting with `first`. Nothing is added before the last one has shown what it is. The
+ * content is remounted each time it opens, so that it starts empty.
  */
-export function AddProvider({ first, onClose }: { first: Stage | null; onClose(): void }) {
+export function AddProvider({ first, onClose, onKept }: AddProviderProps) {
   const { add: names } = useMessages().providers;
   return (
     <ModalFrame opened={first !== null} onClose={onClose} title={names.title}>
-      {first && <Stages first={first} onClose={onClose} />}
+      {first && <Stages first={first} onKept={onKept} />}
     </ModalFrame>
   );
 }
 
-function Stages({ first, onClose }: { first: Stage; onClose(): void }) {
+function Stages({ first, onKept }: { first: Stage; onKept(): void }) {
   const [stage, setStage] = useState(first);
+  const test = (draft: ProviderDraft) => setStage({ name: 'try', draft });
   switch (stage.name) {
     case 'pick':
-      return (
-        <PresetPicker
-          onPick={(choice) => setStage({ name: 'connect', choice })}
-          onAdded={(id) => setStage({ name: 'probe', id })}
-        />
-      );
+      return <PresetPicker onPick={(draft) => setStage({ name: 'connect', draft })} onTry={test} />;
     case 'connect':
       return (
         <ConnectForm
-          choice={stage.choice}
+          initial={stage.draft}
+          field={stage.field ?? null}
           onBack={() => setStage({ name: 'pick' })}
-          onAdded={(id) => setStage({ name: 'probe', id })}
+          onTry={test}
         />
       );
-    case 'probe':
-      return <FirstProbe id={stage.id} onDone={onClose} />;
+    case 'try':
+      return (
+        <Trial
+          draft={stage.draft}
+          onEdit={(field) => setStage({ name: 'connect', draft: stage.draft, field })}
+          onKept={onKept}
+        />
+      );
   }
 }

@@ -1,168 +1,167 @@
-import { Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import type { CommandInputMap } from '../../../../server/contract/commands.ts';
-import {
-  type CredentialDraft,
-  CredentialFields,
-  draftedCredential,
-  emptyDraft,
-} from '../../../components/credentials/CredentialFields.tsx';
-import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { cleanBaseUrl } from '../../../../server/contract/base-url.ts';
+import { CredentialFields } from '../../../components/credentials/CredentialFields.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/control/use-command.ts';
-import { exampleBaseUrls, fillPlaceholders, isBaseUrl, placeholdersOf } from '../connection/base-url.ts';
+import { isBaseUrl } from '../connection/base-url.ts';
 import classes from '../Providers.module.css';
-import type { Choice } from './provider-choice.ts';
+import {
+  blanksOf,
+  type Field,
+  filledAddress,
+  hasAddress,
+  hasCredential,
+  type ProviderDraft,
+} from './provider-draft.ts';
 
 interface ConnectFormProps {
-  choice: Choice;
+  initial: ProviderDraft;
+  /** The field to correct after a test. */
+  field: Field | null;
   onBack(): void;
-  onAdded(id: string): void;
+  onTry(draft: ProviderDraft): void;
 }
 
 /** The second step: the address, if it is not known, and the credential. */
-export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
-  const { add: names } = useMessages().providers;
-  const form = useConnectForm(choice, onAdded);
+export function ConnectForm({ initial, field, onBack, onTry }: ConnectFormProps) {
+  const { add: names, connection } = useMessages().providers;
+  const [draft, setDraft] = useState(initial);
+  const [wasSent, setWasSent] = useState(false);
   // The previous step had the focus and is gone.
   const takeFocus = useFocusTrap();
-  const { preset } = form;
+  const change = (changes: Partial<ProviderDraft>) => setDraft({ ...draft, ...changes });
+  const hasProxy = draft.proxy.trim() === '' || isBaseUrl(draft.proxy);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setWasSent(true);
+    if (hasAddress(draft) && hasCredential(draft) && hasProxy) onTry(draft);
+  };
+  const { preset } = draft;
+  const isAddressFirst = field === null || field === 'address';
+  const needsAddress = preset === null || blanksOf(draft).length > 0;
+  const isAddressWrong = wasSent && !hasAddress(draft);
   return (
-    <form onSubmit={(event) => void form.submit(event)} ref={takeFocus}>
+    <form onSubmit={submit} ref={takeFocus} noValidate>
       <Stack gap="sm">
-        {preset && (
-          <div>
-            <Text fw={600}>{names.presetNames[preset.id] ?? preset.name}</Text>
-            <span className={classes.mono}>{form.baseUrl}</span>
-            {preset.hint && <Text c="dimmed">{names.presetHints[preset.id] ?? preset.hint}</Text>}
-          </div>
+        {preset && <ServiceNote draft={draft} />}
+        <AddressFields draft={draft} change={change} isWrong={isAddressWrong} isFirst={isAddressFirst} />
+        {field === 'address' && !needsAddress && (
+          <AddressField draft={draft} change={change} isWrong={isAddressWrong} isFirst />
         )}
-        <AddressFields form={form} />
-        {(!preset?.isLocal || form.needsCredential) && (
+        {(!preset?.isLocal || draft.needsCredential) && (
           <CredentialFields
-            draft={form.credential}
-            onChange={form.setCredential}
+            draft={draft.credential}
+            onChange={(credential) => change({ credential, copiedVariable: null })}
             keyPage={preset?.keyPage ?? null}
-            isOptional={!form.needsCredential}
-            isMissing={form.lacksCredential}
-            isFirst={preset !== null && form.blanks.length === 0}
+            isOptional={!draft.needsCredential}
+            isMissing={wasSent && !hasCredential(draft)}
+            isFirst={field === 'credential' || (field === null && !needsAddress)}
           />
         )}
-        <DialogActions command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
+        {(field === 'proxy' || draft.proxy !== '') && (
+          <TextInput
+            label={connection.proxyAddress}
+            placeholder="http://proxy.example:8080"
+            value={draft.proxy}
+            onChange={(event) => change({ proxy: event.currentTarget.value })}
+            error={wasSent && !hasProxy && connection.proxyWrong}
+            autoComplete="off"
+            data-autofocus={field === 'proxy' || undefined}
+          />
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onBack}>
+            {names.back}
+          </Button>
+          <Button type="submit">{names.test}</Button>
+        </Group>
       </Stack>
     </form>
   );
 }
 
-type ConnectFormState = ReturnType<typeof useConnectForm>;
-
-function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
-  const preset = choice === 'custom' ? null : choice.preset;
-  const found = choice === 'custom' ? undefined : choice.found;
-  const template = found?.baseUrl ?? preset?.baseUrl ?? '';
-  const [address, setAddress] = useState('');
-  const [name, setName] = useState('');
-  const [isFree, setFree] = useState(false);
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [credential, setCredential] = useState(() => draftFor(choice));
-  const [wasSent, setWasSent] = useState(false);
-  const command = useCommand();
-  const baseUrl = preset ? fillPlaceholders(template, values) : address.trim();
-  const needsCredential = found?.needsCredential ?? preset?.needsCredential ?? false;
-  const enteredCredential = draftedCredential(credential);
-  const isComplete = isBaseUrl(baseUrl) && (enteredCredential !== null || !needsCredential);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setWasSent(true);
-    if (!isComplete) return;
-    const provider: CommandInputMap['provider.add']['provider'] = {
-      ...(preset && { preset: preset.id }),
-      ...(name.trim() && { name: name.trim() }),
-      ...(isFree && { free: true }),
-      baseUrl,
-    };
-    const result = await command.run({
-      type: 'provider.add',
-      provider,
-      ...(enteredCredential && { credentials: [enteredCredential] }),
-    });
-    if (result) onAdded(result.provider.id);
-  };
-  return {
-    preset,
-    baseUrl,
-    blanks: preset ? placeholdersOf(template) : [],
-    needsCredential,
-    lacksCredential: wasSent && needsCredential && enteredCredential === null,
-    lacksAddress: wasSent && !isBaseUrl(baseUrl),
-    ...{
-      address,
-      setAddress,
-      name,
-      setName,
-      isFree,
-      setFree,
-      values,
-      setValues,
-      credential,
-      setCredential,
-      command,
-      submit,
-    },
-  };
+function ServiceNote({ draft }: { draft: ProviderDraft }) {
+  const { add: names } = useMessages().providers;
+  const { preset } = draft;
+  if (!preset) return null;
+  return (
+    <div>
+      <Text fw={600}>{names.presetNames[preset.id] ?? preset.name}</Text>
+      <span className={classes.mono}>{filledAddress(draft)}</span>
+      {preset.hint && <Text c="dimmed">{names.presetHints[preset.id] ?? preset.hint}</Text>}
+    </div>
+  );
 }
 
-function draftFor(choice: Choice): CredentialDraft {
-  if (choice === 'custom' || choice.variable === undefined) return emptyDraft;
-  return { source: 'env', value: choice.variable };
+interface FieldsProps {
+  draft: ProviderDraft;
+  change(changes: Partial<ProviderDraft>): void;
+  isWrong: boolean;
+  isFirst: boolean;
 }
 
 /** The missing part of the address: all of it, or the preset's placeholders. */
-function AddressFields({ form }: { form: ConnectFormState }) {
+function AddressFields(props: FieldsProps) {
+  const { add: names } = useMessages().providers;
+  const { draft, change, isWrong, isFirst } = props;
+  if (!draft.preset) return <CustomFields {...props} />;
+  const blanks = blanksOf(draft);
+  const isBlank = (name: string) => !draft.values[name]?.trim();
+  // If all are filled in, any of them may be wrong.
+  const isWrongBlank = (name: string) => isWrong && (isBlank(name) || !blanks.some(isBlank));
+  return blanks.map((blank, index) => (
+    <TextInput
+      key={blank}
+      label={blank}
+      value={draft.values[blank] ?? ''}
+      onChange={(event) => change({ values: { ...draft.values, [blank]: event.currentTarget.value } })}
+      error={isWrongBlank(blank) && names.blankWrong}
+      autoComplete="off"
+      data-autofocus={(isFirst && index === 0) || undefined}
+    />
+  ));
+}
+
+function CustomFields(props: FieldsProps) {
   const { add: names, connection } = useMessages().providers;
-  if (form.preset) {
-    const isBlank = (name: string) => !form.values[name]?.trim();
-    // If all are filled in, any of them may be wrong.
-    const isWrong = (name: string) => form.lacksAddress && (isBlank(name) || !form.blanks.some(isBlank));
-    return form.blanks.map((blank, index) => (
-      <TextInput
-        key={blank}
-        label={blank}
-        value={form.values[blank] ?? ''}
-        onChange={(event) => form.setValues({ ...form.values, [blank]: event.currentTarget.value })}
-        error={isWrong(blank) && names.blankWrong}
-        autoComplete="off"
-        data-autofocus={index === 0 || undefined}
-      />
-    ));
-  }
+  const { draft, change } = props;
   return (
     <>
-      <TextInput
-        label={names.address}
-        description={names.addressHint(exampleBaseUrls.openai)}
-        placeholder="https://llm.example.com/v1"
-        value={form.address}
-        onChange={(event) => form.setAddress(event.currentTarget.value)}
-        error={form.lacksAddress && names.addressWrong}
-        autoComplete="off"
-        inputMode="url"
-        data-autofocus
-      />
+      <AddressField {...props} />
       <TextInput
         label={names.name}
-        value={form.name}
-        onChange={(event) => form.setName(event.currentTarget.value)}
+        value={draft.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
         maxLength={200}
         autoComplete="off"
       />
       <Switch
         label={connection.free}
         description={connection.freeHint}
-        checked={form.isFree}
-        onChange={(event) => form.setFree(event.currentTarget.checked)}
+        checked={draft.isFree}
+        onChange={(event) => change({ isFree: event.currentTarget.checked })}
       />
     </>
+  );
+}
+
+/** Whatever was pasted, and how it is read. */
+function AddressField({ draft, change, isWrong, isFirst }: FieldsProps) {
+  const { add: names } = useMessages().providers;
+  const meant = cleanBaseUrl(draft.address);
+  const isReadOtherwise = isBaseUrl(draft.address) && meant !== draft.address.trim();
+  return (
+    <TextInput
+      label={names.address}
+      description={isReadOtherwise ? names.readAs(meant) : names.addressHint}
+      placeholder="https://llm.example.com/v1"
+      value={draft.address}
+      onChange={(event) => change({ address: event.currentTarget.value })}
+      error={isWrong && names.addressWrong}
+      autoComplete="off"
+      inputMode="url"
+      data-autofocus={isFirst || undefined}
+    />
   );
 }

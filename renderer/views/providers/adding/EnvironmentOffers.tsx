@@ -1,19 +1,16 @@
 import { Button } from '@mantine/core';
 import type { Preset } from '../../../../server/contract/preset.ts';
-import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
-import { placeholdersOf } from '../connection/base-url.ts';
 import classes from '../Providers.module.css';
-import type { Choice } from './provider-choice.ts';
+import { draftOf, isComplete, type ProviderDraft } from './provider-draft.ts';
 
 interface OfferActs {
-  onAdded(id: string): void;
+  onTry(draft: ProviderDraft): void;
   /** Called if more input is needed first. */
-  onPick(choice: Choice): void;
+  onPick(draft: ProviderDraft): void;
 }
 
 interface Offer {
@@ -22,22 +19,9 @@ interface Offer {
 }
 
 /**
- * Credentials found in Sluice's environment, each of which becomes a provider by one click. The window never receives
- * their values.
+ * Credentials found in Sluice's environment, each of which is tested by one click, as a section of the screen: those of
+ * services that have no provider yet. The window never receives their values.
  */
-export function EnvironmentOffers({ presets, ...acts }: OfferActs & { presets: readonly Preset[] }) {
-  const { environment: names } = useMessages().providers;
-  const offers = useOffers(presets);
-  if (offers.length === 0) return null;
-  return (
-    <div className={classes.offers}>
-      <h3 className={classes.offersTitle}>{names.title}</h3>
-      <OfferList offers={offers} {...acts} />
-    </div>
-  );
-}
-
-/** The same as a section of the screen, for services that have no provider yet. */
 export function EnvironmentSection(acts: OfferActs) {
   const { environment: names } = useMessages().providers;
   const providers = useControlState((state) => state.views?.providers ?? null);
@@ -53,7 +37,8 @@ export function EnvironmentSection(acts: OfferActs) {
   );
 }
 
-function useOffers(presets: readonly Preset[]): Offer[] {
+/** One for each service whose credential is in the environment and not in use. */
+export function useOffers(presets: readonly Preset[]): Offer[] {
   // Queried again after each change, because used credentials are no longer offered.
   const revision = useControlState((state) => state.views?.status.revision ?? 0);
   const { answer } = useQuery<'environment-credentials'>({ type: 'environment-credentials' }, revision);
@@ -63,7 +48,7 @@ function useOffers(presets: readonly Preset[]): Offer[] {
   });
 }
 
-function OfferList({ offers, ...acts }: OfferActs & { offers: readonly Offer[] }) {
+export function OfferList({ offers, ...acts }: OfferActs & { offers: readonly Offer[] }) {
   const { environment: names } = useMessages().providers;
   return (
     <>
@@ -77,19 +62,11 @@ function OfferList({ offers, ...acts }: OfferActs & { offers: readonly Offer[] }
   );
 }
 
-function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & { offer: Offer }) {
+function OfferRow({ offer: { preset, variable }, onTry, onPick }: OfferActs & { offer: Offer }) {
   const { environment: names, add: addNames } = useMessages().providers;
   const name = addNames.presetNames[preset.id] ?? preset.name;
-  const command = useCommand();
-  const isAsking = placeholdersOf(preset.baseUrl).length > 0;
-  const add = async (credential: { reference: string } | { variable: string }) => {
-    const { id, baseUrl } = preset;
-    // Sent explicitly, so that the address used is the one shown.
-    const provider = { preset: id, baseUrl };
-    const result = await command.run({ type: 'provider.add', provider, credentials: [credential] });
-    if (result) onAdded(result.provider.id);
-  };
-  const use = () => (isAsking ? onPick({ preset, variable }) : void add({ reference: `env:${variable}` }));
+  const draft = { ...draftOf({ preset }), credential: { source: 'env' as const, value: variable } };
+  const isAsking = !isComplete(draft);
   return (
     <li className={classes.offer}>
       <div className={classes.offerText}>
@@ -100,9 +77,8 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
         <Button
           size="xs"
           variant="default"
-          loading={command.isRunning}
           aria-label={names.useNamed(variable, name)}
-          onClick={use}
+          onClick={() => (isAsking ? onPick(draft) : onTry(draft))}
         >
           {names.use}
         </Button>
@@ -110,15 +86,13 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
           <Button
             size="xs"
             variant="default"
-            disabled={command.isRunning}
             aria-label={names.copyNamed(variable, name)}
-            onClick={() => void add({ variable })}
+            onClick={() => onTry({ ...draft, copiedVariable: variable })}
           >
             {names.copy}
           </Button>
         )}
       </div>
-      {command.problem && <CommandProblem problem={command.problem} />}
     </li>
   );
 }

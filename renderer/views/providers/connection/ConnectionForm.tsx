@@ -127,7 +127,7 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
       <Lockable lock={lockOf('baseUrl')}>
         <TextInput
           label={add.address}
-          description={add.addressHint(exampleBaseUrls[form.values.dialect])}
+          description={names.addressHint(exampleBaseUrls[form.values.dialect])}
           inputMode="url"
           autoComplete="off"
           {...form.getInputProps('baseUrl')}

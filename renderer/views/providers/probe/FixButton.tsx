@@ -14,12 +14,10 @@ interface FixButtonProps {
   report: ProbeReport;
   /** The cause may be fixed, so it is time to test again. */
   onFixed(): void;
-  /** Asks for another credential within an open dialog. If absent, a new dialog is opened. */
-  onReplace?: (() => void) | undefined;
 }
 
 /** Applies the test's advice, if one click can do that. */
-export function FixButton({ provider, report, onFixed, onReplace }: FixButtonProps) {
+export function FixButton({ provider, report, onFixed }: FixButtonProps) {
   const { test: names, credential: credentialNames } = useMessages().providers;
   const command = useCommand();
   const [isReplacing, setReplacing] = useState(false);
@@ -46,7 +44,7 @@ export function FixButton({ provider, report, onFixed, onReplace }: FixButtonPro
   };
   return (
     <>
-      <Button size="xs" onClick={onReplace ?? (() => setReplacing(true))}>
+      <Button size="xs" onClick={() => setReplacing(true)}>
         {replaced ? names.replaceCredential : names.addCredential}
       </Button>
       <ModalFrame

@@ -1,5 +1,4 @@
 import { Button, Loader } from '@mantine/core';
-import { formatMessage } from '../../../../server/contract/coded.ts';
 import type { ProbeReport } from '../../../../server/contract/probe.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -9,7 +8,7 @@ import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import classes from '../Providers.module.css';
 import { FixButton } from './FixButton.tsx';
-import { ProbeSteps } from './ProbeSteps.tsx';
+import { Diagnosis, ProbeSteps } from './ProbeSteps.tsx';
 import { TrialCall } from './TrialCall.tsx';
 import type { Probe } from './use-probe.ts';
 
@@ -18,12 +17,10 @@ interface ProbeResultProps {
   probe: Probe;
   /** Shows all steps at once. */
   isDetailed?: boolean;
-  /** Asks for another credential within an open dialog. */
-  onReplace?: () => void;
 }
 
 /** The result of the last test: the outcome, the failure in the provider's own words, and advice. */
-export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: ProbeResultProps) {
+export function ProbeResult({ provider, probe, isDetailed = false }: ProbeResultProps) {
   const {
     providers: { test: names },
     cancel,
@@ -47,7 +44,7 @@ export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: 
       <Headline report={report} provider={provider} at={at} />
       <Diagnosis report={report} />
       <div className={classes.cardActs}>
-        <FixButton provider={provider} report={report} onFixed={() => probe.run()} onReplace={onReplace} />
+        <FixButton provider={provider} report={report} onFixed={() => probe.run()} />
       </div>
       {report.ok && <TrialCall provider={provider} onCall={probe.run} />}
       {report.lacksResponses && <ChatOnly provider={report.provider} />}
@@ -81,23 +78,6 @@ function Headline({ report, provider, at }: { report: ProbeReport; provider: Pro
         <span className={classes.probeDoubt}>{names.stillFailing}</span>
       )}
     </p>
-  );
-}
-
-/** What failed, what the provider said about it, and the advice. */
-function Diagnosis({ report }: { report: ProbeReport }) {
-  const { providers, probe } = useMessages();
-  const failed = report.steps.find(({ status }) => status === 'failed');
-  if (!failed) return null;
-  return (
-    <>
-      {report.said !== null && (
-        <p className={classes.said}>
-          {providers.test.said} <q>{report.said}</q>
-        </p>
-      )}
-      {failed.remedy && <p className={classes.soft}>{formatMessage(probe.remedies, failed.remedy)}</p>}
-    </>
   );
 }
 

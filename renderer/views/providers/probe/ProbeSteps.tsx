@@ -5,12 +5,18 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { useCredentialName } from '../../../state/providers/use-credential-name.ts';
 import classes from '../Providers.module.css';
 
+interface ProbeStepsProps {
+  report: ProbeReport;
+  /** Of a credential that is not stored; by default its label. */
+  credentialName?: string;
+}
+
 /** The results of a test, hop by hop. */
-export function ProbeSteps({ report }: { report: ProbeReport }) {
+export function ProbeSteps({ report, credentialName }: ProbeStepsProps) {
   return (
     <ol className={classes.steps}>
       {report.steps.map((step) => (
-        <Step key={step.name} step={step} provider={report.provider} />
+        <Step key={step.name} step={step} provider={report.provider} credentialName={credentialName} />
       ))}
     </ol>
   );
@@ -19,13 +25,21 @@ export function ProbeSteps({ report }: { report: ProbeReport }) {
 const marks = { ok: IconCircleCheck, failed: IconCircleX, skipped: IconMinus };
 const meanings = { ok: classes.good, failed: classes.bad, skipped: undefined };
 
-function Step({ step, provider }: { step: ProbeStep; provider: string }) {
+interface StepProps {
+  step: ProbeStep;
+  provider: string;
+  credentialName: string | undefined;
+}
+
+function Step({ step, provider, credentialName }: StepProps) {
   const { providers, probe } = useMessages();
   const { test: names } = providers;
-  const credentialName = useCredentialName();
+  const nameOf = useCredentialName();
   const { finding } = step;
   const namedFinding =
-    'credential' in finding ? { ...finding, credential: credentialName(provider, finding.credential) } : finding;
+    'credential' in finding
+      ? { ...finding, credential: credentialName ?? nameOf(provider, finding.credential) }
+      : finding;
   const Mark = marks[step.status];
   return (
     <li className={classes.step}>
@@ -35,5 +49,22 @@ function Step({ step, provider }: { step: ProbeStep; provider: string }) {
         {formatMessage(probe.findings, namedFinding)}
       </span>
     </li>
+  );
+}
+
+/** What failed, what the provider said about it, and the advice. */
+export function Diagnosis({ report }: { report: ProbeReport }) {
+  const { providers, probe } = useMessages();
+  const failed = report.steps.find(({ status }) => status === 'failed');
+  if (!failed) return null;
+  return (
+    <>
+      {report.said !== null && (
+        <p className={classes.said}>
+          {providers.test.said} <q>{report.said}</q>
+        </p>
+      )}
+      {failed.remedy && <p className={classes.soft}>{formatMessage(probe.remedies, failed.remedy)}</p>}
+    </>
   );
 }
