@@ -158,10 +158,10 @@ export class Exchange {
     this.#trace.model = model;
     if (model !== null) checkName('model', model, this.#trace.secrets);
     assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
-    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#named.jobs });
+    const { jobs, holder, sizeAt } = this.#named;
+    const callPlan = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs, holder });
     this.#trace.model = callPlan.model;
     this.#trace.job = callPlan.job ?? null;
-    const { sizeAt } = this.#named;
     const call = { requestId: this.#trace.id, route: match.route, ...member, body, sizeAt, plan: callPlan };
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });

@@ -5,6 +5,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
+import type { Job } from '../../store/rules/job.ts';
 import type { RequestBody } from '../request/request-body.ts';
 
 const none: readonly string[] = [];
@@ -24,15 +25,21 @@ export function idsInBody({ referencedIds, mayNameObjects, captured }: RequestBo
   return mayNameObjects && captured ? idsInJson(captured, objectMembers) : none;
 }
 
-/** Looks up what one request names, as it comes to light. */
+/** Looks up what one request names, as it comes to light, and who holds it. */
 export class ForeignObjects {
   readonly #store: Pick<JobStore, 'lookUp'>;
   readonly #groupId: string;
   readonly #seen = new Set<string>();
+  #holder: Job | null = null;
 
   constructor(store: Pick<JobStore, 'lookUp'>, groupId: string) {
     this.#store = store;
     this.#groupId = groupId;
+  }
+
+  /** The first object that is known to be the group's own. */
+  get holder(): Job | null {
+    return this.#holder;
   }
 
   /** Throws or rejects with a GatewayError if one of these is another group's, or too many are named. */
@@ -59,8 +66,11 @@ export class ForeignObjects {
   #refuseSome(ids: readonly string[]): MaybePromise<void> {
     const found = this.#store.lookUp(ids, this.#groupId);
     const refuse = (known: Awaited<typeof found>) => {
-      const foreign = ids.find((id) => known.findAny(id, this.#groupId) === 'foreign');
-      if (foreign !== undefined) throw noSuchObject(foreign);
+      for (const id of ids) {
+        const job = known.findAny(id, this.#groupId);
+        if (job === 'foreign') throw noSuchObject(id);
+        this.#holder ??= job ?? null;
+      }
     };
     return found instanceof Promise ? found.then(refuse) : refuse(found);
   }

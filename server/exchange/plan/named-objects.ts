@@ -5,6 +5,7 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Member } from '../../routing/snapshot.ts';
 import { type JobStore, type KnownJobs, noJobs } from '../../store/ports/job-store.ts';
+import type { Job } from '../../store/rules/job.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
 import { ForeignObjects, idsInBody, idsInQuery } from './foreign-objects.ts';
@@ -13,6 +14,8 @@ import { referencedObjects } from './referenced-objects.ts';
 interface NamedObjects {
   jobs: KnownJobs;
   sizeAt: SizeAt;
+  /** The first of its files, caches and the like that the group made through Sluice; only this account has it. */
+  holder: Job | null;
 }
 
 interface NamingRequest {
@@ -26,36 +29,45 @@ interface NamingRequest {
 const unknownSize: SizeAt = () => null;
 
 /** For requests that name nothing. */
-export const nothingNamed: NamedObjects = { jobs: noJobs, sizeAt: unknownSize };
+export const nothingNamed: NamedObjects = { jobs: noJobs, sizeAt: unknownSize, holder: null };
 
 /** Fails like `JobStore.lookUp`, but not because of sizes, and with a GatewayError if an object is another group's. */
 export function findNamedObjects(store: JobStore, request: NamingRequest): MaybePromise<NamedObjects> {
   const ids = referencedObjects(request.match, request.body);
-  const refusing = refuseForeign(store, request, ids);
-  return refusing ? refusing.then(() => lookUpNamed(store, request, ids)) : lookUpNamed(store, request, ids);
+  const holder = findHolder(store, request, ids);
+  return holder instanceof Promise
+    ? holder.then((found) => lookUpNamed(store, request, ids, found))
+    : lookUpNamed(store, request, ids, holder);
 }
 
-function lookUpNamed(store: JobStore, request: NamingRequest, ids: readonly string[]): MaybePromise<NamedObjects> {
+function lookUpNamed(
+  store: JobStore,
+  request: NamingRequest,
+  ids: readonly string[],
+  holder: Job | null,
+): MaybePromise<NamedObjects> {
   const jobs = ids.length === 0 ? noJobs : store.lookUp(ids, request.member.group.id);
   const sizeAt = findSizes(store, request);
-  if (jobs === noJobs && sizeAt === unknownSize) return nothingNamed;
-  if (!(jobs instanceof Promise || sizeAt instanceof Promise)) return { jobs, sizeAt };
-  return Promise.all([jobs, sizeAt]).then(([known, size]) => ({ jobs: known, sizeAt: size }));
+  if (jobs === noJobs && sizeAt === unknownSize && holder === null) return nothingNamed;
+  if (!(jobs instanceof Promise || sizeAt instanceof Promise)) return { jobs, sizeAt, holder };
+  return Promise.all([jobs, sizeAt]).then(([known, size]) => ({ jobs: known, sizeAt: size, holder }));
 }
 
 /** What the plan looks up itself, `planned`, has errors of its own. */
-function refuseForeign(
+function findHolder(
   store: JobStore,
   { member, body, query }: NamingRequest,
   planned: readonly string[],
-): Promise<void> | null {
-  const refuse = (inBody: readonly string[]) => {
+): MaybePromise<Job | null> {
+  const find = (inBody: readonly string[]) => {
     const ids = [...idsInQuery(query), ...inBody].filter((id) => !planned.includes(id));
-    return ids.length === 0 ? undefined : new ForeignObjects(store, member.group.id).refuse(ids);
+    if (ids.length === 0) return null;
+    const objects = new ForeignObjects(store, member.group.id);
+    const refusing = objects.refuse(ids);
+    return refusing ? refusing.then(() => objects.holder) : objects.holder;
   };
   const inBody = idsInBody(body);
-  const refusing = inBody instanceof Promise ? inBody.then(refuse) : refuse(inBody);
-  return refusing ?? null;
+  return inBody instanceof Promise ? inBody.then(find) : find(inBody);
 }
 
 function findSizes(store: JobStore, { match, member, body }: NamingRequest): MaybePromise<SizeAt> {

@@ -3,6 +3,7 @@
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';
+import type { Job } from '../../store/rules/job.ts';
 import type { RequestBody, RequestFields } from '../request/request-body.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
@@ -15,6 +16,8 @@ interface RouteInput {
   snapshot: Snapshot;
   /** Those that the request names. */
   jobs: KnownJobs;
+  /** A stored object that the body or the query names. */
+  holder: Job | null;
 }
 
 /** The fields of the body, with the model of the path if that names one. */
@@ -23,7 +26,7 @@ export function fieldsOf(match: RouteMatch, body: RequestBody): RequestFields {
 }
 
 /** Throws a GatewayError if no provider may be asked. */
-export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): CallPlan {
+export function planRoute({ match, member, body, snapshot, jobs, holder }: RouteInput): CallPlan {
   const { group, key } = member;
   const { passthrough, route } = match;
   if (passthrough)
@@ -46,5 +49,6 @@ export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): 
     key,
     snapshot,
     jobs,
+    holder,
   });
 }

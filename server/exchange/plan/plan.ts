@@ -33,6 +33,8 @@ interface PlanInput {
   key: CompiledKey;
   snapshot: Snapshot;
   jobs: KnownJobs;
+  /** A file, a cache or the like that the request names beside what is being said. */
+  holder: Job | null;
 }
 
 export function planCall(input: PlanInput): CallPlan {
@@ -48,7 +50,17 @@ export function planCall(input: PlanInput): CallPlan {
   const inThread = input.threadId === null ? null : planInThread(input, input.threadId);
   if (inThread) return inThread;
   const resolved = resolve(input);
-  return { model: resolved.model, targets: resolved.targets, credentialId: null };
+  return planNearObject(resolved, input.holder) ?? { ...resolved, credentialId: null };
+}
+
+/**
+ * A file or a cache exists only in the account that made it, so that no other is asked. Null if none of the targets is at its
+ * provider: what becomes of its name there is for the translation to say.
+ */
+function planNearObject({ model, targets }: Resolved, holder: Job | null): CallPlan | null {
+  if (!holder) return null;
+  const near = targets.filter(({ provider }) => provider.id === holder.providerId);
+  return near.length === 0 ? null : { model, targets: near, credentialId: holder.credentialId };
 }
 
 function resolve({ match, fields, group, key }: PlanInput): Resolved {

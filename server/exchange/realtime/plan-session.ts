@@ -64,6 +64,7 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
     match,
     conversationId: null,
     threadId: null,
+    holder: null,
     fields,
     ...member,
     snapshot,
