@@ -4,6 +4,7 @@ import './base.css';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { screenAt } from '../../server/contract/places.ts';
 import { LocalizationProvider } from '../messages/LocalizationProvider.tsx';
 import { createApi } from '../state/api/create-api.ts';
 import { createControlStore } from '../state/control/control-store.ts';
@@ -12,7 +13,7 @@ import { currentPath } from '../state/window/hash-location.ts';
 import { DesktopProvider } from '../state/window/use-desktop.ts';
 import { App } from './App.tsx';
 import { loadFile } from './screens/lazy-files.ts';
-import { screenAt } from './screens/screens.ts';
+import { screens } from './screens/screens.ts';
 import { theme } from './theme.ts';
 
 const root = document.getElementById('root');
@@ -21,7 +22,7 @@ const { control, desktop } = createApi();
 const store = createControlStore(control);
 // Loads the screen in parallel with the engine's first answer. If loading fails, the screen reports it.
 const screen = screenAt(currentPath());
-if (screen) loadFile(screen).catch(() => {});
+if (screen) loadFile(screens[screen]).catch(() => {});
 
 createRoot(root).render(
   <StrictMode>

@@ -1,6 +1,7 @@
 /** `sluice status` and `sluice stop`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { isBehindPublicAddress } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
@@ -65,9 +66,9 @@ function describeRunning(state: QueryResults['status'], running: number | null):
 }
 
 /** The public address too, if there is one, since that is the one to give to clients. */
-export function describeAddress({ baseUrl, listensAt }: QueryResults['status']): string {
-  if (baseUrl === null || listensAt === null || baseUrl.startsWith(listensAt)) return String(baseUrl);
-  return `${baseUrl}, listening at ${listensAt}`;
+export function describeAddress(status: QueryResults['status']): string {
+  const { baseUrl, listensAt } = status;
+  return isBehindPublicAddress(status) ? `${baseUrl}, listening at ${listensAt}` : String(baseUrl);
 }
 
 function describeProviders(providers: QueryResults['providers']): string {

@@ -29,3 +29,8 @@ export function baseUrlOf({ baseUrl, settings }: Pick<StatusView, 'baseUrl' | 's
 export function originOf(status: Pick<StatusView, 'baseUrl' | 'settings'>): string {
   return new URL(baseUrlOf(status)).origin;
 }
+
+/** Whether people and programs reach Sluice at another address than the one where it listens: `serve --public-url`. */
+export function isBehindPublicAddress({ baseUrl, listensAt }: Pick<StatusView, 'baseUrl' | 'listensAt'>): boolean {
+  return baseUrl !== null && listensAt !== null && baseUrl !== baseUrlAt(listensAt);
+}

@@ -32,7 +32,7 @@ it('records a group, replays a key, starts over, and says so at the request', as
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Not used yet').or(page.getByText('0 recordings')).waitFor();
   await ask();
-  await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Access', exact: true }).first().click();
   await page.getByRole('button', { name: 'Change first' }).click();
   await page.getByRole('button', { name: 'Testing and debugging' }).click();
   await choose(page, 'Replay');
@@ -48,7 +48,7 @@ it('records a group, replays a key, starts over, and says so at the request', as
   const [view] = (await gateway.gateway.query({ type: 'cassettes' })).filter(({ mode }) => mode === 'replay');
   expect(view).toMatchObject({ folder, recordings: null });
 
-  await page.getByRole('link', { name: 'Requests', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Traffic', exact: true }).first().click();
   await page.getByRole('cell', { name: 'Cassette' }).waitFor();
   await page.getByRole('link', { name: 'POST /v1/chat/completions' }).first().click();
   await page.getByText('replayed', { exact: true }).waitFor();

@@ -25,11 +25,11 @@ it('switches a profile on for a key, says so on every screen, and stops it', asy
   const client = clientWith(secret);
   const asked = client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] });
   await expect(asked).rejects.toThrow();
-  for (const screen of ['Overview', 'Requests', 'Settings']) {
+  for (const screen of ['Home', 'Traffic', 'Settings']) {
     await page.getByRole('link', { name: screen, exact: true }).first().click();
     await banner(page).waitFor();
   }
-  await page.getByRole('link', { name: 'Requests', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Traffic', exact: true }).first().click();
   await page
     .getByText(/fault: (status|reset)/)
     .first()

@@ -68,7 +68,7 @@ test('a person joins with a code, gets the gateway as a provider, and leaves it 
   const providers = await gateway.gateway.query({ type: 'providers' });
   expect(providers.find(({ joined }) => joined)?.credentials).toMatchObject([{ id: key?.id, hasSecret: true }]);
 
-  await page.getByRole('navigation').getByRole('link', { name: 'Providers' }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'Models' }).click();
   const card = page.getByRole('listitem').filter({ hasText: 'team gateway' });
   await card.getByRole('button', { name: `Leave ${host}…` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
@@ -109,7 +109,7 @@ test('the team preset of the gateway is shown, applied, and left with the gatewa
   await page.getByRole('heading', { name: host }).waitFor();
   expect(await aliasesOf(gateway)).toEqual(['fast']);
 
-  await page.getByRole('navigation').getByRole('link', { name: 'Providers' }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'Models' }).click();
   await page.getByRole('button', { name: `Leave ${host}…` }).click();
   await dialog.getByText('Its team preset “Acme laptops” no longer locks anything').waitFor();
   await dialog.getByRole('button', { name: 'Leave' }).click();

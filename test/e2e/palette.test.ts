@@ -45,7 +45,7 @@ async function activeOption(page: Page): Promise<string | null> {
 
 it('is used by keyboard alone, from load to a request and back', async () => {
   const { page, complaints } = await open({ config, prepare: fillWithRequests });
-  await headingOf(page, 'Overview').waitFor();
+  await headingOf(page, 'Home').waitFor();
   await page.keyboard.press('Tab');
   await expectFocus(page.getByRole('button', { name: 'Skip to content' }));
   await page.keyboard.press('Enter');
@@ -101,9 +101,9 @@ describe('the command palette', () => {
     const button = page.getByRole('button', { name: 'Search or jump to…' });
     await button.click();
     await expectFocus(fieldOf(page));
-    expect(await activeOption(page)).toBe('Overview');
+    expect(await activeOption(page)).toBe('Home');
     await page.keyboard.press('ArrowDown');
-    expect(await activeOption(page)).toBe('Providers');
+    expect(await activeOption(page)).toBe('Requests');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowUp');
     expect(await activeOption(page)).toBe('Copy base URL');
@@ -125,9 +125,9 @@ describe('the command palette', () => {
   it('shows what was used last first, also after a reload', async () => {
     const { page } = await open({ config });
     await runCommand(page, 'beta', 'Beta');
-    await headingOf(page, 'Providers').waitFor();
+    await headingOf(page, 'Beta').waitFor();
     await page.reload();
-    await headingOf(page, 'Providers').waitFor();
+    await headingOf(page, 'Beta').waitFor();
     await find(page, '', 'Beta');
     await page.getByRole('group', { name: 'Recent' }).getByRole('option', { name: 'Beta' }).waitFor();
   });
@@ -242,7 +242,7 @@ describe('the command palette', () => {
     await runCommand(page, 'dark', 'Appearance: Dark');
     await expect.poll(() => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe('dark');
     await runCommand(page, '中文', 'Language: 简体中文');
-    await headingOf(page, '概览').waitFor();
+    await headingOf(page, '首页').waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: '命令面板' }).waitFor();
     await page.keyboard.type('settings');
@@ -267,7 +267,51 @@ describe('a key without a modifier', () => {
     await name.focus();
     await page.keyboard.type('/?');
     expect(await name.inputValue()).toContain('/?');
+    await name.press('g');
+    await name.press('t');
+    await headingOf(page, 'Alpha').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('G and a letter lead to each place, wherever the focus is, and to none while a dialog is open', async () => {
+    const { page, complaints } = await open({ config });
+    const letters = {
+      t: 'Requests',
+      p: 'Playground',
+      m: 'Providers',
+      a: 'Keys',
+      c: 'Connect',
+      s: 'Settings',
+      h: 'Home',
+    };
+    for (const [letter, heading] of Object.entries(letters)) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(letter);
+      await expectFocus(headingOf(page, heading));
+    }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.keyboard.press('Escape');
+    await headingOf(page, 'Home').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('J and K did nothing until a row of the list had the focus', async () => {
+    const { page } = await open({ config, screen: '/requests', prepare: fillWithRequests });
+    const focusedRow = () => page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex'));
+    await page.getByRole('row').nth(3).waitFor();
+    await page.keyboard.press('j');
+    await expect.poll(focusedRow).toBe('2');
+    await page.keyboard.press('j');
+    await expect.poll(focusedRow).toBe('3');
+    await page.getByRole('button', { name: 'Export' }).focus();
+    await page.keyboard.press('k');
+    await expect.poll(focusedRow).toBe('3');
+    await page.getByRole('searchbox').first().focus();
+    await page.keyboard.press('j');
+    expect(await focusedRow()).toBe(undefined);
   });
 });
 

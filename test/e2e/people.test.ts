@@ -73,7 +73,13 @@ test('a member sees what they have used by model, and nothing of others', async 
     expect.stringMatching(/demo-chat\s+1\s/),
   ]);
   const navigation = page.getByRole('navigation', { name: 'Screens' });
-  expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Keys', 'Requests', 'Playground', 'Account']);
+  expect(await navigation.getByRole('link').allInnerTexts()).toEqual([
+    'Home',
+    'Traffic',
+    'Playground',
+    'Access',
+    'Connect',
+  ]);
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
@@ -178,7 +184,7 @@ test('the audit list says in plain words who did what, of one person, page by pa
 test('a manager and a member find no screen of people, and get no data through its address', async () => {
   for (const person of ['mo', 'mia']) {
     const page = await openAs(person, '/people?show=audit');
-    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
     expect(await page.getByText('signed in').count()).toBe(0);
     await context?.close();
   }

@@ -330,7 +330,7 @@ describe('the playground', () => {
     await videos.getByText('in_progress, 40%').waitFor();
 
     const screens = page.getByRole('navigation', { name: 'Screens' });
-    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Access' }).click();
     await screens.getByRole('link', { name: 'Playground' }).click();
     await page.getByRole('link', { name: 'Videos' }).click();
     upstream.complete();
@@ -446,7 +446,7 @@ describe('the playground', () => {
     await chat.getByLabel('Message', { exact: true }).fill('half a thought');
     await page.getByLabel('Temperature').fill('0.3');
     const screens = page.getByRole('navigation', { name: 'Screens' });
-    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Access' }).click();
     await screens.getByRole('link', { name: 'Playground' }).click();
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);
     expect(await chat.getByLabel('Model', { exact: true }).inputValue()).toBe('demo-other');

@@ -183,7 +183,7 @@ describe('adding a provider', () => {
     const env = { GROQ_API_KEY: rightSecret, MISTRAL_API_KEY: 'sk-other', AZURE_OPENAI_API_KEY: 'sk-azure' };
     const { page, gateway, complaints } = await open({ screen: '/keys', env });
     await answerPresetsAt(page, upstream.baseUrl);
-    await page.getByRole('link', { name: 'Providers', exact: true }).click();
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
     const offers = page.getByRole('region', { name: 'Found in the environment' });
     await offers.getByRole('button', { name: 'Use GROQ_API_KEY for Groq' }).click();
     const dialog = page.getByRole('dialog');
@@ -286,8 +286,8 @@ describe('a test', () => {
     await card.getByRole('button', { name: /^Test/ }).click();
     await card.getByText('Incorrect API key provided').waitFor();
     const screens = page.getByRole('navigation', { name: 'Screens' });
-    await screens.getByRole('link', { name: 'Keys' }).click();
-    await screens.getByRole('link', { name: 'Providers' }).click();
+    await screens.getByRole('link', { name: 'Access' }).click();
+    await screens.getByRole('link', { name: 'Models' }).click();
     await card.getByText('Incorrect API key provided').waitFor();
     await card.getByRole('button', { name: 'Replace credential' }).click();
     const dialog = page.getByRole('dialog');
@@ -358,7 +358,7 @@ describe('the settings of a provider', () => {
     await form.getByLabel('Header', { exact: true }).fill('x-team');
     await form.getByLabel('Value').fill('blue');
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('region', { name: 'Renamed' }).waitFor();
+    await page.getByRole('heading', { name: 'Renamed', level: 1 }).waitFor();
     expect((await gateway.gateway.query({ type: 'providers' }))[0]).toMatchObject({
       name: 'Renamed',
       timeouts: { connectMs: 2_500 },
@@ -386,7 +386,7 @@ describe('the settings of a provider', () => {
     await sent.promise;
     await name.fill('One and more');
     release.resolve();
-    await page.getByRole('region', { name: 'One', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'One', level: 1, exact: true }).waitFor();
     const save = form.getByRole('button', { name: 'Save' }).and(page.locator(':not([data-loading])'));
     await save.waitFor();
     expect(await nameThere()).toBe('One');
@@ -427,7 +427,7 @@ describe('the settings of a provider', () => {
     await update({ name: 'Theirs again' });
     await notice.getByRole('button', { name: 'Keep my version' }).click();
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('region', { name: 'Mine' }).waitFor();
+    await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     expect((await gateway.gateway.query({ type: 'providers' }))[0]).toMatchObject({ name: 'Mine', models: ['gpt-a'] });
     expect(complaints).toEqual([]);
   });

@@ -300,7 +300,7 @@ it('captures all requests for ten minutes, shows it on every screen, and stops',
   await page.getByRole('menuitem', { name: 'All requests' }).click();
   await page.getByText(/^Capturing: All requests · (10 min 0|9 min \d+) s left/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole('link', { name: 'Keys' }).first().click();
+  await page.getByRole('link', { name: 'Access' }).first().click();
   await page.getByRole('link', { name: 'Capturing' }).click();
   await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
   const { requests } = await gateway.gateway.query({ type: 'requests' });

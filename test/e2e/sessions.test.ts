@@ -68,7 +68,7 @@ test.each(oneOrAllAppearances)(
     await page.getByRole('link', { name: 'claude-cli/2.1.197' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    await page.getByRole('link', { name: isChinese ? '所有请求' : 'All requests' }).click();
+    await page.getByRole('link', { name: isChinese ? '请求记录' : 'Requests' }).click();
     await page.locator('a[href*="/sessions/ses_"]').first().click();
     await page.getByRole('heading', { name: isChinese ? '第 2 轮' : 'Turn 2' }).waitFor();
     expect(opened.complaints).toEqual([]);

@@ -33,8 +33,15 @@ test('a member signs in with the organization’s account, sees what members see
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
   const navigation = page.getByRole('navigation');
-  await navigation.getByRole('link', { name: 'Keys' }).waitFor();
-  expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Keys', 'Requests', 'Playground', 'Account']);
+  await navigation.getByRole('link', { name: 'Access' }).waitFor();
+  expect(await navigation.getByRole('link').allInnerTexts()).toEqual([
+    'Home',
+    'Traffic',
+    'Playground',
+    'Access',
+    'Connect',
+  ]);
+  await navigation.getByRole('link', { name: 'Access' }).click();
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Laptop');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
@@ -70,7 +77,7 @@ test('a member and a manager are offered what they may do with a key, and nothin
   await member.getByRole('dialog').getByLabel('Name').fill('Mobile');
   await member.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await member.getByRole('button', { name: 'Change Mobile' }).waitFor();
-  await member.getByRole('navigation').getByRole('link', { name: 'Requests' }).click();
+  await member.getByRole('navigation').getByRole('link', { name: 'Traffic' }).click();
   await member.getByRole('heading', { name: 'Requests' }).waitFor();
   expect(await member.getByRole('button', { name: 'Capture' }).count()).toBe(0);
   await context.clearCookies();

@@ -4,7 +4,10 @@ import { accessibilityFaults } from './accessibility.ts';
 import { openInSuite } from './window-suite.ts';
 
 const open = openInSuite();
-const config = { providers: [{ id: 'alpha', name: 'Alpha', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a'] }] };
+const config = {
+  providers: [{ id: 'alpha', name: 'Alpha', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a'] }],
+  groups: [{ id: 'default' }, { id: 'second' }],
+};
 
 const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Discard unsaved changes?' });
 const keep = (page: Page) => dialogOf(page).getByRole('button', { name: 'Keep editing' }).click();
@@ -19,16 +22,16 @@ describe('what was typed and not saved', () => {
     const { page, complaints } = await open({ screen, config });
     const field = page.getByLabel(label, { exact: true }).first();
     await field.fill('4321');
-    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('link', { name: 'Access', exact: true }).click();
     await dialogOf(page).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await keep(page);
     expect(await field.inputValue()).toBe('4321');
-    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('link', { name: 'Access', exact: true }).click();
     await discard(page);
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Models', exact: true }).click();
-    await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -124,7 +124,7 @@ describe('the window in a browser', () => {
     await everyScreenLoaded(page);
     await window.stopEngine();
     await page.getByText('Connection to the engine lost.').waitFor();
-    await page.getByRole('link', { name: 'Providers' }).click();
+    await page.getByRole('link', { name: 'Models' }).click();
     await page.getByText('Sluice demo').waitFor();
     expect(await page.getByText('No requests in the last 24 hours.').count()).toBe(0);
     await window.startEngine();
@@ -170,7 +170,7 @@ describe('the window in a browser', () => {
 
   it('is operated by keyboard alone', async () => {
     const { page, complaints } = await open();
-    await tabTo(page, page.getByRole('link', { name: 'Keys' }));
+    await tabTo(page, page.getByRole('link', { name: 'Access' }));
     await page.keyboard.press('Enter');
     await expectFocus(page.getByRole('heading', { name: 'Keys', level: 1 }));
     const newKey = page.getByRole('button', { name: 'New key' });
@@ -196,7 +196,7 @@ describe('the window in a browser', () => {
     const { page } = await open();
     await page.route('**/assets/Overview-*.js', () => {});
     await page.reload();
-    await tabTo(page, page.getByRole('link', { name: 'Keys' }));
+    await tabTo(page, page.getByRole('link', { name: 'Access' }));
     await page.keyboard.press('Enter');
     await expectFocus(page.getByRole('heading', { name: 'Keys', level: 1 }));
   });
@@ -205,9 +205,9 @@ describe('the window in a browser', () => {
     const { page } = await open();
     await page.getByRole('button', { name: 'Language' }).click();
     await page.getByRole('menuitemradio', { name: '简体中文' }).click();
-    await page.getByRole('heading', { name: '概览' }).waitFor();
+    await page.getByRole('heading', { name: '首页' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: '概览' }).waitFor();
+    await page.getByRole('heading', { name: '首页' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN');
   });
 
@@ -236,28 +236,28 @@ describe('the window in a browser', () => {
 
   it('says where it is in its title, and leads anywhere and back', async () => {
     const { page, complaints } = await open();
-    await expect.poll(() => page.title()).toBe('Overview – Sluice');
-    await page.getByRole('link', { name: 'Keys' }).click();
+    await expect.poll(() => page.title()).toBe('Home – Sluice');
+    await page.getByRole('link', { name: 'Access' }).click();
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
     expect(await page.title()).toBe('Keys – Sluice');
-    expect(await page.getByRole('link', { name: 'Keys' }).getAttribute('aria-current')).toBe('page');
+    expect(await page.getByRole('link', { name: 'Access' }).getAttribute('aria-current')).toBe('page');
     await page.goBack();
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     expect(complaints).toEqual([]);
   });
 
-  it('leads to the overview from an address that it does not have', async () => {
+  it('leads home from an address that it does not have', async () => {
     const { page } = await open({ screen: '/no-such-screen' });
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   });
 
   it('keeps the other screens when one cannot be loaded', async () => {
     const { page, gateway } = await open({ signedIn: false });
     await page.route('**/assets/Keys-*.js', (route) => route.abort());
     await page.goto(gateway.gateway.createAdminUrl());
-    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('link', { name: 'Access' }).click();
     await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
-    await page.getByRole('link', { name: 'Providers' }).click();
+    await page.getByRole('link', { name: 'Models' }).click();
     await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor();
   });
 
@@ -267,9 +267,9 @@ describe('the window in a browser', () => {
     await everyScreenLoaded(page);
     await window.stopEngine();
     await page.getByText('Connection to the engine lost.').waitFor();
-    for (const name of screenNames) {
-      await page.getByRole('link', { name, exact: true }).click();
-      await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+    for (const [link, heading = link] of ways) {
+      await page.getByRole('link', { name: link, exact: true }).click();
+      await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor();
     }
     // A request that was on its way when the engine stopped fails in another way than later ones.
     expect(complaints.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
@@ -284,7 +284,7 @@ describe('the window in a browser', () => {
     await page.getByText('Serving').waitFor();
     await window.stopEngine();
     await page.getByText('Connection to the engine lost.').waitFor();
-    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('link', { name: 'Access' }).click();
     const broken = page.getByRole('alert').filter({ hasText: 'This screen could not be loaded' });
     await broken.getByText('The engine is not responding.').waitFor();
     expect(await page.getByText('keeps running').count()).toBe(0);
@@ -296,14 +296,14 @@ describe('the window in a browser', () => {
 
   it('is sent compressed, and unchanged files are not requested again', async () => {
     const { page } = await open();
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     const requests: { url: string; encoding: string | undefined }[] = [];
     page.on('response', (response) => {
       if (/\.(js|css)$/.test(response.url()))
         requests.push({ url: response.url(), encoding: response.headers()['content-encoding'] });
     });
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     expect(requests.find(({ url }) => /index-.*\.js$/.test(url))?.encoding).toBe('br');
   });
 
@@ -326,16 +326,17 @@ const chatReply = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
 };
 
-const screenNames = [
-  'Providers',
-  'Models',
-  'Groups',
-  'Keys',
-  'Requests',
-  'Playground',
-  'Connect',
-  'Settings',
-  'Overview',
+/** Links to click one after the other, and the heading that each leads to if it is not the link's own text. */
+const ways: readonly [link: string, heading?: string][] = [
+  ['Models', 'Providers'],
+  ['Models & aliases'],
+  ['Access', 'Keys'],
+  ['Traffic', 'Requests'],
+  ['Sessions'],
+  ['Playground'],
+  ['Connect'],
+  ['Settings'],
+  ['Home'],
 ];
 
 const longName = 'The provider of the whole company, for production, with a name that does not end';

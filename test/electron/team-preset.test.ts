@@ -114,7 +114,7 @@ describe('a preset that is built in', () => {
   it('is applied at the start, and switches updates off', async () => {
     const desktop = await open({ main: mainWith({ ...acmePreset, locked: ['groups'] }) });
     const page = await desktop.page();
-    await page.getByRole('link', { name: 'Groups' }).click();
+    await page.evaluate(() => location.assign('#/groups'));
     await page.getByText('Set by Acme').first().waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByText('Built into this program.').waitFor();

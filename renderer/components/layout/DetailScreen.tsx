@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Lock } from '../../../server/contract/lock.ts';
+import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
@@ -17,6 +18,8 @@ interface DetailScreenProps<Item> {
   id: string;
   /** Null: there is none, or it is not known yet. */
   item: Item | null;
+  /** What people call it; null with it. */
+  title: string | null;
   isKnown: boolean;
   /** Why it could not be asked for. */
   problem?: ControlError | null;
@@ -29,7 +32,7 @@ interface DetailScreenProps<Item> {
 
 /** One of a list in full, with the way back and its removal; or the word that it is gone. */
 export function DetailScreen<Item>(props: DetailScreenProps<Item>) {
-  const { name, id, item, isKnown, problem, lock, onRemove, children } = props;
+  const { name, id, item, title, isKnown, problem, lock, onRemove, children } = props;
   const { backToAll, goneTitle, goneNext, removeOpen } = useMessages()[name];
   const canChange = useCanChange();
   const remove = item && (
@@ -47,7 +50,7 @@ export function DetailScreen<Item>(props: DetailScreenProps<Item>) {
     </>
   );
   return (
-    <Screen name={name} back={{ href: `/${name}`, label: backToAll }} action={remove}>
+    <Screen name={name} item={{ title, listHref: pathOf(name), backLabel: backToAll }} action={remove}>
       {!isKnown && !problem && <ListSkeleton rows={3} rowHeight={120} />}
       {problem && <CommandProblem problem={problem} />}
       {isKnown && !item && <EmptyNote title={goneTitle(id)} next={goneNext} />}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import type { ScreenName } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { ScreenName } from './Screen.tsx';
 import classes from './Section.module.css';
 
 /** The main section of a screen, which needs no title besides the screen's. */

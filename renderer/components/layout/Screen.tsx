@@ -2,14 +2,13 @@ import { ActionIcon } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import type { Messages } from '../../messages/en/en.ts';
+import type { ScreenName } from '../../../server/contract/places.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { hasNavigated } from '../../state/window/hash-location.ts';
 import { overlay } from '../../state/window/overlay.ts';
+import { PlaceTabs } from './PlaceTabs.tsx';
 import classes from './Screen.module.css';
-
-export type ScreenName = keyof Messages['screens'];
 
 /** Their buttons are disabled if the configuration is read-only. */
 const changing: ReadonlySet<ScreenName> = new Set(['providers', 'models', 'groups', 'keys', 'settings']);
@@ -20,8 +19,8 @@ interface ScreenProps {
   count?: number | undefined;
   /** One line about the purpose of the screen, for first-time users. */
   lead?: string | false | null | undefined;
-  /** Link to the parent screen. */
-  back?: { href: string; label: string };
+  /** For one item of a list: the way back to it, and the item's name as the heading; null while it is not known. */
+  item?: { title: string | null; listHref: string; backLabel: string };
   /** Shown at the end of the heading's line. */
   action?: ReactNode;
   children: ReactNode;
@@ -31,30 +30,41 @@ interface ScreenProps {
  * The frame of every screen. After a navigation, its heading takes the focus so that screen readers announce it. On the
  * first screen after a page load, the focus stays at the start of the page.
  */
-export function Screen({ name, count, lead, back, action, children }: ScreenProps) {
+export function Screen({ name, count, lead, item, action, children }: ScreenProps) {
   const { messages, formats } = useLocalization();
   const { appName, screens } = messages;
   const heading = useRef<HTMLHeadingElement>(null);
-  const title = screens[name];
+  const text = item?.title ?? screens[name];
   const isReadOnly = useControlState(({ views }) => views?.status.readOnly === true);
   useEffect(() => {
-    document.title = `${title} – ${appName}`;
-  }, [title, appName]);
+    document.title = `${text} – ${appName}`;
+  }, [text, appName]);
   useEffect(() => {
     if (hasNavigated() && heading.current) overlay.focusBelow(heading.current);
   }, []);
+  const title = (
+    <>
+      <h1 className={classes.title} ref={heading} tabIndex={-1}>
+        {text}
+      </h1>
+      {count !== undefined && <span className={classes.count}>{formats.number(count)}</span>}
+    </>
+  );
   return (
     <div className={classes.screen}>
       <header className={classes.header}>
-        {back && (
-          <ActionIcon component={Link} href={back.href} variant="default" aria-label={back.label} title={back.label}>
+        {item && (
+          <ActionIcon
+            component={Link}
+            href={item.listHref}
+            variant="default"
+            aria-label={item.backLabel}
+            title={item.backLabel}
+          >
             <IconArrowLeft size={16} aria-hidden />
           </ActionIcon>
         )}
-        <h1 className={classes.title} ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {count !== undefined && <span className={classes.count}>{formats.number(count)}</span>}
+        {item ? title : <PlaceTabs current={name}>{title}</PlaceTabs>}
         {action !== undefined && <div className={classes.action}>{action}</div>}
       </header>
       {isReadOnly && changing.has(name) && <p className={classes.lead}>{messages.readOnly}</p>}

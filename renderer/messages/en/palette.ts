@@ -38,6 +38,8 @@ export const shortcuts = {
   title: 'Keyboard shortcuts',
   lead: 'They do nothing while you type in a field.',
   or: 'or',
+  andThen: 'then',
+  places: 'To a place',
   scopes: { window: 'Anywhere', requests: 'In the list of requests', request: 'With a request open' },
   names: {
     palette: 'Open the command palette, also while typing',

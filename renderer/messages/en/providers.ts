@@ -22,6 +22,7 @@ export const providers = {
   open: 'Configure',
   openNamed: (name: string) => `Configure ${name}`,
   backToAll: 'All providers',
+  stateTitle: 'State',
   goneTitle: (id: string) => `There is no provider “${id}”`,
   goneNext: 'It may have been removed. Go back to all providers.',
   states: {

@@ -4,10 +4,8 @@ import type { AuditActions } from './audit-actions.ts';
 export const sessions = {
   /** A single session. */
   one: 'Session',
-  openAll: 'Sessions',
   lead: 'Conversations and runs of agents: what each did, turn by turn, and what it cost.',
   backToAll: 'All sessions',
-  backToRequests: 'All requests',
   emptyTitle: 'No sessions yet',
   emptyNext:
     'Programs such as Claude Code, Codex and opencode name their sessions, which appear here. Other conversations do if you choose so in Settings under Records.',
@@ -16,6 +14,7 @@ export const sessions = {
   state: 'State',
   anyState: 'Any state',
   states: { running: 'Running', refused: 'Stopped or over budget' },
+  soFar: 'So far',
   goneTitle: 'This session is not in the request log',
   goneNext: 'It may have expired, or its address is wrong.',
   unknownClient: 'Unknown client',

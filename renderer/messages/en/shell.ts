@@ -17,10 +17,19 @@ export const shell = {
   language: 'Language',
   appearance: 'Appearance',
   schemes: { auto: 'System', light: 'Light', dark: 'Dark' },
-  screens: {
-    overview: 'Overview',
-    providers: 'Providers',
+  places: {
+    home: 'Home',
+    traffic: 'Traffic',
+    playground: 'Playground',
     models: 'Models',
+    access: 'Access',
+    connect: 'Connect',
+    settings: 'Settings',
+  },
+  screens: {
+    overview: 'Home',
+    providers: 'Providers',
+    models: 'Models & aliases',
     groups: 'Groups',
     keys: 'Keys',
     requests: 'Requests',

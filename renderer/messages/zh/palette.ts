@@ -40,6 +40,8 @@ export const shortcuts: typeof english.shortcuts = {
   title: '键盘快捷键',
   lead: '在输入框中输入时不生效。',
   or: '或',
+  andThen: '然后',
+  places: '前往',
   scopes: { window: '任何位置', requests: '请求列表中', request: '打开请求时' },
   names: {
     palette: '打开命令面板（输入时也可用）',

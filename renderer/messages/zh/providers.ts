@@ -18,6 +18,7 @@ export const providers: typeof english.providers = {
   open: '配置',
   openNamed: (name) => `配置 ${name}`,
   backToAll: '全部服务商',
+  stateTitle: '状态',
   goneTitle: (id) => `没有服务商“${id}”`,
   goneNext: '它可能已被移除。请返回全部服务商。',
   states: {

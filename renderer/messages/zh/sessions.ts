@@ -2,10 +2,8 @@ import type * as english from '../en/sessions.ts';
 
 export const sessions: typeof english.sessions = {
   one: '会话',
-  openAll: '会话',
   lead: '对话和智能体运行：每一轮做了什么、花费多少。',
   backToAll: '所有会话',
-  backToRequests: '所有请求',
   emptyTitle: '还没有会话',
   emptyNext:
     'Claude Code、Codex、opencode 等程序会注明自己的会话，这些会话显示在这里。在设置的“记录”中可以选择同时显示其他对话。',
@@ -14,6 +12,7 @@ export const sessions: typeof english.sessions = {
   state: '状态',
   anyState: '所有状态',
   states: { running: '进行中', refused: '已停止或已超预算' },
+  soFar: '目前为止',
   goneTitle: '请求记录中没有此会话',
   goneNext: '它可能已过期，或者地址有误。',
   unknownClient: '未知客户端',

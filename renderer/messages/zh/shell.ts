@@ -19,10 +19,19 @@ export const shell: typeof english = {
   language: '语言',
   appearance: '外观',
   schemes: { auto: '跟随系统', light: '浅色', dark: '深色' },
-  screens: {
-    overview: '概览',
-    providers: '服务商',
+  places: {
+    home: '首页',
+    traffic: '流量',
+    playground: '演练场',
     models: '模型',
+    access: '访问控制',
+    connect: '接入',
+    settings: '设置',
+  },
+  screens: {
+    overview: '首页',
+    providers: '服务商',
+    models: '模型与别名',
     groups: '分组',
     keys: '密钥',
     requests: '请求记录',

@@ -1,31 +1,41 @@
 import { Link, useLocation } from 'wouter';
+import { type Place, pathOf, placeOf, screenAt } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { screenAt } from '../screens/screens.ts';
-import { useScreens } from '../screens/use-screens.ts';
+import { usePlaces } from '../../state/rights/use-places.ts';
+import { goKeyCaps } from '../../state/window/go-keys.ts';
+import { placeIcons } from '../screens/screens.ts';
 import classes from './Navigation.module.css';
 
-/** Links to all screens: a rail at the side, or a bar at the bottom of a narrow window. */
+/** Links to all places: a rail at the side, or a bar at the bottom of a narrow window. Settings is the gear above. */
 export function Navigation() {
-  const { navigation, screens: names } = useMessages();
+  const { navigation } = useMessages();
   const [path] = useLocation();
-  const accessible = useScreens();
-  const shown = accessible.filter(({ within }) => !accessible.some(({ name }) => name === within));
   const screen = screenAt(path);
-  const current = shown.find(({ name }) => name === screen?.name || name === screen?.within)?.name;
+  const current = screen && placeOf(screen);
   return (
     <nav className={classes.navigation} aria-label={navigation}>
-      {shown.map((screen) => (
-        <Link
-          key={screen.name}
-          href={screen.path}
-          className={classes.link}
-          title={names[screen.name]}
-          aria-current={screen.name === current ? 'page' : undefined}
-        >
-          <screen.Icon className={classes.icon} size={20} stroke={1.7} aria-hidden />
-          <span className={classes.name}>{names[screen.name]}</span>
-        </Link>
-      ))}
+      {usePlaces()
+        .filter(({ id }) => id !== 'settings')
+        .map((place) => (
+          <PlaceLink key={place.id} place={place} isCurrent={place.id === current} />
+        ))}
     </nav>
+  );
+}
+
+function PlaceLink({ place, isCurrent }: { place: Place; isCurrent: boolean }) {
+  const { places } = useMessages();
+  const { id, screens } = place;
+  const Icon = placeIcons[id];
+  return (
+    <Link
+      href={pathOf(screens[0] ?? 'overview')}
+      className={classes.link}
+      title={`${places[id]} · ${goKeyCaps(place).join(' ')}`}
+      aria-current={isCurrent ? 'page' : undefined}
+    >
+      <Icon className={classes.icon} size={20} stroke={1.7} aria-hidden />
+      <span className={classes.name}>{places[id]}</span>
+    </Link>
   );
 }

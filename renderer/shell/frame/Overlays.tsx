@@ -5,11 +5,13 @@ import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { Announcement } from './Announcement.tsx';
 import { overlayFiles } from './overlays.ts';
+import { useGoKeys } from './use-go-keys.ts';
 import { useLazyFile } from './use-lazy-file.ts';
 
 /** The overlays above every screen, the shortcuts that open them, and the announcement shown after they have closed. */
 export function Overlays() {
   const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
+  useGoKeys();
   // Before the page is shown, so that no key press on it is lost.
   useLayoutEffect(() => {
     addEventListener('keydown', onKey);

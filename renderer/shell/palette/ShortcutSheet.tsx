@@ -1,6 +1,8 @@
 import { Modal } from '@mantine/core';
 import { Fragment, type KeyboardEvent } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
+import { usePlaces } from '../../state/rights/use-places.ts';
+import { goKeyCaps } from '../../state/window/go-keys.ts';
 import { overlay, overlayLevel } from '../../state/window/overlay.ts';
 import { keyCaps, type Shortcut, shortcutScopes, shortcuts } from '../../state/window/shortcuts.ts';
 import { KeyCap } from './KeyCap.tsx';
@@ -51,7 +53,33 @@ export function ShortcutSheet() {
           </dl>
         </section>
       ))}
+      <PlaceKeys />
     </Modal>
+  );
+}
+
+/** G and a letter, one after the other. */
+function PlaceKeys() {
+  const { shortcuts: names, places } = useMessages();
+  return (
+    <section aria-label={names.places}>
+      <h3 className={classes.scope}>{names.places}</h3>
+      <dl className={classes.list}>
+        {usePlaces().map((place) => (
+          <div key={place.id} className={classes.row}>
+            <dt>{places[place.id]}</dt>
+            <dd className={classes.keys}>
+              {goKeyCaps(place).map((cap, index) => (
+                <Fragment key={cap}>
+                  {index > 0 && ` ${names.andThen} `}
+                  <KeyCap cap={cap} />
+                </Fragment>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 

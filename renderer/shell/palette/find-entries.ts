@@ -15,7 +15,10 @@ export function firstEntries(entries: readonly PaletteEntry[], recentIds: readon
   const recent = recentIds.flatMap((id) => entries.find((entry) => entry.id === id) ?? []);
   const others = shownAtFirst.map((name) => ({
     name,
-    entries: entries.filter((entry) => entry.section === name && !recent.includes(entry)).slice(0, mostInSection),
+    // All screens, since there is no other list of them.
+    entries: entries
+      .filter((entry) => entry.section === name && !recent.includes(entry))
+      .slice(0, name === 'screens' ? undefined : mostInSection),
   }));
   return [{ name: 'recent' as const, entries: recent }, ...others].filter((section) => section.entries.length > 0);
 }

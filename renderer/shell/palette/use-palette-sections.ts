@@ -9,7 +9,7 @@ import { useControlState, useControlStore } from '../../state/control/use-contro
 import { useReportedAndFound } from '../../state/control/use-found.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
 import { useLocks } from '../../state/rights/use-locks.ts';
-import { useScreens } from '../screens/use-screens.ts';
+import { useScreens } from '../../state/rights/use-places.ts';
 import { configEntries } from './config-entries.ts';
 import { findEntries, firstEntries, mostInSection, type PaletteSection } from './find-entries.ts';
 import type { PaletteEntry } from './palette-entry.ts';

@@ -1,18 +1,20 @@
 /** Palette entries besides the configuration: screens, requests, appearance and language. Pure. */
 import type { MantineColorScheme } from '@mantine/core';
 import { IconKeyboard, IconLanguage, IconListSearch, IconSun } from '@tabler/icons-react';
+import { pathOf, type ScreenName } from '../../../server/contract/places.ts';
 import { en, type Messages } from '../../messages/en/en.ts';
 import { languages } from '../../messages/languages.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 import { overlay } from '../../state/window/overlay.ts';
-import type { ScreenEntry } from '../screens/screens.ts';
+import { screens as entries } from '../screens/screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
 /** Also found by their English names, whatever the language. */
-export function screenEntries({ screens: names }: Messages, screens: readonly ScreenEntry[]): PaletteEntry[] {
-  return screens.map(({ name, path, Icon }) => ({
-    ...{ id: `screen:${name}`, section: 'screens', Icon, label: names[name], words: en.screens[name] },
-    act: { href: path },
+export function screenEntries({ screens: names }: Messages, screens: readonly ScreenName[]): PaletteEntry[] {
+  return screens.map((name) => ({
+    ...{ id: `screen:${name}`, section: 'screens', Icon: entries[name].Icon, label: names[name] },
+    words: en.screens[name],
+    act: { href: pathOf(name) },
   }));
 }
 

@@ -1,127 +1,96 @@
-/** The screens of the window: their addresses, icons and files. */
+/** How the window shows its places and screens: their icons and files. What there is, and for whom, is in the contract. */
 import {
   type Icon,
+  IconHome,
   IconKey,
-  IconLayoutDashboard,
   IconListDetails,
   IconMessages,
   IconPlayerPlay,
   IconPlugConnected,
   IconServer2,
   IconSettings,
+  IconShieldLock,
   IconUserCircle,
   IconUsers,
   IconUsersGroup,
   IconVectorTriangle,
 } from '@tabler/icons-react';
-import type { ScreenName } from '../../components/layout/Screen.tsx';
+import type { PlaceId, ScreenName } from '../../../server/contract/places.ts';
 import type { LazyFile } from './lazy-files.ts';
 
-export interface ScreenEntry extends LazyFile {
-  name: ScreenName;
-  /** `/`, or one segment. The screen itself handles the rest of the address. */
-  path: string;
+export const placeIcons: Record<PlaceId, Icon> = {
+  home: IconHome,
+  traffic: IconListDetails,
+  playground: IconPlayerPlay,
+  models: IconVectorTriangle,
+  access: IconShieldLock,
+  connect: IconPlugConnected,
+  settings: IconSettings,
+};
+
+interface ScreenEntry extends LazyFile {
   Icon: Icon;
-  /**
-   * The parent screen, which the navigation highlights for this one. The navigation lists this screen itself only for
-   * people who may not use the parent.
-   */
-  within?: ScreenName;
-  /**
-   * Who may use it. `admins`: administrators, or everyone if there is no sign-in. `people`: everyone signed in.
-   * `admins-of-people`: administrators who are signed in. Everyone if absent.
-   */
-  audience?: 'admins' | 'people' | 'admins-of-people';
 }
 
-/** In the order of the navigation and of the palette. */
-export const screens: readonly ScreenEntry[] = [
-  {
+export const screens: { readonly [Name in ScreenName]: ScreenEntry & { name: Name } } = {
+  overview: {
     name: 'overview',
-    audience: 'admins',
-    path: '/',
-    Icon: IconLayoutDashboard,
+    Icon: IconHome,
     load: async () => (await import('../../views/overview/Overview.tsx')).Overview,
   },
-  {
-    name: 'providers',
-    audience: 'admins',
-    path: '/providers',
-    Icon: IconServer2,
-    load: async () => (await import('../../views/providers/Providers.tsx')).Providers,
+  account: {
+    name: 'account',
+    Icon: IconUserCircle,
+    load: async () => (await import('../../views/account/Account.tsx')).Account,
   },
-  {
-    name: 'models',
-    audience: 'admins',
-    path: '/models',
-    Icon: IconVectorTriangle,
-    load: async () => (await import('../../views/models/Models.tsx')).Models,
-  },
-  {
-    name: 'groups',
-    audience: 'admins',
-    path: '/groups',
-    Icon: IconUsersGroup,
-    load: async () => (await import('../../views/groups/Groups.tsx')).Groups,
-  },
-  {
-    name: 'keys',
-    path: '/keys',
-    Icon: IconKey,
-    load: async () => (await import('../../views/keys/Keys.tsx')).Keys,
-  },
-  {
+  requests: {
     name: 'requests',
-    path: '/requests',
     Icon: IconListDetails,
     load: async () => (await import('../../views/requests/Requests.tsx')).Requests,
   },
-  {
+  sessions: {
     name: 'sessions',
-    path: '/sessions',
     Icon: IconMessages,
-    within: 'requests',
     load: async () => (await import('../../views/sessions/Sessions.tsx')).Sessions,
   },
-  {
+  playground: {
     name: 'playground',
-    path: '/playground',
     Icon: IconPlayerPlay,
     load: async () => (await import('../../views/playground/Playground.tsx')).Playground,
   },
-  {
-    name: 'connect',
-    audience: 'admins',
-    path: '/connect',
-    Icon: IconPlugConnected,
-    load: async () => (await import('../../views/connect/Connect.tsx')).Connect,
+  providers: {
+    name: 'providers',
+    Icon: IconServer2,
+    load: async () => (await import('../../views/providers/Providers.tsx')).Providers,
   },
-  {
+  models: {
+    name: 'models',
+    Icon: IconVectorTriangle,
+    load: async () => (await import('../../views/models/Models.tsx')).Models,
+  },
+  keys: {
+    name: 'keys',
+    Icon: IconKey,
+    load: async () => (await import('../../views/keys/Keys.tsx')).Keys,
+  },
+  groups: {
+    name: 'groups',
+    Icon: IconUsersGroup,
+    load: async () => (await import('../../views/groups/Groups.tsx')).Groups,
+  },
+  people: {
     name: 'people',
-    audience: 'admins-of-people',
-    path: '/people',
     Icon: IconUsers,
     load: async () => (await import('../../views/people/People.tsx')).People,
   },
-  {
-    name: 'account',
-    audience: 'people',
-    path: '/account',
-    Icon: IconUserCircle,
-    within: 'people',
-    load: async () => (await import('../../views/account/Account.tsx')).Account,
+  connect: {
+    name: 'connect',
+    Icon: IconPlugConnected,
+    load: async () => (await import('../../views/connect/Connect.tsx')).Connect,
   },
-  {
+  settings: {
     name: 'settings',
-    audience: 'admins',
-    path: '/settings',
     Icon: IconSettings,
     load: async () => (await import('../../views/settings/Settings.tsx')).Settings,
   },
-];
-
-/** Null if there is no such screen. */
-export function screenAt(path: string, among: readonly ScreenEntry[] = screens): ScreenEntry | null {
-  const start = `/${path.split('/')[1] ?? ''}`;
-  return among.find((screen) => screen.path === start) ?? null;
-}
+};

@@ -5,6 +5,7 @@ import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
 import { PaletteButton } from './PaletteButton.tsx';
+import { SettingsGear } from './SettingsGear.tsx';
 import { SkipButton } from './SkipButton.tsx';
 import classes from './TopBar.module.css';
 
@@ -23,6 +24,7 @@ export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
         <ConnectionMark />
         <LanguageMenu />
         <AppearanceMenu />
+        {!isSignedOut && <SettingsGear />}
         {!isSignedOut && <AccountMenu />}
       </div>
     </header>

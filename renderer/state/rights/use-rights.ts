@@ -1,5 +1,7 @@
+import { useMemo } from 'react';
 import { type KeyRight, mayWithKey } from '../../../server/contract/key-rights.ts';
 import type { Person } from '../../../server/contract/people.ts';
+import { maySee, screenAt, type Viewer, viewerOf } from '../../../server/contract/places.ts';
 import { useControlState } from '../control/use-control.ts';
 import { useKey } from '../control/use-found.ts';
 
@@ -16,18 +18,26 @@ export function usePerson(): Person | null {
   return useControlState(({ views }) => views?.status.person ?? null);
 }
 
-/** Screens for administrators only, among those that other screens link to. */
-const screensOfAdmins = /^\/(?:providers|models|groups|settings)\b/;
+/** Who looks at the window: the same object as long as nothing about them changes. */
+export function useViewer(): Viewer {
+  const person = usePerson();
+  const isShared = useControlState(({ views }) => viewerOf(views?.status).isShared);
+  return useMemo(() => ({ person, isShared }), [person, isShared]);
+}
 
 /**
  * What the person may do: everything if there is no sign-in. The engine enforces the rights; this is for display only.
  */
 export function useRights(): Rights {
-  const person = usePerson();
+  const viewer = useViewer();
+  const { person } = viewer;
   const isAdmin = person?.isAdmin ?? true;
   return {
     isAdmin,
-    mayOpen: (href) => isAdmin || !screensOfAdmins.test(href),
+    mayOpen(href) {
+      const screen = screenAt(href);
+      return screen !== null && maySee(screen, viewer);
+    },
     manages: (groupId) => isAdmin || (person?.manages.includes(groupId) ?? false),
     mayWithKey: (right, key) => person === null || mayWithKey(right, person, key),
   };

@@ -31,7 +31,7 @@ const table = [
 export const shortcuts: readonly Shortcut[] = table;
 export const shortcutScopes: readonly ShortcutScope[] = ['window', 'requests', 'request'];
 
-type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
+export type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
 
 export const isAppleKeyboard = /^(?:Mac|iP)/.test(navigator.platform);
 

@@ -20,6 +20,7 @@ export function GroupDetail({ id }: { id: string }) {
       name="groups"
       id={id}
       item={view}
+      title={view && (view.name ?? view.id)}
       isKnown={isKnown}
       problem={problem}
       lock={lock}

@@ -54,7 +54,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const difference = differenceOf(saved.answer, models);
   return (
     <form className={classes.pair} onSubmit={(event) => void save(event)}>
-      <Section title={group.name ?? group.id} action={<KeysLink group={group} />}>
+      <Section title={names.formTitle} action={<KeysLink group={group} />}>
         <Stack gap="sm" className={classes.body}>
           <Lockable lock={lockOf('name')}>
             <TextInput

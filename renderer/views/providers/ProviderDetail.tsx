@@ -36,6 +36,7 @@ export function ProviderDetail({ id }: { id: string }) {
       name="providers"
       id={id}
       item={configured}
+      title={configured?.name ?? null}
       isKnown={providers !== null}
       lock={lock}
       onRemove={() => setRemoving(true)}
@@ -74,7 +75,7 @@ function StateSection({ provider }: { provider: ProviderView }) {
     />
   );
   return (
-    <Section title={name} action={power}>
+    <Section title={names.stateTitle} action={power}>
       <div className={classes.body}>
         <p className={`${classes.mono} ${classes.soft}`}>{provider.baseUrl}</p>
         <LockMark lock={locks.changing('providers', id, 'enabled')} />

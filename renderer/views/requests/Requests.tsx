@@ -1,7 +1,7 @@
 /** The list of requests, live and as far back as the ledger goes, and the details of one. Knows no provider. */
-import { Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { useMemo } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
@@ -14,7 +14,7 @@ import { RequestBrowser } from './RequestBrowser.tsx';
 import classes from './Requests.module.css';
 
 export function Requests() {
-  const { requests: names, sessions } = useMessages();
+  const { requests: names } = useMessages();
   const [path, navigate] = useLocation();
   const search = useSearch();
   const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
@@ -23,9 +23,6 @@ export function Requests() {
   const acts = (
     <Group gap="xs">
       {isOpen && isLive(filter) && <span className={classes.live}>{names.live}</span>}
-      <Button component={Link} href="/sessions" size="xs" variant="default">
-        {sessions.openAll}
-      </Button>
       <CaptureControl />
       <ExportMenu filter={filter} />
     </Group>

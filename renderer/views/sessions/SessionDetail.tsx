@@ -34,7 +34,15 @@ export function SessionDetail({ id }: { id: string }) {
     </Group>
   );
   return (
-    <Screen name="sessions" back={{ href: '/sessions', label: names.backToAll }} action={acts}>
+    <Screen
+      name="sessions"
+      item={{
+        title: answer && !isGone ? (titleOf(answer.session) ?? names.unknownClient) : null,
+        listHref: '/sessions',
+        backLabel: names.backToAll,
+      }}
+      action={acts}
+    >
       {isGone && <EmptyNote title={names.goneTitle} next={names.goneNext} />}
       {problem && !isGone && <CommandProblem problem={problem} />}
       {!answer && !problem && <ListSkeleton rows={3} rowHeight={120} />}
@@ -56,7 +64,7 @@ function Content({ full }: { full: SessionInFull }) {
       {isRefused(session) && (
         <p className={classes.stoppedNote}>{session.stoppedAt === null ? names.overBudgetNote : names.stoppedNote}</p>
       )}
-      <Section title={titleOf(session) ?? names.unknownClient}>
+      <Section title={names.soFar}>
         <SessionFacts full={full} />
       </Section>
       <TurnChart turns={turns} />

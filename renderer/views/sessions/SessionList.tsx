@@ -37,7 +37,7 @@ export function SessionList() {
   const { answer, problem } = useLiveQuery(load, true);
   const sessions = answer?.sessions ?? null;
   return (
-    <Screen name="sessions" lead={names.lead} back={{ href: '/requests', label: names.backToRequests }}>
+    <Screen name="sessions" lead={names.lead}>
       {(isFiltered || sessions?.length !== 0) && (
         <SessionFilters filter={filter} onChange={(changed) => navigate(`/sessions${sessionSearchOf(changed)}`)} />
       )}
