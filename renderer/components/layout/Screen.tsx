@@ -2,12 +2,12 @@ import { ActionIcon } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import type { ScreenName } from '../../../server/contract/places.ts';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { pathOf, placeOf, type ScreenName } from '../../../server/contract/places.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
+import { useTabs } from '../../state/rights/use-places.ts';
 import { hasNavigated } from '../../state/window/hash-location.ts';
 import { overlay } from '../../state/window/overlay.ts';
-import { PlaceTabs } from './PlaceTabs.tsx';
 import classes from './Screen.module.css';
 
 /** Their buttons are disabled if the configuration is read-only. */
@@ -71,5 +71,33 @@ export function Screen({ name, count, lead, item, action, children }: ScreenProp
       {lead && <p className={classes.lead}>{lead}</p>}
       {children}
     </div>
+  );
+}
+
+interface PlaceTabsProps {
+  current: ScreenName;
+  /** The heading of the current screen, which stands in place of its own tab. */
+  children: ReactNode;
+}
+
+/** The screens of a place, side by side in the line of the heading. With only one, nothing but the heading. */
+function PlaceTabs({ current, children }: PlaceTabsProps) {
+  const { places, screens } = useMessages();
+  const tabs = useTabs(current);
+  if (tabs.length < 2) return children;
+  return (
+    <nav className={classes.tabs} aria-label={places[placeOf(current)]}>
+      {tabs.map((name) =>
+        name === current ? (
+          <div key={name} className={classes.current} aria-current="page">
+            {children}
+          </div>
+        ) : (
+          <Link key={name} className={classes.tab} href={pathOf(name)}>
+            {screens[name]}
+          </Link>
+        ),
+      )}
+    </nav>
   );
 }

@@ -1,7 +1,8 @@
+import { ActionIcon } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import { type Place, pathOf, placeOf, screenAt } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { usePlaces } from '../../state/rights/use-places.ts';
+import { usePlaces, useScreens } from '../../state/rights/use-places.ts';
 import { goKeyCaps } from '../../state/window/go-keys.ts';
 import { placeIcons } from '../screens/screens.ts';
 import classes from './Navigation.module.css';
@@ -37,5 +38,28 @@ function PlaceLink({ place, isCurrent }: { place: Place; isCurrent: boolean }) {
       <Icon className={classes.icon} size={20} stroke={1.7} aria-hidden />
       <span className={classes.name}>{places[id]}</span>
     </Link>
+  );
+}
+
+/** Leads to Settings from everywhere. Renders nothing for people who may not use them. */
+export function SettingsGear() {
+  const { places } = useMessages();
+  const [path] = useLocation();
+  const mayUse = useScreens().includes('settings');
+  const Icon = placeIcons.settings;
+  if (!mayUse) return null;
+  return (
+    <ActionIcon
+      component={Link}
+      href={pathOf('settings')}
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={places.settings}
+      title={places.settings}
+      aria-current={screenAt(path) === 'settings' ? 'page' : undefined}
+    >
+      <Icon size={18} aria-hidden />
+    </ActionIcon>
   );
 }

@@ -1,11 +1,14 @@
-import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
+import { usePlaces } from '../../state/rights/use-places.ts';
 import { announce } from '../../state/window/announcement.ts';
+import { createGoKeys } from '../../state/window/go-keys.ts';
+import { useHashLocation } from '../../state/window/hash-location.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { Announcement } from './Announcement.tsx';
 import { overlayFiles } from './overlays.ts';
-import { useGoKeys } from './use-go-keys.ts';
 import { useLazyFile } from './use-lazy-file.ts';
 
 /** The overlays above every screen, the shortcuts that open them, and the announcement shown after they have closed. */
@@ -44,6 +47,32 @@ function onKey(event: KeyboardEvent): void {
   const name = shortcutOf('window', event);
   if (name === null || (name !== 'palette' && isTextField(event.target))) return;
   if (runShortcut(name)) event.preventDefault();
+}
+
+/** G and the letter of a place open it, wherever the focus is, except in a field, a menu or a dialog. */
+function useGoKeys(): void {
+  const places = usePlaces();
+  const [, navigate] = useHashLocation();
+  const keys = useRef(createGoKeys(() => performance.now()));
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.defaultPrevented || isTextField(event.target) || isInLayer(event.target)) return;
+    const meant = keys.current(event);
+    if (meant === null || meant === 'begun') return;
+    const [screen] = places.find(({ id }) => id === meant.id)?.screens ?? [];
+    if (screen === undefined) return;
+    event.preventDefault();
+    navigate(pathOf(screen));
+  });
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** Menus find their entries by letters, and a dialog is not left by a key that is meant for what is below it. */
+function isInLayer(target: EventTarget | null): boolean {
+  const isInMenu = target instanceof Element && target.closest('[role="menu"], [role="listbox"]') !== null;
+  return isInMenu || document.querySelector('[aria-modal="true"]') !== null;
 }
 
 /** Returns false if there is nothing to do, in which case the browser handles the key. */

@@ -1,11 +1,11 @@
 import { useMessages } from '../../messages/use-messages.ts';
+import { SettingsGear } from '../frame/Navigation.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
 import { PaletteButton } from './PaletteButton.tsx';
-import { SettingsGear } from './SettingsGear.tsx';
 import { SkipButton } from './SkipButton.tsx';
 import classes from './TopBar.module.css';
 
