@@ -8,7 +8,7 @@ import { readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeHolder } from './describe-holder.ts';
-import { describeLedger } from './describe-ledger.ts';
+import { describeCaptured, describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { clientOrigin } from './env.ts';
@@ -55,7 +55,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     {
       name: 'request log',
       ok: status.ledger.ok && status.ledger.dropped === 0 && !status.ledger.setAside,
-      message: describeLedger(status.ledger),
+      message: describeLedger(status.ledger) + describeCaptured(status),
     },
     await examineSecrets(terminal, dataDir, status),
     await examinePort(status),

@@ -10,7 +10,7 @@ import { readEnvironment } from '../engine/environment.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeFaults } from './describe-faults.ts';
-import { describeLedger } from './describe-ledger.ts';
+import { describeCaptured, describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import type { Examples } from './examples.ts';
 import { createOutput, localTime, type Output } from './output.ts';
@@ -58,7 +58,7 @@ function describeRunning(state: QueryResults['status'], running: number | null):
   return [
     `Sluice ${state.version} is running at ${describeAddress(state)} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
     `Requests:    ${running === null ? 'cannot be counted now' : `${running} running`}`,
-    `Request log: ${describeLedger(state.ledger)}`,
+    `Request log: ${describeLedger(state.ledger)}${describeCaptured(state)}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
     ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),
     ...state.faults.map(describeFaults),

@@ -43,7 +43,7 @@ const captureAbsences = [
   'off',
   /** The request is still running. */
   'running',
-  /** It was kept, but for longer than `settings.capture.retentionDays`. */
+  /** It was kept, but for longer than `settings.capture.retentionDays`, or newer ones needed its room. */
   'expired',
   /** It could not be written, because the process or the disk failed. */
   'lost',

@@ -26,6 +26,7 @@ export const settingShapes: Record<SettingPath, SettingShape> = {
   'sessionBudget.notifyAtUsd': { kind: 'number', isWhole: false, min: null, above: 0, max: null, isOptional: true },
   'sessionBudget.stopAtUsd': { kind: 'number', isWhole: false, min: null, above: 0, max: null, isOptional: true },
   'capture.maxBytes': { kind: 'number', isWhole: true, min: 1, above: null, max: null, isOptional: false },
+  'capture.totalBytes': { kind: 'number', isWhole: true, min: 1_048_576, above: null, max: null, isOptional: false },
   'capture.retentionDays': { kind: 'number', isWhole: true, min: 1, above: null, max: 1_000_000, isOptional: false },
   'keptResponses.retentionHours': { kind: 'number', isWhole: false, min: 0, above: null, max: 720, isOptional: false },
   'keptResponses.bytesPerGroup': { kind: 'number', isWhole: true, min: 1, above: null, max: null, isOptional: false },

@@ -87,6 +87,7 @@ const table = {
   'sessionBudget.notifyAtUsd': { preset: 'importable', level: 'basic', window: 'records', unit: 'usd' },
   'sessionBudget.stopAtUsd': { preset: 'importable', level: 'basic', window: 'records', unit: 'usd' },
   'capture.maxBytes': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
+  'capture.totalBytes': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
   'capture.retentionDays': { preset: 'importable', level: 'basic', window: 'records', unit: 'days' },
   'keptResponses.retentionHours': { preset: 'importable', level: 'advanced', window: 'records', unit: 'hours' },
   'keptResponses.bytesPerGroup': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },

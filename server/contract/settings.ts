@@ -6,7 +6,7 @@ import { milliseconds } from './policy.ts';
 import { priceFieldNames } from './price-views.ts';
 import { sharedCountsSchema } from './replica-limits.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
-import { dayMs } from './units.ts';
+import { dayMs, gibibyte, mebibyte } from './units.ts';
 
 /** PostgreSQL counts days in 32 bits; nobody needs more than this. */
 const days = z.number().int().positive().max(1_000_000);
@@ -98,6 +98,12 @@ export const settingsSchema = z.strictObject({
         .default(256 * 1024)
         .describe('The largest captured body; longer ones are cut off.'),
       retentionDays: days.default(7).describe('How long captured headers and bodies are kept.'),
+      totalBytes: z
+        .number()
+        .int()
+        .min(mebibyte)
+        .default(gibibyte)
+        .describe('Limit for all captured headers and bodies; the oldest are deleted.'),
     })
     .prefault({})
     .describe('What is captured of requests.'),

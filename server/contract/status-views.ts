@@ -95,6 +95,8 @@ export interface LedgerHealthView {
    * damaged one. `budgetsAreLost`: the budget totals were lost too, and budgets start again from zero.
    */
   replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
+  /** What the captures take; absent if there are none, or while that is not known. */
+  capturedBytes?: number | undefined;
 }
 
 /** The event loop was blocked for more than a second. */

@@ -9,4 +9,5 @@ export const dayMs = 24 * hourMs;
 
 export const kibibyte = 1024;
 export const mebibyte = 1024 * kibibyte;
+export const gibibyte = 1024 * mebibyte;
 export const megabyte = 1_000_000;

@@ -36,7 +36,7 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
     },
     whileListening() {
       const stops = [
-        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
+        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutCounts }, (value) =>
           hub.emit({ type: 'ledger-health', ledger: value }),
         ),
         watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
@@ -102,7 +102,8 @@ function haveSameEntries(before: readonly object[], after: readonly object[]): b
   });
 }
 
-function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
+/** Without what changes all the time. */
+function withoutCounts({ pending: _, capturedBytes: _bytes, ...health }: LedgerHealthView): string {
   return JSON.stringify(health);
 }
 

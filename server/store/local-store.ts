@@ -27,7 +27,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
     sweepClock,
     settings: () => {
       const { ledger, capture } = settings();
-      return { ...ledger, captureRetentionDays: capture.retentionDays };
+      return { ...ledger, captureRetentionDays: capture.retentionDays, captureBytes: capture.totalBytes };
     },
   });
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });

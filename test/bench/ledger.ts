@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const file = join(folder, 'sluice.db');
 let database = openSqliteDatabase(file);
 let retentionDays = 1_000;
-const settings = () => ({ retentionDays, retentionRows: 1e9, captureRetentionDays: 1 });
+const settings = () => ({ retentionDays, retentionRows: 1e9, captureRetentionDays: 1, captureBytes: 1e9 });
 let ledger = createLedger({ database, log: console, settings });
 
 function record(index: number): RequestRecord {

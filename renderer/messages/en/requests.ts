@@ -296,7 +296,7 @@ export const requests = {
   captureAbsences: {
     off: 'Not captured: capture was off for this request.',
     running: 'Available once the request has ended.',
-    expired: 'Deleted: captures are kept for a limited time (Settings).',
+    expired: 'Deleted: captures are kept for a limited time, and up to a size (Settings).',
     lost: 'Captured, but it could not be written to disk.',
     session: 'Messages of realtime sessions are never captured.',
     unknown: 'Nothing is kept. An older version of Sluice recorded this request.',

@@ -82,6 +82,10 @@ export const settings = {
       label: 'Session budget: stop at',
       hint: 'Further requests of a session that has cost this much are refused until you resume it. Empty: off.',
     },
+    'capture.totalBytes': {
+      label: 'Largest store of captured bodies',
+      hint: 'Of all requests. After that, the oldest are deleted; the requests stay.',
+    },
     'capture.retentionDays': { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
     'keptResponses.retentionHours': {
       label: 'Keep translated responses',
@@ -238,6 +242,8 @@ export const settings = {
   dataFolder: 'Data folder',
   logFolder: 'Log folder',
   dataNowhere: 'Nothing is stored',
+  captured: 'Captured bodies',
+  capturedOf: (held: string, most: string) => `${held} of at most ${most}`,
   secretStore: 'Secrets',
   configuration: 'Configuration',
   diagnosticsHint:

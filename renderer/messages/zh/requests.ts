@@ -290,7 +290,7 @@ export const requests: typeof english.requests = {
   captureAbsences: {
     off: '未捕获：此请求未开启捕获。',
     running: '请求结束后可查看。',
-    expired: '已删除：捕获内容只保留一段时间（见设置）。',
+    expired: '已删除：捕获内容只保留一段时间，且有大小上限（见设置）。',
     lost: '已捕获，但无法写入磁盘。',
     session: '实时会话的消息不会被捕获。',
     unknown: '没有保留内容。此请求由旧版本的 Sluice 记录。',

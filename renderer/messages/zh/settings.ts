@@ -70,6 +70,10 @@ export const settings: typeof english.settings = {
       label: '会话预算：停止',
       hint: '会话费用达到此金额后，其后续请求会被拒绝，直到你恢复该会话。留空：关闭。',
     },
+    'capture.totalBytes': {
+      label: '捕获内容存储上限',
+      hint: '按全部请求计算，超出后删除最旧的内容，请求记录仍保留。',
+    },
     'capture.retentionDays': { label: '保留捕获内容', hint: '到期后删除内容，请求记录仍保留。' },
     'keptResponses.retentionHours': {
       label: '保留转换的响应',
@@ -214,6 +218,8 @@ export const settings: typeof english.settings = {
   dataFolder: '数据文件夹',
   logFolder: '日志文件夹',
   dataNowhere: '不保存任何数据',
+  captured: '捕获内容',
+  capturedOf: (held, most) => `${held}，上限 ${most}`,
   secretStore: '机密存储',
   configuration: '配置',
   diagnosticsHint: '供协助者使用：包含版本、状态、配置和最近错误的文件。不含机密，也不含对话内容。',

@@ -62,6 +62,7 @@ const fieldWords: Record<FieldPath, string> = {
   sessions: 'session conversation group agent turns 会话 对话 分组 智能体',
   'sessionBudget.notifyAtUsd': 'session budget cost runaway alert 会话 预算 费用 提醒',
   'sessionBudget.stopAtUsd': 'session budget cost runaway limit 会话 预算 费用 限制',
+  'capture.totalBytes': 'capture size disk database total 捕获 大小 磁盘 数据库 总量',
   'capture.retentionDays': 'capture prompt content privacy 捕获 提示词 内容 隐私',
   'keptResponses.retentionHours': 'responses api store previous_response_id conversation 响应 存储 对话',
   'keptResponses.bytesPerGroup': 'responses api store size disk 响应 存储 大小 磁盘',

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence } from '../../contract/capture.ts';
 import type { RequestView } from '../../contract/request-views.ts';
 import { number, text } from '../rules/columns.ts';
-import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
+import { bodiesToStore, type Capture, sizeOf, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
 import type { KeptCapture } from '../sqlite/queries.ts';
 import { indexedText } from '../sqlite/text-index.ts';
 import { vectorOf } from './matched-words.ts';
@@ -14,6 +14,8 @@ const insertSql = `INSERT INTO captures (day, id, captured_at, request, response
   VALUES ($1, $2, $3, $4, $5, $6, $7::tsvector) ON CONFLICT DO NOTHING`;
 const insertAttemptSql = `INSERT INTO captured_attempts (day, id, position, request, response)
   VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
+
+const insertSizeSql = `INSERT INTO capture_sizes (day, id, captured_at, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`;
 
 /** These tables have one partition per day. */
 export const captureTables = ['captures', 'captured_attempts'] as const;
@@ -31,6 +33,7 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, metadata, vectorOf(text));
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
+    await queries.ask(insertSizeSql, day, id, capturedAt, sizeOf(exchange, metadata));
     // Extracting the words takes milliseconds.
     await setImmediate();
   }
@@ -65,5 +68,5 @@ async function absenceOf(
   if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
   if (captured === '0') return 'off';
   const oldestAt = number(rows[0]?.oldest_at);
-  return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
+  return oldestAt === null || startedAt <= oldestAt ? 'expired' : 'lost';
 }

@@ -37,6 +37,8 @@ interface Options {
   /** The part of the sums that this replica writes; less than `parts`. */
   part: number;
   now?: () => number;
+  /** Called after captures were written. */
+  captureWritten?: () => void;
 }
 
 const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
@@ -85,6 +87,7 @@ export class LedgerWriter {
       await this.#writeRows(queries, placedRows, replica);
       for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
     });
+    if (captures.length > 0) this.#options.captureWritten?.();
   }
 
   async #writeRows(queries: Queries, placedRows: readonly PlacedRow[], replica: string): Promise<void> {

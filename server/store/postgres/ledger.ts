@@ -13,6 +13,7 @@ import type { Ledger } from '../sqlite/ledger.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
 import type { SessionStates } from '../sqlite/session-states.ts';
 import { SetAsideRows, setAsideName } from '../sqlite/set-aside-rows.ts';
+import { CaptureRoom } from './capture-room.ts';
 import { explained } from './failures.ts';
 import { KeyUses } from './key-uses.ts';
 import { createPostgresQueries } from './ledger-queries.ts';
@@ -63,12 +64,14 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   const replica = { postgres, log, replica: randomUUID(), part: randomInt(parts) };
   const spool = spoolFolder === null ? null : await LedgerSpool.open({ ...replica, folder: spoolFolder });
   const setAside = new SetAsideRows({ file: spoolFolder === null ? null : join(spoolFolder, setAsideName), log });
-  const waitingBatches = new WaitingBatches({ writer: new LedgerWriter(replica), setAside, spool, log });
+  const captureRoom = new CaptureRoom({ postgres, log, maxBytes: () => settings().captureBytes });
+  const writer = new LedgerWriter({ ...replica, captureWritten: captureRoom.captureWritten });
+  const waitingBatches = new WaitingBatches({ writer, setAside, spool, log });
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
   const stoppedSessions = new StoppedSessions(options);
   const keyUses = new KeyUses(reading, log);
-  const sweeps = new Sweeps({ postgres, log, settings });
+  const sweeps = new Sweeps({ postgres, log, settings, captureRoom });
   const flush = async () => {
     await Promise.all([waitingBatches.flush(), refusals.flush()]);
   };
@@ -81,12 +84,17 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
     budgets: noBudgetSums,
     sessionStates: sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }),
     flush,
-    health: () => ({ ...waitingBatches.health, budgetsError: null, replaced: null }),
+    health: () => ({
+      ...waitingBatches.health,
+      budgetsError: null,
+      replaced: null,
+      capturedBytes: captureRoom.bytes || undefined,
+    }),
     sweep: () => sweeps.sweep(),
     async close() {
       keyUses.close();
       const hasAnswered = await waitingBatches.close();
-      const signedOff = Promise.all([sweeps.close(), refusals.close(), replicas.close()]);
+      const signedOff = Promise.all([captureRoom.close(), sweeps.close(), refusals.close(), replicas.close()]);
       // A database that has been silent for so long would only take the time that is left for the end.
       await settleWithin(hasAnswered ? closeMs : 0, signedOff);
     },

@@ -101,4 +101,20 @@ export const postgresMigrations: readonly Migration[] = [
       ALTER TABLE jobs ADD COLUMN session text;
     `,
   },
+  {
+    name: 'sizes of captures',
+    sql: `
+      -- What each capture takes, with its attempts: see capture-room.ts.
+      CREATE TABLE capture_sizes (
+        day integer NOT NULL, id text NOT NULL, captured_at double precision NOT NULL, bytes bigint NOT NULL,
+        PRIMARY KEY (day, id)
+      );
+      CREATE INDEX capture_sizes_by_time ON capture_sizes (captured_at, id);
+      INSERT INTO capture_sizes SELECT day, id, captured_at,
+        coalesce(octet_length(request), 0) + coalesce(octet_length(response), 0) + octet_length(about::text) + (
+          SELECT coalesce(sum(coalesce(octet_length(each.request), 0) + coalesce(octet_length(each.response), 0)), 0)
+          FROM captured_attempts AS each WHERE each.day = captures.day AND each.id = captures.id
+        ) FROM captures;
+    `,
+  },
 ];

@@ -35,7 +35,7 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
     log,
     settings: () => {
       const { ledger, capture } = settings();
-      return { ...ledger, captureRetentionDays: capture.retentionDays };
+      return { ...ledger, captureRetentionDays: capture.retentionDays, captureBytes: capture.totalBytes };
     },
   });
   return {

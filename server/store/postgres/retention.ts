@@ -37,7 +37,9 @@ export async function sweepLedger(queries: Queries, limits: RetentionLimits): Pr
   await queries.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
   await queries.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
   const captures = await queries.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);
-  for (const table of captureTables) await dropPartitions(queries, table, number(captures.rows[0]?.day) ?? 0);
+  const firstCaptureDay = number(captures.rows[0]?.day) ?? 0;
+  for (const table of captureTables) await dropPartitions(queries, table, firstCaptureDay);
+  await queries.ask('DELETE FROM capture_sizes WHERE day < $1', firstCaptureDay);
   return dropped;
 }
 

@@ -3,6 +3,7 @@
 import { after, every } from '../../ground/timers.ts';
 import { messageOf } from '../rules/failures.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
+import type { CaptureRoom } from './capture-room.ts';
 import type { Postgres } from './postgres.ts';
 import { sweepLedger } from './retention.ts';
 
@@ -10,6 +11,7 @@ interface Options {
   postgres: Postgres;
   log: { warn(fields: object, message: string): void };
   settings(): RetentionLimits;
+  captureRoom: Pick<CaptureRoom, 'trim'>;
 }
 
 const firstSweepMs = 60_000;
@@ -36,8 +38,9 @@ export class Sweeps {
   }
 
   async #sweep(): Promise<number> {
-    const { postgres, settings } = this.#options;
+    const { postgres, settings, captureRoom } = this.#options;
     const dropped = await postgres.exclusive(sweepLock, (queries) => sweepLedger(queries, settings()));
+    await captureRoom.trim();
     return dropped ?? 0;
   }
 

@@ -106,7 +106,7 @@ export class WaitingBatches {
     this.#due();
   }
 
-  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
+  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError' | 'capturedBytes'> {
     const lastError = this.#writing.problem;
     return { ok: lastError === null, ...this.#counts, setAside: this.#options.setAside.view, lastError };
   }

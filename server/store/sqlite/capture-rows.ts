@@ -25,12 +25,20 @@ export function prepareCaptureWriter(database: Database) {
     'INSERT INTO captures (id, captured_at, request, response, about, request_seq) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const insertAttempt = database.prepare('INSERT INTO captured_attempts VALUES (?, ?, ?, ?)');
+  const insertSize = database.prepare('INSERT INTO capture_sizes VALUES (?, ?)');
   return ({ id, capturedAt, exchange }: Capture, requestSeq: number | null): void => {
     const { request, response } = exchange;
     const metadata = JSON.stringify(withoutBodies(exchange));
     const seq = captures.insert(id, capturedAt, request.body, response.body, metadata, requestSeq);
     for (const each of bodiesToStore(exchange)) insertAttempt.run(seq, each.position, each.request, each.response);
+    insertSize.run(seq, sizeOf(exchange, metadata));
   };
+}
+
+/** What a capture takes: headers and bodies, also those of its attempts. `metadata`: the part that is stored as JSON. */
+export function sizeOf(exchange: CapturedExchange<Uint8Array>, metadata: string): number {
+  const sides = [exchange, ...exchange.attempts].flatMap(({ request, response }) => [request.body, response.body]);
+  return sides.reduce((sum, body) => sum + (body?.length ?? 0), Buffer.byteLength(metadata));
 }
 
 interface AttemptBodies extends Bodies {

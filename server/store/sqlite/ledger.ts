@@ -17,6 +17,7 @@ import type {
 } from '../../contract/request-views.ts';
 import type { SessionInFull } from '../../contract/session-views.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
+import { gibibyte } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';
@@ -26,6 +27,7 @@ import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import { unreadable } from '../rules/unreadable.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
+import { type CaptureRoom, createCaptureRoom } from './capture-room.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './database.ts';
 import {
   createLedgerQueries,
@@ -95,6 +97,7 @@ const defaults: RetentionLimits = {
   retentionDays: 90,
   retentionRows: 1_000_000,
   captureRetentionDays: 7,
+  captureBytes: gibibyte,
 };
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
@@ -117,6 +120,7 @@ class SqliteLedger implements LocalLedger {
   readonly #retention: Retention;
   readonly #days: UsageDays;
   readonly #index: TextIndex;
+  readonly #captureRoom: CaptureRoom;
   readonly #repair: Repair;
   readonly #queries: LedgerQueries;
   readonly history: LocalUsageHistory;
@@ -135,7 +139,11 @@ class SqliteLedger implements LocalLedger {
     this.#now = now;
     this.#days = createUsageDays(database);
     this.#index = createTextIndex(database);
-    const writer = createLedgerWriter(database, this.#days, this.#index.captureWritten);
+    this.#captureRoom = createCaptureRoom(database, () => this.#settings().captureBytes);
+    const writer = createLedgerWriter(database, this.#days, () => {
+      this.#index.captureWritten();
+      this.#captureRoom.captureWritten();
+    });
     this.#setAside = new SetAsideRows({ file: setAsideFile, log });
     this.#waitingRows = new WaitingRows({ writer, setAside: this.#setAside, log, flushMs });
     const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
@@ -181,11 +189,23 @@ class SqliteLedger implements LocalLedger {
       reason: this.#replaced.reason,
       budgetsAreLost: this.#budgetsAreLost,
     };
-    return { ...this.#waitingRows.health, budgetsError: this.budgets.problem, replaced };
+    const { problem: budgetsError } = this.budgets;
+    return { ...this.#waitingRows.health, budgetsError, replaced, capturedBytes: this.#capturedBytes };
+  }
+
+  /** Undefined while the file cannot be read, since the views that contain it must not fail. */
+  get #capturedBytes(): number | undefined {
+    try {
+      return this.#captureRoom.bytes || undefined;
+    } catch (error) {
+      if (isTemporary(error)) return undefined;
+      throw error;
+    }
   }
 
   async sweep(): Promise<number> {
     const deleted = await this.#retention.sweep(this.#settings());
+    await this.#captureRoom.trim();
     await this.#days.rollUp(this.#now());
     return deleted;
   }
@@ -293,6 +313,7 @@ class SqliteLedger implements LocalLedger {
     this.#retention.stop();
     this.#days.stop();
     this.#index.stop();
+    this.#captureRoom.stop();
     this.#repair.stop();
     this.#waitingRows.close();
     this.refusals.close();

@@ -129,7 +129,7 @@ function absenceOf(database: Database, { seq, startedAt, outcome, capability }: 
   if (captured === 0) return 'off';
   // Captures are deleted from the oldest on.
   const oldestAt = number(database.prepare('SELECT captured_at FROM captures ORDER BY seq LIMIT 1').get()?.captured_at);
-  return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
+  return oldestAt === null || startedAt <= oldestAt ? 'expired' : 'lost';
 }
 
 /** An id contains the time of its request; the row may have been inserted a little earlier or later. */

@@ -15,6 +15,8 @@ export interface RetentionLimits {
   retentionDays: number;
   retentionRows: number;
   captureRetentionDays: number;
+  /** For all captures: see capture-room.ts. */
+  captureBytes: number;
 }
 
 export interface Retention {

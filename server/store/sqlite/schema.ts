@@ -227,6 +227,25 @@ export const ledgerMigrations: readonly string[] = [
   -- In which hours the requests of each block began: see request-names.ts. Those until the last untimed one have none.
   INSERT INTO facts SELECT 'last untimed request', max(seq) FROM requests HAVING max(seq) IS NOT NULL;
   `,
+  `
+  -- What each capture takes, with its attempts, and all of them: see capture-room.ts.
+  CREATE TABLE capture_sizes (seq INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
+  INSERT INTO capture_sizes SELECT seq,
+    coalesce(length(request), 0) + coalesce(length(response), 0) + coalesce(octet_length(about), 0) + (
+      SELECT coalesce(sum(coalesce(length(each.request), 0) + coalesce(length(each.response), 0)), 0)
+      FROM captured_attempts AS each WHERE capture_seq = captures.seq
+    ) FROM captures;
+  INSERT INTO facts SELECT 'captured bytes', coalesce(sum(bytes), 0) FROM capture_sizes;
+  CREATE TRIGGER capture_sized AFTER INSERT ON capture_sizes BEGIN
+    UPDATE facts SET value = value + new.bytes WHERE name = 'captured bytes';
+  END;
+  CREATE TRIGGER capture_size_deleted AFTER DELETE ON capture_sizes BEGIN
+    UPDATE facts SET value = value - old.bytes WHERE name = 'captured bytes';
+  END;
+  CREATE TRIGGER captures_deleted_sizes AFTER DELETE ON captures BEGIN
+    DELETE FROM capture_sizes WHERE seq = old.seq;
+  END;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

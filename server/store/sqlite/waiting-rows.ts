@@ -170,7 +170,7 @@ export class WaitingRows {
     }
   }
 
-  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
+  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError' | 'capturedBytes'> {
     return {
       ok: this.#lastError === null,
       pending: this.#rows.length,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeLedger } from '../../../server/cli/describe-ledger.ts';
+import { describeCaptured, describeLedger } from '../../../server/cli/describe-ledger.ts';
+import { settingsSchema } from '../../../server/contract/settings.ts';
 import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
 
 const health = { ok: true, pending: 0, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null };
@@ -17,4 +18,11 @@ test.each<[LedgerHealthView, string]>([
   ],
 ])('a ledger is described with what waits and what is lost', (given, said) => {
   expect(describeLedger(given)).toBe(said);
+});
+
+test('what captures take is told beside what they may', () => {
+  const settings = settingsSchema.parse({});
+  expect(describeCaptured({ ledger: health, settings })).toBe('');
+  const ledger = { ...health, capturedBytes: 12_900_000 };
+  expect(describeCaptured({ ledger, settings })).toBe('; captures take 12.3 of 1024.0 MiB');
 });

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import type { LedgerHealthView } from '../../../../server/contract/status-views.ts';
+import type { LedgerHealthView, StatusView } from '../../../../server/contract/status-views.ts';
 import { downloadJson } from '../../../components/buttons/download.ts';
 import { CopyLine } from '../../../components/copying/CopyLine.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -43,6 +43,7 @@ export function AboutPart() {
           )}
           <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>
           <Fact name={messages.status.ledger}>{status ? <LedgerHealth ledger={status.ledger} /> : '…'}</Fact>
+          <Fact name={names.captured}>{status ? <Captured status={status} /> : '…'}</Fact>
           <Fact name={names.configuration}>
             {status &&
               (status.readOnly ? messages.readOnly : messages.status.revisionNumber(formats.number(status.revision)))}
@@ -71,6 +72,14 @@ function LedgerHealth({ ledger }: { ledger: LedgerHealthView }) {
   const broken = ledger.spooled > 0 ? ledgerWaits : ledgerBroken;
   const text = ledger.ok ? ledgerDropped(ledger.dropped, formats.number(ledger.dropped)) : broken;
   return <span title={ledger.lastError ?? text}>{text}</span>;
+}
+
+function Captured({ status: { ledger, settings } }: { status: StatusView }) {
+  const { messages, formats } = useLocalization();
+  return messages.settings.capturedOf(
+    formats.bytes(ledger.capturedBytes ?? 0),
+    formats.bytes(settings.capture.totalBytes),
+  );
 }
 
 function Diagnostics() {

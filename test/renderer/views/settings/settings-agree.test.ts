@@ -63,6 +63,7 @@ const usable: Record<SettingPath, readonly unknown[]> = {
   'sessionBudget.notifyAtUsd': [0.5],
   'sessionBudget.stopAtUsd': [20],
   'capture.maxBytes': [10_000],
+  'capture.totalBytes': [2_000_000],
   'capture.retentionDays': [1],
   'keptResponses.retentionHours': [0.5],
   'keptResponses.bytesPerGroup': [1_000],

@@ -36,7 +36,7 @@ describe.runIf(hasPostgres())('what was captured, in PostgreSQL', () => {
     await write('req_1', capturedExchange('old words'), nowMs - 5 * day);
     await write('req_2', capturedExchange('new words'), nowMs);
     await postgres.exclusive(1, (queries) =>
-      sweepLedger(queries, { retentionDays: 90, retentionRows: 1_000, captureRetentionDays: 3 }),
+      sweepLedger(queries, { retentionDays: 90, retentionRows: 1_000, captureRetentionDays: 3, captureBytes: 1e9 }),
     );
     expect((await read('req_1')).absence).toBe('expired');
     expect((await read('req_2')).capture).not.toBeNull();

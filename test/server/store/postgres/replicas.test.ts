@@ -123,6 +123,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       retentionDays,
       retentionRows,
       captureRetentionDays: 7,
+      captureBytes: 1e9,
     });
     const sweep = (kept: RetentionLimits) => postgres.exclusive(1, (queries) => sweepLedger(queries, kept));
     const left = async () => {

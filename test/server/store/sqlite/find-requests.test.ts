@@ -135,7 +135,7 @@ describe('a search', () => {
 
   test('finds nothing of a capture whose time is past, nor of a request that was deleted', async () => {
     let nowMs = noon;
-    const settings = () => ({ retentionDays: 90, retentionRows: 1, captureRetentionDays: 1 });
+    const settings = () => ({ retentionDays: 90, retentionRows: 1, captureRetentionDays: 1, captureBytes: 1e9 });
     const clock = clockAt(() => nowMs);
     const sweeping = createLedger({ database, log: silent, now: () => nowMs, sweepClock: clock, settings });
     sweeping.finished(finishedRow('req_1', { attempts: [attemptRecord({ error: 'on fire' })] }));

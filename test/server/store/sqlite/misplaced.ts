@@ -90,6 +90,9 @@ function toVersionBefore(database: Database): void {
     -- Of later migrations.
     ALTER TABLE jobs DROP COLUMN input_tokens;
     ALTER TABLE jobs DROP COLUMN session;
+    DROP TRIGGER captures_deleted_sizes;
+    DROP TABLE capture_sizes;
+    DELETE FROM facts WHERE name = 'captured bytes';
     PRAGMA user_version = ${versionBefore};
   `);
 }

@@ -54,6 +54,7 @@ function serve(database: Database, settings?: () => Parameters<typeof limits>[0]
 const limits = ({ retentionRows }: { retentionRows: number }) => ({
   retentionDays: 90,
   captureRetentionDays: 7,
+  captureBytes: 1e9,
   retentionRows,
 });
 

@@ -15,7 +15,7 @@ afterEach(() => {
   database.close();
 });
 
-const roomy: RetentionLimits = { retentionDays: 90, retentionRows: 1e6, captureRetentionDays: 90 };
+const roomy: RetentionLimits = { retentionDays: 90, retentionRows: 1e6, captureRetentionDays: 90, captureBytes: 1e9 };
 const open = (settings: Partial<RetentionLimits>) =>
   createLedger({ database, log: silent, now: () => noon, settings: () => ({ ...roomy, ...settings }) });
 const idsLeft = () =>
@@ -50,7 +50,7 @@ test('with the requests their names are deleted, however many there are', async 
 
 test('captured bodies have days of their own', async () => {
   let now = noon - 3 * day;
-  const settings = () => ({ ...roomy, captureRetentionDays: 1 });
+  const settings = () => ({ ...roomy, captureRetentionDays: 1, captureBytes: 1e9 });
   const ledger = createLedger({ database, log: silent, now: () => now, sweepClock: clockAt(() => now), settings });
   for (let index = 0; index < 15; index += 1) ledger.capture(`old_${index}`, capturedExchange('a'));
   ledger.flush();

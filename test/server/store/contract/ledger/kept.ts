@@ -1,6 +1,7 @@
 /** What is stored beside the rows of requests, and for how long. */
 import { describe, expect, test } from 'vitest';
 import { type ExportFormat, exportRequests } from '../../../../../server/store/sqlite/export.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { capturedExchange, shadowed } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, dayName, ended, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
@@ -8,6 +9,7 @@ import { began, day, dayName, ended, minute, noon, type UsedLedger, useLedger } 
 export function keptContract(subject: StoreSubject): void {
   shadowContract(subject);
   captureContract(subject);
+  captureRoomContract(subject);
   refusalContract(subject);
   retentionContract(subject);
   exportContract(subject);
@@ -86,6 +88,77 @@ function captureContract(subject: StoreSubject): void {
       used.ledger.capture('req_1', capturedExchange('text'));
       used.add(ended('req_lost', { startedAt: Date.now() + minute, captured: 'key' }));
       expect((await read('req_lost')).absence).toBe('lost');
+    });
+  });
+}
+
+function captureRoomContract(subject: StoreSubject): void {
+  describe('the room that captures take', () => {
+    const used = useLedger(subject);
+    const mebibyte = 1024 * 1024;
+    const bodyBytes = 20_000;
+    /** What is known of it takes some bytes too. */
+    const exchange = () => {
+      const { request, response, attempts } = capturedExchange('a'.repeat(bodyBytes), 'b'.repeat(bodyBytes));
+      const [attempt] = attempts;
+      if (!attempt) throw new Error('unreachable: it has one');
+      const own = { ...attempt.response, body: Buffer.alloc(bodyBytes, 'c') };
+      return { request, response, attempts: [{ ...attempt, response: own }] };
+    };
+    const held = () => used.ledger.health().capturedBytes ?? 0;
+
+    async function capture(from: number, to: number): Promise<void> {
+      for (let index = from; index < to; index++) {
+        used.add(ended(`req_${index}`, { captured: 'header', startedAt: Date.now() }));
+        used.ledger.capture(`req_${index}`, exchange());
+        if (index % 10 === 9) await used.ledger.flush();
+      }
+      await used.ledger.flush();
+    }
+
+    async function readable(from: number, to: number): Promise<number[]> {
+      const found: number[] = [];
+      for (let index = from; index < to; index++) {
+        const request = await used.ledger.getRequest(`req_${index}`);
+        if (!request) throw new Error(`There is no req_${index}.`);
+        const { capture: kept, absence } = await used.ledger.readCapture(request);
+        if (kept) found.push(index);
+        else expect(absence).toBe('expired');
+      }
+      return found;
+    }
+
+    test('is bounded while they are written: the oldest are gone, and the requests are not', async () => {
+      used.settings.capture.totalBytes = 2 * mebibyte;
+      await capture(0, 100);
+      await eventually(() => held() > mebibyte && held() <= 2 * mebibyte);
+      const kept = await readable(0, 100);
+      expect(kept.length * 3 * bodyBytes).toBeLessThanOrEqual(held());
+      expect(held()).toBeLessThan(kept.length * 3 * (bodyBytes + 1_000));
+      expect(kept).toEqual(Array.from(kept, (_, index) => 100 - kept.length + index));
+      expect(kept.length).toBeGreaterThan(30);
+      expect(await used.ids({ limit: 200 })).toHaveLength(100);
+    });
+
+    test('is counted on after a restart, and given back when the bound is lowered', async () => {
+      await capture(0, 40);
+      await used.ledger.sweep();
+      const before = held();
+      expect(before).toBeGreaterThan(40 * 3 * bodyBytes);
+      await used.restart();
+      await used.ledger.sweep();
+      expect(held()).toBe(before);
+      used.settings.capture.totalBytes = mebibyte;
+      await used.ledger.sweep();
+      expect(held()).toBeLessThanOrEqual(mebibyte);
+      expect((await readable(0, 40)).at(-1)).toBe(39);
+    });
+
+    test('is never so little that the newest is not kept', async () => {
+      used.settings.capture.totalBytes = 1;
+      await capture(0, 3);
+      await used.ledger.sweep();
+      expect(await readable(0, 3)).toEqual([2]);
     });
   });
 }
