@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { homeOf, placeOf } from '../connect/home-file.ts';
 import { baseUrlOf } from '../contract/address.ts';
-import type { ClientGuide, Connection } from '../contract/clients/client-guide.ts';
+import { type ClientGuide, type Connection, withoutVersion } from '../contract/clients/client-guide.ts';
 import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
 import { stepTexts } from '../contract/clients/step-texts.ts';
 import { formatMessage } from '../contract/coded.ts';
-import type { ConnectPreview } from '../contract/connect-views.ts';
+import type { AppliedConnection, ConnectPreview, StrongerSetting } from '../contract/connect-views.ts';
 import { askYesNo } from './ask.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
@@ -64,10 +64,14 @@ async function list({ control, output }: VerbContext): Promise<void> {
     return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };
   });
   const rows = clients.map(({ client, name, files, applied }) => {
-    const state = applied ? `set up for ${applied.model}` : '';
+    const state = applied ? stateOf(applied) : '';
     return [client, name, files.join(', ') || '(steps only)', state];
   });
   output.show(clients, table(['client', 'name', 'written by --write', 'state'], rows, ''));
+}
+
+function stateOf({ model, stronger }: AppliedConnection): string {
+  return stronger.length === 0 ? `set up for ${model}` : `written for ${model}, but ${listed(stronger)} comes first`;
 }
 
 async function print({ control, output }: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
@@ -94,9 +98,10 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
   const model = flags.model ?? (await chooseModel(control, key));
   const connection = { client: guide.id, key: key.id, model };
   const preview = await control.query({ type: 'connect-preview', ...connection });
+  const stronger = await strongerHere(context, preview, model);
   await agree(context, preview, flags);
   await control.execute({ type: 'connect.apply', ...connection, fingerprint: preview.fingerprint });
-  output.show({ ...preview, model, key: key.id }, `${guide.name} is set up for ${model}.`);
+  output.show({ ...preview, stronger, model, key: key.id }, outcome(guide.name, model, stronger));
   if (preview.keyVariable !== null) {
     output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);
   }
@@ -106,6 +111,44 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
     const { secret } = await control.execute({ type: 'key.reveal', id: key.id });
     output.note(await askModel({ origin: control.origin, secret, model }));
   }
+}
+
+function outcome(client: string, model: string, stronger: readonly StrongerSetting[]): string {
+  if (stronger.length === 0) return `${client} is set up for ${model}.`;
+  return (
+    `The settings are written, but ${client} does not use Sluice yet: it prefers ${listed(stronger)}. ` +
+    'Remove what is named, or ask whoever manages it to do so.'
+  );
+}
+
+function listed(settings: readonly StrongerSetting[]): string {
+  return settings
+    .map(({ place, setting }) => (place === null ? `${setting} of the environment` : `${setting} in ${place}`))
+    .join(', ');
+}
+
+/** What the client would prefer if it were started from this terminal, in this folder. */
+async function strongerHere(
+  { control, terminal: { env } }: VerbContext,
+  { client, files }: ConnectPreview,
+  model: string,
+): Promise<StrongerSetting[]> {
+  // Loaded for this alone: they bring the editors of JSON, TOML and YAML.
+  const { configurableClients } = await import('../connect/client-files.ts');
+  const { findFile } = await import('../connect/plan-client-files.ts');
+  const { strongerSettings, surroundings } = await import('../connect/stronger-settings.ts');
+  const home = homeOf(env);
+  const sought = { origin: withoutVersion(await connectionUrl(control)), model };
+  const found = await strongerSettings(client, surroundings(env, home, process.cwd()), sought);
+  const own = configurableClients.find(({ id }) => id === client)?.files ?? [];
+  const moved = own
+    .filter(({ isOnlyCleared }) => !isOnlyCleared)
+    .map(async (file) => {
+      const { shown } = await findFile(home, env, file);
+      const isWritten = files.some(({ path }) => path === shown);
+      return isWritten || !file.variable ? [] : [{ place: null, setting: file.variable.name }];
+    });
+  return [...(await Promise.all(moved)).flat(), ...found];
 }
 
 async function undo(context: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
@@ -118,12 +161,19 @@ async function undo(context: VerbContext, guide: ClientGuide, flags: ConnectFlag
 
 async function agree(
   { output, terminal }: VerbContext,
-  { client, files, place }: ConnectPreview,
+  { client, files, overruled, place }: ConnectPreview,
   { yes }: ConnectFlags,
 ): Promise<void> {
   if (place !== (await placeOf(homeOf(terminal.env)))) throw elsewhere(client);
   for (const { path, diff } of files) output.note(diff === '' ? `${path} stays as it is.` : diff.trimEnd());
+  if (overruled.length > 0) {
+    output.note(`${nameOfClient(client)} would prefer ${listed(overruled)}, so the change takes that out.`);
+  }
   if (!yes && !(await askYesNo('Write this?', terminal))) throw new CliError('Nothing was changed.');
+}
+
+function nameOfClient(client: string): string {
+  return clientGuides.find(({ id }) => id === client)?.name ?? client;
 }
 
 /** Another user's Sluice, or one in a container or at a team's address, would change files that nobody meant. */

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { jsonFormat } from '../connect/json-format.ts';
-import { readProgramSettings, sectionOf } from './programs/settings-files.ts';
+import { sectionOf } from '../connect/merge-settings.ts';
+import { readProgramSettings } from './programs/settings-files.ts';
 import type { Terminal } from './terminal.ts';
 
 /**

@@ -2,12 +2,28 @@
  * The clients whose configuration files Sluice can change: where the files are, and which settings connect the client
  * to Sluice. Only formats that were tried with the client itself, or that its maker documents.
  */
+import { withoutVersion } from '../contract/clients/client-guide.ts';
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
-import { jsonFormat, jsonListFormat } from './json-format.ts';
+import { type JsonExtra, jsonFormat, jsonListFormat } from './json-format.ts';
 import { mergeSettings, withEntry } from './merge-settings.ts';
+import {
+  fileRivalsOfAider,
+  modelRivalsOfAider,
+  ownRivalsOfAider,
+  ownRivalsOfClaudeCode,
+  ownRivalsOfCodex,
+  ownRivalsOfQwen,
+  type Rivals,
+  rivalsOfLibreChat,
+  rivalsOfOpencode,
+  signInRivals,
+  switchRivals,
+  variableRivalsOfGemini,
+  variableRivalsOfQwen,
+} from './rival-settings.ts';
 import { tomlFormat } from './toml-format.ts';
 import { yamlFormat, yamlListFormat } from './yaml-format.ts';
 
@@ -31,6 +47,12 @@ export interface ClientFile {
   format: ConfigFormat;
   /** The file's settings with those that make the client use Sluice. Throws SettingsConflict. */
   connect(settings: ClientSettings, wanted: WantedConnection): ClientSettings;
+  /** Settings of the file that the client prefers to those of `connect`; they are taken out. */
+  rivals?: Rivals;
+  /** What makes the client ignore the whole file, though it is JSON with comments. */
+  rejects?: readonly JsonExtra[];
+  /** Nothing is added to the file: it is changed only if it is there and leads the client elsewhere. */
+  isOnlyCleared?: true;
 }
 
 export interface ConfigurableClient {
@@ -45,14 +67,18 @@ export interface ConfigurableClient {
 const ownVariable = 'SLUICE_KEY';
 const xdgConfig = (subfolder: string) => ({ name: 'XDG_CONFIG_HOME', subfolder });
 
-/** Clients of the Anthropic and Google APIs add the version themselves. */
-const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, '');
-
 /** The folder that contains VS Code's folder `Code`; `.config` on other systems. */
 const codeFolders: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'Library/Application Support',
   win32: 'AppData/Roaming',
 };
+
+const codeUser = {
+  folder: `${codeFolders[process.platform] ?? '.config'}/Code/User`,
+  ...(process.platform === 'linux' && { variable: xdgConfig('Code/User') }),
+};
+
+const onlyCleared = { isOnlyCleared: true, connect: (settings: ClientSettings) => settings } as const;
 
 /** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
@@ -72,6 +98,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
           const sluice = { name: 'Sluice', base_url: baseUrl, env_key: ownVariable, wire_api: 'responses' };
           return mergeSettings(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
         },
+        rivals: ownRivalsOfCodex,
       },
     ],
   },
@@ -92,6 +119,9 @@ export const configurableClients: readonly ConfigurableClient[] = [
           const search = { ENABLE_TOOL_SEARCH: (isObject(settings.env) && settings.env.ENABLE_TOOL_SEARCH) || 'true' };
           return mergeSettings(settings, { env: { ...base, ...models, ...search } });
         },
+        rivals: ownRivalsOfClaudeCode,
+        // anthropics/claude-code#83190; a mark is rejected by its versions before 2026, and by the desktop app (#81355).
+        rejects: ['comment', 'comma', 'mark'],
       },
     ],
   },
@@ -106,6 +136,8 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: jsonFormat,
         connect: (settings, { model }) =>
           mergeSettings(settings, { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+        rivals: signInRivals('gemini-api-key'),
+        rejects: ['comma'],
       },
       {
         folder: '.gemini',
@@ -113,6 +145,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: dotenvFormat,
         connect: (settings, { baseUrl }) =>
           mergeSettings(settings, { GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl) }),
+        rivals: variableRivalsOfGemini,
       },
     ],
   },
@@ -129,8 +162,12 @@ export const configurableClients: readonly ConfigurableClient[] = [
         connect(settings, { baseUrl, model }) {
           const options = { baseURL: baseUrl, apiKey: `{env:${ownVariable}}` };
           const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
-          return mergeSettings(settings, { model: `sluice/${model}`, provider: { sluice } });
+          const { enabled_providers: enabled } = settings;
+          const isLeftOut = Array.isArray(enabled) && !enabled.includes('sluice');
+          const added = isLeftOut ? { enabled_providers: [...enabled, 'sluice'] } : {};
+          return mergeSettings(settings, { ...added, model: `sluice/${model}`, provider: { sluice } });
         },
+        rivals: rivalsOfOpencode,
       },
     ],
   },
@@ -138,7 +175,17 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'qwen-code',
     name: 'Qwen Code',
     keyVariable: ownVariable,
-    files: [{ folder: '.qwen', names: ['settings.json'], format: jsonFormat, connect: connectQwen }],
+    files: [
+      {
+        folder: '.qwen',
+        names: ['settings.json'],
+        format: jsonFormat,
+        connect: connectQwen,
+        rivals: ownRivalsOfQwen,
+        rejects: ['comma'],
+      },
+      { folder: '.qwen', names: ['.env'], format: dotenvFormat, ...onlyCleared, rivals: variableRivalsOfQwen },
+    ],
   },
   {
     id: 'continue',
@@ -161,6 +208,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
           const sluice = { api_url: baseUrl, available_models: [{ name: model, max_tokens: contextTokens }] };
           return mergeSettings(settings, { language_models: { openai_compatible: { Sluice: sluice } } });
         },
+        rivals: switchRivals('disable_ai'),
       },
     ],
   },
@@ -170,11 +218,17 @@ export const configurableClients: readonly ConfigurableClient[] = [
     keyVariable: null,
     files: [
       {
-        folder: `${codeFolders[process.platform] ?? '.config'}/Code/User`,
-        ...(process.platform === 'linux' && { variable: xdgConfig('Code/User') }),
+        ...codeUser,
         names: ['chatLanguageModels.json'],
         format: jsonListFormat,
         connect: connectCopilot,
+      },
+      {
+        ...codeUser,
+        names: ['settings.json'],
+        format: jsonFormat,
+        ...onlyCleared,
+        rivals: switchRivals('chat.disableAIFeatures'),
       },
     ],
   },
@@ -194,8 +248,16 @@ export const configurableClients: readonly ConfigurableClient[] = [
             // Otherwise Aider uses a cheaper model of its own choice, which the key may not be allowed to use.
             'weak-model': `openai/${model}`,
           }),
+        rivals: ownRivalsOfAider,
       },
-      { folder: '', names: ['.aider.model.settings.yml'], format: yamlListFormat, connect: nameAider },
+      {
+        folder: '',
+        names: ['.aider.model.settings.yml'],
+        format: yamlListFormat,
+        connect: nameAider,
+        rivals: modelRivalsOfAider,
+      },
+      { folder: '', names: ['.env'], format: dotenvFormat, ...onlyCleared, rivals: fileRivalsOfAider },
     ],
   },
   {
@@ -210,6 +272,15 @@ export const configurableClients: readonly ConfigurableClient[] = [
         names: ['librechat.yaml'],
         format: yamlFormat,
         connect: connectLibreChat,
+        rivals: switchRivals('modelSpecs', 'enforce'),
+      },
+      {
+        folder: 'LibreChat',
+        isProgramFolder: true,
+        names: ['.env'],
+        format: dotenvFormat,
+        isOnlyCleared: true,
+        connect: offerCustom,
       },
     ],
   },
@@ -234,6 +305,14 @@ function connectLibreChat(settings: ClientSettings, { baseUrl, model }: WantedCo
   const added = mergeSettings({ version: '1.3.0', ...settings }, { endpoints: {} });
   const { custom } = added.endpoints as ClientSettings;
   return mergeSettings(added, { endpoints: { custom: withEntry(custom, entry, ({ name }) => name === entry.name) } });
+}
+
+/** LibreChat offers only the endpoints that `ENDPOINTS` lists, if it is set. */
+function offerCustom(settings: ClientSettings, { baseUrl }: WantedConnection): ClientSettings {
+  if (rivalsOfLibreChat(settings, { origin: withoutVersion(baseUrl) }).length === 0) return settings;
+  const listed = String(settings.ENDPOINTS);
+  const closing = /["'`]$/.exec(listed)?.[0] ?? '';
+  return { ...settings, ENDPOINTS: `${listed.slice(0, listed.length - closing.length)},custom${closing}` };
 }
 
 /** The file that "Chat: Open Language Models (JSON)" opens. */

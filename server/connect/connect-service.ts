@@ -1,6 +1,12 @@
 /** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
-import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
+import { withoutVersion } from '../contract/clients/client-guide.ts';
+import type {
+  ConnectClientView,
+  ConnectFileChange,
+  ConnectPreview,
+  StrongerSetting,
+} from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
 import {
@@ -10,8 +16,10 @@ import {
   type WantedConnection,
 } from './client-files.ts';
 import { type HomeFile, homeOf, placeOf, removeHomeFile, writeHomeFile } from './home-file.ts';
-import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-client-files.ts';
+import { type FilePlan, findFile, planConnect, planDisconnect, rivalsInFile } from './plan-client-files.ts';
+import type { Sought } from './rival-settings.ts';
 import { showDiff } from './show-diff.ts';
+import { strongerSettings, surroundings } from './stronger-settings.ts';
 
 interface ConnectPorts {
   /** Where records and backups are kept; null to keep them in memory. */
@@ -28,7 +36,7 @@ interface WantedClient extends Omit<WantedConnection, 'secret'> {
 }
 
 interface ConnectService {
-  list(): Promise<ConnectClientView[]>;
+  list(baseUrl: string): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
   /**
    * Rejects with a GatewayError and changes nothing, unless `fingerprint` matches the change that would be made now.
@@ -39,14 +47,27 @@ interface ConnectService {
 }
 
 export function createConnectService(ports: ConnectPorts): ConnectService {
-  const store = createAppliedStore(ports.dataFolder);
   const home = homeOf(ports.env);
-  const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
+  const store = createAppliedStore(ports.dataFolder, home);
+  const around = surroundings(ports.env, home, null);
+  const strongerThan = async ({ id, files }: ConfigurableClient, sought: Sought): Promise<StrongerSetting[]> => {
+    const own = files.map((file) => rivalsInFile(file, { home, env: ports.env }, sought));
+    return [...(await Promise.all(own)).flat(), ...(await strongerSettings(id, around, sought))];
+  };
+  const view = async (client: ConfigurableClient, baseUrl: string): Promise<ConnectClientView> => {
+    const { id, name } = client;
+    const files = client.files.filter(({ isOnlyCleared }) => !isOnlyCleared);
     const [foundFiles, record] = await Promise.all([
       Promise.all(files.map((file) => findFile(home, ports.env, file).catch(() => null))),
       store.read(id),
     ]);
-    const applied = record && { appliedAt: record.appliedAt, keyId: record.keyId, model: record.model };
+    const sought = { origin: withoutVersion(baseUrl), model: record?.model };
+    const applied = record && {
+      appliedAt: record.appliedAt,
+      keyId: record.keyId,
+      model: record.model,
+      stronger: await strongerThan(client, sought),
+    };
     return {
       client: id,
       name,
@@ -60,19 +81,25 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
     const record = await store.read(client.id);
     const plans = client.files.map(async (file) => {
       const now = await findFile(home, ports.env, file);
-      return planConnect({ file, now, wanted: { ...wanted, secret } }, record, client.keyVariable === null);
+      return planConnect(
+        { client: client.name, file, now, wanted: { ...wanted, secret } },
+        record,
+        client.keyVariable === null,
+      );
     });
-    return { client, plans: await Promise.all(plans), earlier: record };
+    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model };
+    const [planned, stronger] = await Promise.all([Promise.all(plans), strongerSettings(client.id, around, sought)]);
+    return { client, plans: planned.filter((plan) => plan !== null), earlier: record, stronger };
   };
   const planUndo = async (id: string) => {
     const client = clientOf(id);
     const record = await store.read(id);
     if (!record) throw controlError('not_found', { code: 'client-not-connected', client: client.name });
     const plans = record.files.map((each, index) => planDisconnect(client.files[index], home, each));
-    return { client, plans: (await Promise.all(plans)).filter((plan) => plan !== null), earlier: record };
+    return { client, plans: (await Promise.all(plans)).filter((plan) => plan !== null), earlier: record, stronger: [] };
   };
   return {
-    list: () => Promise.all(configurableClients.map(view)),
+    list: (baseUrl) => Promise.all(configurableClients.map((client) => view(client, baseUrl))),
     preview: async (wanted) => previewOf(await planApply(wanted), await placeOf(home)),
     previewUndo: async (client) => previewOf(await planUndo(client), await placeOf(home)),
     async apply(wanted, fingerprint) {
@@ -101,6 +128,8 @@ interface Planned {
   plans: FilePlan[];
   /** The change that was applied before. */
   earlier: AppliedRecord | null;
+  /** Settings of other places that come before those of the plans. */
+  stronger: StrongerSetting[];
 }
 
 function clientOf(id: string): ConfigurableClient {
@@ -115,7 +144,11 @@ function previewOf(planned: Planned, place: string): ConnectPreview {
     return { path: now.shown, action: actionOf(now.text, after), diff: now.text === after ? '' : showDiff(change) };
   });
   const { id, keyVariable } = planned.client;
-  return { client: id, files, place, keyVariable, fingerprint: fingerprintOf(planned) };
+  const overruled = planned.plans.flatMap(({ now, rivals }) =>
+    rivals.map((setting) => ({ place: now.shown, setting })),
+  );
+  const { stronger } = planned;
+  return { client: id, files, overruled, stronger, place, keyVariable, fingerprint: fingerprintOf(planned) };
 }
 
 function actionOf(before: string | null, after: string | null): ConnectFileChange['action'] {

@@ -1,13 +1,4 @@
-import {
-  applyEdits,
-  createScanner,
-  findNodeAtLocation,
-  modify,
-  type Node,
-  type ParseError,
-  parse,
-  parseTree,
-} from 'jsonc-parser';
+import { createScanner, findNodeAtLocation, type Node, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { isObject } from '../contract/is-object.ts';
 import { type ConfigFormat, ConfigSyntaxError, lineAt } from './config-format.ts';
 import { editsBetween, type SettingsEdit } from './settings-edits.ts';
@@ -24,6 +15,20 @@ export const jsonFormat: ConfigFormat = {
   },
   rewrite: (text, settings) => rewritten(text, settings, editsBetween(jsonFormat.parse(text), settings)),
 };
+
+/** What is not JSON proper: a comment, a comma after the last element, a byte order mark. */
+export type JsonExtra = 'comment' | 'comma' | 'mark';
+
+/** The first of them, and its line; null if there is none. */
+export function jsonExtraIn(text: string, extras: readonly JsonExtra[]): { extra: JsonExtra; line: number } | null {
+  if (text.startsWith('\uFEFF')) return extras.includes('mark') ? { extra: 'mark', line: 1 } : null;
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: extras.includes('comment'), allowTrailingComma: !extras.includes('comma') });
+  const [error] = text.trim() === '' ? [] : errors;
+  if (!error) return null;
+  // Its codes are a const enum, which cannot be imported: 10 is InvalidCommentToken.
+  return { extra: error.error === 10 ? 'comment' : 'comma', line: lineAt(text, error.offset) };
+}
 
 /** The same for a file that is a list. Its only setting is `entries`, which is absent if the list is empty. */
 export const jsonListFormat: ConfigFormat = {
@@ -63,12 +68,16 @@ function layoutOf(text: string): Layout {
   return { indent: /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Adds and replaces by hand, because `modify` reformats the neighbours of an addition and moves their comments. */
+/**
+ * By hand, because `modify` of jsonc-parser 3.3 reformats the neighbours of an addition, moves their comments, and takes
+ * too little out of a list on one line.
+ */
 function withEdit(text: string, { path, value }: SettingsEdit, layout: Layout): string {
   const root = parseTree(text, [], options);
   const existing = root && findNodeAtLocation(root, [...path]);
   const parent = root && findNodeAtLocation(root, path.slice(0, -1));
-  if (value === undefined || !root || !parent) return applyEdits(text, modify(text, [...path], value, {}));
+  if (!parent) return text;
+  if (value === undefined) return existing ? withoutChild(text, parent, existing) : text;
   if (existing) return splice(text, existing, print(value, indentAt(text, existing.offset), layout));
   const name = path.at(-1);
   const label = typeof name === 'string' ? `${JSON.stringify(name)}: ` : '';
@@ -91,6 +100,26 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   const added = `${child}${comma === null ? '' : ','}${isOnOneLine ? layout.eol + outer : ''}`;
   const before = `${text.slice(0, after)}${comma === null ? ',' : ''}${rest}`;
   return before + added + text.slice(after + rest.length).replace(isOnOneLine ? /^[ \t]+/ : /^/, '');
+}
+
+/** Takes out a setting or an element with its comma, and the line if nothing else is in it. */
+function withoutChild(text: string, parent: Node, value: Node): string {
+  const child = value.parent?.type === 'property' ? value.parent : value;
+  const siblings = parent.children ?? [];
+  const previous = siblings[siblings.indexOf(child) - 1];
+  const parentEnd = parent.offset + parent.length - 1;
+  const comma = trailingComma(text.slice(child.offset + child.length, parentEnd));
+  const end = child.offset + child.length + (comma ?? 0);
+  const rest = commentInLine(text.slice(end));
+  const lineStart = text.lastIndexOf('\n', child.offset - 1) + 1;
+  const isAlone = text.slice(lineStart, child.offset).trim() === '' && /^\r?\n/.test(text.slice(end + rest.length));
+  const after = isAlone ? text.indexOf('\n', end) + 1 : end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0);
+  const start = isAlone ? lineStart : child.offset;
+  if (comma !== null || !previous) return text.slice(0, start) + text.slice(after);
+  const previousEnd = previous.offset + previous.length;
+  const previousComma = previousEnd + (trailingComma(text.slice(previousEnd, child.offset)) ?? 0) - 1;
+  const between = isAlone ? text.slice(previousComma + 1, start) : '';
+  return text.slice(0, previousComma) + between + text.slice(after);
 }
 
 /** The length up to and including a comma, after white space and comments; null if there is no comma. */

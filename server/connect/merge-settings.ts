@@ -8,6 +8,14 @@ export class SettingsConflict extends Error {
   override readonly name = 'SettingsConflict';
 }
 
+/** The section of this name; empty if there is none. */
+export function sectionOf(settings: ClientSettings, ...path: readonly string[]): ClientSettings {
+  return path.reduce<ClientSettings>((section, name) => {
+    const value = section[name];
+    return isObject(value) ? value : {};
+  }, settings);
+}
+
 /** The settings with additions: sections are merged, other values are replaced. Throws SettingsConflict. */
 export function mergeSettings(settings: ClientSettings, additions: ClientSettings): ClientSettings {
   const merged = { ...settings };

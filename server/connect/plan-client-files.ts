@@ -1,13 +1,17 @@
 /** Plans the changes of a client's files. Reads the files, but writes none. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { StrongerSetting } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { AppliedFile, AppliedRecord } from './applied-store.ts';
 import type { ClientFile, WantedConnection } from './client-files.ts';
 import { ConfigSyntaxError } from './config-format.ts';
 import { type HomeFile, readHomeFile } from './home-file.ts';
+import { jsonExtraIn } from './json-format.ts';
 import { SettingsConflict } from './merge-settings.ts';
 import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
+import type { Sought } from './rival-settings.ts';
+import { nameOf } from './stronger-settings.ts';
 
 /** The planned change of one file. `after` null: it is removed. */
 export interface FilePlan {
@@ -17,6 +21,8 @@ export interface FilePlan {
   /** The record to store; null for an undo. */
   record: Omit<AppliedFile, 'madeFolder'> | null;
   madeFolder: string | null;
+  /** Names of settings that the change takes out because the client prefers them. */
+  rivals: string[];
 }
 
 /**
@@ -38,30 +44,56 @@ export async function findFile(
   return files.find(({ text }) => text !== null) ?? (files.at(-1) as HomeFile);
 }
 
+/** Settings of the file as it is now that lead the client elsewhere; none if it cannot be read. */
+export async function rivalsInFile(
+  file: ClientFile,
+  { home, env }: { home: string; env: Readonly<Record<string, string | undefined>> },
+  sought: Sought,
+): Promise<StrongerSetting[]> {
+  try {
+    const { text, shown } = await findFile(home, env, file);
+    const rivals = text === null ? [] : (file.rivals?.(file.format.parse(text), sought) ?? []);
+    return rivals.map((path) => ({ place: shown, setting: nameOf(path) }));
+  } catch {
+    return [];
+  }
+}
+
 interface ConnectInput {
+  /** Its name. */
+  client: string;
   file: ClientFile;
   now: HomeFile;
   wanted: WantedConnection;
 }
 
-/** If a change was applied before, the new one starts from the text that reverting it would produce. */
+/**
+ * If a change was applied before, the new one starts from the text that reverting it would produce. Null for a file that
+ * is only cleared and has nothing to clear.
+ */
 export function planConnect(
-  { file, now, wanted }: ConnectInput,
+  { client, file, now, wanted }: ConnectInput,
   record: AppliedRecord | null,
   holdsKey: boolean,
-): FilePlan {
+): FilePlan | null {
   const earlier = record?.files.find(({ path }) => path === now.path);
-  const { before, after } = withReason(now, () => {
+  const { before, after, rivals } = withReason(now, () => {
     const base = earlier && now.text !== null ? disconnectedText(file.format, earlier, now.text) : now.text;
-    return { before: base, after: connectedText(file, base, wanted) };
+    if (file.isOnlyCleared && base === null) return { before: null, after: null, rivals: [] };
+    const { text, rivals: paths } = connectedText(file, base, wanted);
+    const found = file.rejects ? jsonExtraIn(base ?? '', file.rejects) : null;
+    if (found) throw controlError('conflict', { code: 'client-file-rejected', path: now.shown, client, ...found });
+    return { before: base, after: text, rivals: paths.map(nameOf) };
   });
+  if (after === null || (file.isOnlyCleared && before === after && after === now.text)) return null;
   const mode = earlier ? earlier.mode : now.mode;
   return {
     now,
     after,
-    mode: holdsKey ? 0o600 : (mode ?? 0o600),
+    mode: holdsKey && !file.isOnlyCleared ? 0o600 : (mode ?? 0o600),
     record: { path: now.path, before, mode, applied: after },
     madeFolder: earlier?.madeFolder ?? null,
+    rivals,
   };
 }
 
@@ -75,7 +107,14 @@ export async function planDisconnect(
   const { text } = now;
   if (text === null || !file) return null;
   const after = withReason(now, () => disconnectedText(file.format, applied, text));
-  return { now, after, mode: applied.mode ?? now.mode ?? 0o600, record: null, madeFolder: applied.madeFolder };
+  return {
+    now,
+    after,
+    mode: applied.mode ?? now.mode ?? 0o600,
+    record: null,
+    madeFolder: applied.madeFolder,
+    rivals: [],
+  };
 }
 
 function withReason<Result>({ shown: path }: HomeFile, action: () => Result): Result {

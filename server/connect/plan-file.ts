@@ -1,9 +1,11 @@
 /** Computes the new text of one configuration file: with Sluice's settings, or without them. Pure. */
 import { isDeepStrictEqual } from 'node:util';
+import { withoutVersion } from '../contract/clients/client-guide.ts';
 import type { ClientFile, WantedConnection } from './client-files.ts';
 import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { mergeLines } from './merge-lines.ts';
 import { revertSettings } from './merge-settings.ts';
+import { type SettingsPath, valueAt, withoutPaths } from './settings-edits.ts';
 
 /** Editing the file would change more than Sluice's settings. */
 export class UneditableConfig extends Error {
@@ -12,12 +14,25 @@ export class UneditableConfig extends Error {
 
 const byteOrderMark = '\uFEFF';
 
+interface ConnectedText {
+  text: string;
+  /** What the client would have preferred to Sluice's settings, and is no longer in the text. */
+  rivals: SettingsPath[];
+}
+
 /** The file's text with Sluice's settings. Throws ConfigSyntaxError, SettingsConflict or UneditableConfig. */
-export function connectedText(file: ClientFile, text: string | null, wanted: WantedConnection): string {
-  return inText(text ?? '', (content) => {
-    const settings = file.connect(file.format.parse(content), wanted);
+export function connectedText(file: ClientFile, text: string | null, wanted: WantedConnection): ConnectedText {
+  let rivals: SettingsPath[] = [];
+  const connected = inText(text ?? '', (content) => {
+    const before = file.format.parse(content);
+    const added = file.connect(before, wanted);
+    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model };
+    const isTheirs = (path: SettingsPath) => isDeepStrictEqual(valueAt(added, path), valueAt(before, path));
+    rivals = (file.rivals?.(added, sought) ?? []).filter(isTheirs);
+    const settings = withoutPaths(added, rivals);
     return checked(file.format, file.format.rewrite(content, settings), settings);
   });
+  return { text: connected, rivals };
 }
 
 interface AppliedText {
@@ -51,12 +66,20 @@ export function disconnectedText(
   return isEmptied ? null : text;
 }
 
+/** Without byte order mark, and with LF as line end if all are CRLF: formats need not know of either. */
 function plain(text: string): string {
-  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  const content = text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  return isInWindowsLines(content) ? content.replaceAll('\r\n', '\n') : content;
+}
+
+function isInWindowsLines(content: string): boolean {
+  return content.includes('\r\n') && !/(?<!\r)\n/.test(content);
 }
 
 function inText(text: string, change: (content: string) => string): string {
-  return text.startsWith(byteOrderMark) ? byteOrderMark + change(text.slice(1)) : change(text);
+  const mark = text.startsWith(byteOrderMark) ? byteOrderMark : '';
+  const changed = change(plain(text));
+  return mark + (isInWindowsLines(text) ? changed.replaceAll('\n', '\r\n') : changed);
 }
 
 function checked(format: ConfigFormat, text: string, settings: ClientSettings): string {

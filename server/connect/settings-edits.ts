@@ -11,6 +11,30 @@ export interface SettingsEdit {
   value: unknown;
 }
 
+/** The value at a path; undefined if there is none. */
+export function valueAt(settings: unknown, path: SettingsPath): unknown {
+  return path.reduce<unknown>((value, name) => {
+    if (Array.isArray(value)) return typeof name === 'number' ? value[name] : undefined;
+    return isObject(value) ? value[name] : undefined;
+  }, settings);
+}
+
+/** The settings without those at the paths, of which several elements of a list stand in ascending order. */
+export function withoutPaths(settings: ClientSettings, paths: readonly SettingsPath[]): ClientSettings {
+  // The last first, so that earlier elements of a list keep their places.
+  return paths.reduceRight<ClientSettings>((rest, path) => withoutPath(rest, path) as ClientSettings, settings);
+}
+
+function withoutPath(value: unknown, [name = '', ...rest]: SettingsPath): unknown {
+  if (Array.isArray(value)) {
+    const index = Number(name);
+    return rest.length === 0 ? value.toSpliced(index, 1) : value.with(index, withoutPath(value[index], rest));
+  }
+  if (!isObject(value)) return value;
+  const { [name]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...value, [name]: withoutPath(inner, rest) };
+}
+
 /** The smallest number of edits from one state to the other, to be made in this order. */
 export function editsBetween(before: ClientSettings, after: ClientSettings): SettingsEdit[] {
   return objectEdits(before, after, []);

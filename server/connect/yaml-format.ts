@@ -1,7 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import {
+  type Document,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  stringify,
+  type YAMLMap,
+} from 'yaml';
 import { isObject } from '../contract/is-object.ts';
-import { type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
+import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 import { editsBetween, type SettingsEdit } from './settings-edits.ts';
 
 export const yamlFormat: ConfigFormat = {
@@ -47,8 +59,8 @@ function contentOf(text: string): unknown {
 
 /** Changes only the lines that the edit concerns. Null for kinds of edits that clients' settings do not need. */
 function withEdit(text: string, { path, value }: SettingsEdit): string | null {
-  if (value === undefined) return null;
   const document = read(text);
+  if (value === undefined) return withoutLines(text, document, path);
   const existing: unknown = document.getIn(path, true);
   if (isScalar(existing) && existing.range && !isObject(value) && !Array.isArray(value)) {
     return text.slice(0, existing.range[0]) + stringify(value).trimEnd() + text.slice(existing.range[1]);
@@ -57,8 +69,27 @@ function withEdit(text: string, { path, value }: SettingsEdit): string | null {
   const [name] = path.slice(-1);
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   if (isSeq(parent)) return parent.flow ? null : withItem(text, parent.items.at(-1), value);
-  if (path.length > 1 || isFlow(parent)) return null;
+  if (isFlow(parent)) return null;
+  if (path.length > 1) return isMap(parent) ? withPair(text, parent, { [String(name)]: value }) : null;
   return withLines(text, text.length, stringify(typeof name === 'number' ? [value] : { [String(name)]: value }));
+}
+
+/** Without the lines of a setting or an item of a list, if they hold nothing else. */
+function withoutLines(text: string, document: Document, path: SettingsEdit['path']): string | null {
+  const name = path.at(-1);
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (!isCollection(parent) || parent.flow || parent.items.length < 2) return null;
+  const item: unknown = isSeq(parent)
+    ? parent.items[Number(name)]
+    : parent.items.find((each) => isPair(each) && isScalar(each.key) && each.key.value === name);
+  const first: unknown = isPair(item) ? item.key : item;
+  const last: unknown = isPair(item) ? (item.value ?? item.key) : item;
+  if (!isNode(first) || !isNode(last) || !first.range || !last.range) return null;
+  const start = text.lastIndexOf('\n', first.range[0] - 1) + 1;
+  if (!/^\s*(?:- +)?$/.test(text.slice(start, first.range[0]))) return null;
+  if (isPair(item) && text.slice(start, first.range[0]).includes('-')) return null;
+  const lineEnd = text.indexOf('\n', Math.max(start, text.slice(0, last.range[1]).trimEnd().length));
+  return text.slice(0, start) + (lineEnd === -1 ? '' : text.slice(lineEnd + 1));
 }
 
 function isFlow(node: unknown): boolean {
@@ -76,6 +107,20 @@ function withItem(text: string, last: unknown, value: unknown): string | null {
   const end = text.slice(0, range[1]).trimEnd().length;
   const lineEnd = text.indexOf('\n', end);
   return withLines(text, lineEnd === -1 ? text.length : lineEnd + 1, item.map((line) => `${indent}${line}\n`).join(''));
+}
+
+/** Adds a setting after the last one of a section, with the same indentation. */
+function withPair(text: string, { items }: YAMLMap, pair: ClientSettings): string | null {
+  const [firstKey, lastPair] = [items[0]?.key, items.at(-1)];
+  const last = lastPair?.value ?? lastPair?.key;
+  if (!isNode(firstKey) || !isNode(last) || !firstKey.range || !last.range) return null;
+  const lineStart = text.lastIndexOf('\n', firstKey.range[0] - 1) + 1;
+  const lead = text.slice(lineStart, firstKey.range[0]);
+  if (!/^(?: *- )*(?: )*$/.test(lead)) return null;
+  const lines = stringify(pair, { lineWidth: 0 }).trimEnd().split('\n');
+  const lineEnd = text.indexOf('\n', text.slice(0, last.range[1]).trimEnd().length);
+  const indented = lines.map((line) => `${' '.repeat(lead.length)}${line}\n`).join('');
+  return withLines(text, lineEnd === -1 ? text.length : lineEnd + 1, indented);
 }
 
 function withLines(text: string, at: number, lines: string): string {

@@ -16,12 +16,26 @@ export interface AppliedConnection {
   appliedAt: number;
   keyId: string;
   model: string;
+  /** While there are any, the client does not use what Sluice has written. */
+  stronger: StrongerSetting[];
+}
+
+/** A setting that a client prefers to those that Sluice writes for it, and that leads elsewhere. */
+export interface StrongerSetting {
+  /** The file, in the form `~/.codex/config.toml`; null for a variable of the environment. */
+  place: string | null;
+  /** In the form `env.CLAUDE_CODE_USE_BEDROCK`. */
+  setting: string;
 }
 
 /** A change that the person has to confirm. */
 export interface ConnectPreview {
   client: string;
   files: ConnectFileChange[];
+  /** Settings of these files that would come before Sluice's, and are taken out by the change. */
+  overruled: StrongerSetting[];
+  /** Those of other places, which the change leaves: before they are gone, the client does not use Sluice. */
+  stronger: StrongerSetting[];
   /** Stands for the home folder and the machine of these files: those of the Sluice that is running. */
   place: string;
   /** The variable that must hold the key when the client starts; null if the file holds the key. */

@@ -9,6 +9,7 @@ const parts: Record<string, string> = {
   key: '密钥',
   setting: '设置',
 };
+const jsonExtras: Record<string, string> = { comment: '注释', comma: '末尾多余的逗号', mark: '字节顺序标记（BOM）' };
 const partName = (part: string) => parts[part] ?? part;
 const asking = (contact: string | null) => (contact === null ? '' : `请联系 ${contact}。`);
 
@@ -65,6 +66,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-not-connected': ({ client }) => `Sluice 没有更改过 ${client} 的设置。`,
   'client-file-changed': () => '预览之后文件已被更改。未写入任何内容：请重新查看更改。',
   'client-file-broken': ({ path, line }) => `${path} 第 ${line} 行有语法错误。未写入任何内容：请修正文件后重试。`,
+  'client-file-rejected': ({ path, client, extra, line }) =>
+    `由于第 ${line} 行的${jsonExtras[extra] ?? extra}，${client} 会忽略整个 ${path}。未写入任何内容：请将其删除后重试。`,
   'client-file-uneditable': ({ path }) =>
     `Sluice 无法安全地编辑 ${path} 的现有格式。未写入任何内容：请按步骤手动设置。`,
   'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,

@@ -2,6 +2,11 @@
 import type { TextsOf } from './coded.ts';
 import type { ControlProblems } from './control-problem.ts';
 
+const jsonExtras: Record<string, string> = {
+  comment: 'comment',
+  comma: 'comma after the last element',
+  mark: 'byte order mark',
+};
 const asking = (contact: string | null) => (contact === null ? '' : ` Ask ${contact}.`);
 
 export const controlProblemTexts: TextsOf<ControlProblems> = {
@@ -66,6 +71,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'client-file-changed': () => 'The file has changed since this preview. Nothing was written: review the change again.',
   'client-file-broken': ({ path, line }) =>
     `${path} has a syntax error in line ${line}. Nothing was written: correct the file and try again.`,
+  'client-file-rejected': ({ path, client, extra, line }) =>
+    `${client} ignores all of ${path} because of the ${jsonExtras[extra] ?? extra} in line ${line}. Nothing was written: take it out and try again.`,
   'client-file-uneditable': ({ path }) =>
     `${path} is laid out in a way that Sluice cannot edit safely. Nothing was written: follow the steps instead.`,
   'client-file-unreadable': ({ path, reason }) => `${path} cannot be read: ${reason}. Nothing was written.`,

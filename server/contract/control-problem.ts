@@ -55,6 +55,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'client-not-connected': { client: string };
   'client-file-changed': object;
   'client-file-broken': { path: string; line: number };
+  /** `extra`: 'comment', 'comma' or 'mark'. */
+  'client-file-rejected': { path: string; client: string; extra: string; line: number };
   'client-file-uneditable': { path: string };
   'client-file-unreadable': { path: string; reason: string };
   'client-file-not-written': { path: string; reason: string };

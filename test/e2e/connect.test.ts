@@ -81,6 +81,31 @@ describe('the connect screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('names the settings that the client prefers, and does not say "set up" where one comes back', async () => {
+    let path = '';
+    const prepare = (folder: string) => {
+      mkdirSync(join(folder, '.claude'));
+      path = join(folder, '.claude/settings.json');
+      writeFileSync(path, '{\n  "env": { "CLAUDE_CODE_USE_BEDROCK": "1" }\n}\n');
+    };
+    const { page, complaints } = await open({ screen: '/connect/claude-code', prepare });
+    await page.getByRole('button', { name: 'Review change…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByText(
+        'The client would prefer env.CLAUDE_CODE_USE_BEDROCK in ~/.claude/settings.json, so the change takes that out.',
+      )
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    const panel = page.getByRole('region', { name: 'Set up automatically' });
+    await panel.getByText('Set up for demo-chat just now.').waitFor();
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"env": {', '"env": { "CLAUDE_CODE_USE_VERTEX": "1",'));
+    await page.reload();
+    await panel.getByText(/^Written for demo-chat, but not in effect: .*CLAUDE_CODE_USE_VERTEX/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('says why a file cannot be changed, and writes nothing', async () => {
     const prepare = (folder: string) => {
       mkdirSync(join(folder, '.codex'));

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconCircleCheckFilled } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheckFilled } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Connection } from '../../../server/contract/clients/client-guide.ts';
 import type { ConnectClientView } from '../../../server/contract/connect-views.ts';
@@ -40,7 +40,12 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
   return (
     <Section title={messages.applyTitle}>
       <div className={classes.apply}>
-        {applied ? (
+        {applied && applied.stronger.length > 0 ? (
+          <p className={classes.warning} role="status">
+            <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
+            <span>{messages.appliedInVain(applied.model, applied.stronger)}</span>
+          </p>
+        ) : applied ? (
           <p className={classes.applied} role="status">
             <IconCircleCheckFilled size={16} className={classes.arrived} aria-hidden />
             <RelativeTime moment={applied.appliedAt} phrase={(ago) => messages.applied(applied.model, ago)} />

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../../../server/contract/connect-views.ts';
 import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
@@ -76,7 +77,7 @@ function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: st
     messages: { connect: texts },
     formats,
   } = useLocalization();
-  const { files, keyVariable } = preview;
+  const { files, keyVariable, overruled, stronger } = preview;
   const keyInfo = keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable);
   return (
     <>
@@ -84,12 +85,23 @@ function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: st
       {files.map((file) => (
         <FileChange key={file.path} file={file} />
       ))}
+      {overruled.length > 0 && <Warning text={texts.overruled(overruled)} />}
+      {stronger.length > 0 && <Warning text={texts.stronger(stronger)} />}
       {model !== null && (
         <Text size="sm" c="dimmed">
           {[keyInfo, texts.backup, texts.testFollows(model)].join(formats.gap)}
         </Text>
       )}
     </>
+  );
+}
+
+function Warning({ text }: { text: string }) {
+  return (
+    <p className={classes.warning}>
+      <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
+      <span>{text}</span>
+    </p>
   );
 }
 

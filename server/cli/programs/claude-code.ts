@@ -7,12 +7,14 @@
 import { join, resolve } from 'node:path';
 import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { mergeSettings } from '../../connect/merge-settings.ts';
+import { managedPath } from '../../connect/managed-paths.ts';
+import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
+import { claudeModelVariables, claudeSwitches, rivalsOfClaudeCode } from '../../connect/rival-settings.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, withoutOption } from './program-options.ts';
-import { outranked, readManaged, readProgramSettings, sectionOf } from './settings-files.ts';
-import { claudeModelVariables, claudeSwitches, withoutProxy } from './tool-environment.ts';
+import { outranked, readManaged, readProgramSettings } from './settings-files.ts';
+import { withoutProxy } from './tool-environment.ts';
 
 const program = 'Claude Code';
 
@@ -104,35 +106,14 @@ function picked(settings: ClientSettings, names: readonly string[]): Record<stri
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-const managedFolders: Partial<Record<NodeJS.Platform, string>> = {
-  darwin: '/Library/Application Support/ClaudeCode',
-  win32: 'C:\\Program Files\\ClaudeCode',
-};
-
 /** Managed settings outrank `--settings`; versions that ignore them here would bypass an organisation's rule. */
 async function refuseManaged(context: ProgramContext): Promise<void> {
-  const { access, platform, listFolder } = context;
-  const folder = managedFolders[platform] ?? '/etc/claude-code';
+  const { access, platform, present, listFolder } = context;
+  const folder = managedPath('claude-code', platform, present) ?? '';
   const dropIns = (await listFolder(join(folder, 'managed-settings.d'))).filter((name) => name.endsWith('.json'));
   const paths = ['managed-settings.json', ...dropIns.map((name) => join('managed-settings.d', name))];
   for (const path of paths.map((name) => join(folder, name))) {
-    const settings = await readManaged(context, path, jsonFormat);
-    const setting = contrarySetting(settings, access.origin, access.model);
-    if (setting !== null) throw outranked({ program, path, setting });
+    const [rival] = rivalsOfClaudeCode(await readManaged(context, path, jsonFormat), access);
+    if (rival !== undefined) throw outranked({ program, path, setting: rival.join('.') });
   }
-}
-
-function contrarySetting(settings: ClientSettings, origin: string, model: string | undefined): string | null {
-  const env = sectionOf(settings, 'env');
-  const isElsewhere = (name: string) => {
-    const value = env[name];
-    if (typeof value !== 'string' || value === '') return false;
-    if (name === 'ANTHROPIC_BASE_URL') return value.replace(/\/+$/, '') !== origin;
-    if (claudeModelVariables.includes(name)) return model !== undefined && value !== model;
-    return !/^(0|false|no|off)$/i.test(value);
-  };
-  const names = ['ANTHROPIC_BASE_URL', ...claudeSwitches, 'ANTHROPIC_AUTH_TOKEN', ...claudeModelVariables];
-  const variable = names.find(isElsewhere);
-  if (variable !== undefined) return `env.${variable}`;
-  return ['forceLoginMethod', 'forceLoginOrgUUID', 'apiKeyHelper'].find((name) => settings[name]) ?? null;
 }

@@ -3,11 +3,14 @@
  * configuration outranks it. Source: developers.openai.com/codex/config-advanced; tried with 0.171.
  */
 import { join } from 'node:path';
+import { managedPath } from '../../connect/managed-paths.ts';
+import { sectionOf } from '../../connect/merge-settings.ts';
+import { rivalsOfCodex } from '../../connect/rival-settings.ts';
 import { tomlFormat } from '../../connect/toml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, refuseOptions } from './program-options.ts';
-import { outranked, readManaged, readProgramSettings, sectionOf } from './settings-files.ts';
+import { outranked, readManaged, readProgramSettings } from './settings-files.ts';
 
 const program = 'Codex';
 
@@ -52,17 +55,10 @@ function leadsElsewhere(setting: string): boolean {
 }
 
 async function refuseManaged(context: ProgramContext): Promise<void> {
-  const { platform, home, present } = context;
+  const { access, platform, home, present } = context;
   const codexHome = present.CODEX_HOME || join(home, '.codex');
-  const folder = platform === 'win32' ? codexHome : '/etc/codex';
-  const path = join(folder, 'managed_config.toml');
-  const settings = await readManaged(context, path, tomlFormat);
-  const { model_provider: provider } = settings;
-  if (provider !== undefined && provider !== 'sluice') throw outranked({ program, path, setting: 'model_provider' });
-  if (Object.keys(sectionOf(settings, 'model_providers', 'sluice')).length > 0) {
-    throw outranked({ program, path, setting: 'model_providers.sluice' });
-  }
-  if (settings.model !== undefined && context.access.model !== undefined && settings.model !== context.access.model) {
-    throw outranked({ program, path, setting: 'model' });
-  }
+  const folder = platform === 'win32' ? codexHome : managedPath('codex', platform, present);
+  const path = join(folder ?? '', 'managed_config.toml');
+  const [rival] = rivalsOfCodex(await readManaged(context, path, tomlFormat), access);
+  if (rival !== undefined) throw outranked({ program, path, setting: rival.join('.') });
 }

@@ -5,18 +5,15 @@
  */
 import { dirname, join } from 'node:path';
 import { jsonFormat } from '../../connect/json-format.ts';
+import { sectionOf } from '../../connect/merge-settings.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { readProgramSettings, sectionOf } from './settings-files.ts';
+import { readProgramSettings } from './settings-files.ts';
 import { systemSettings } from './system-settings.ts';
 
 const settings = {
   program: 'Gemini CLI',
+  client: 'gemini-cli',
   variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-  usual: {
-    darwin: '/Library/Application Support/GeminiCli/settings.json',
-    win32: 'C:\\ProgramData\\gemini-cli\\settings.json',
-    linux: '/etc/gemini-cli/settings.json',
-  },
   signIn: 'gemini-api-key',
   name: 'gemini-cli.json',
 };

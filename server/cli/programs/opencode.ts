@@ -6,10 +6,11 @@
 import { join } from 'node:path';
 import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { mergeSettings } from '../../connect/merge-settings.ts';
+import { managedPath } from '../../connect/managed-paths.ts';
+import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
 import { contrary, findOptions, refuseOptions } from './program-options.ts';
-import { outranked, readManaged, sectionOf } from './settings-files.ts';
+import { outranked, readManaged } from './settings-files.ts';
 
 const program = 'opencode';
 const variable = 'OPENCODE_CONFIG_CONTENT';
@@ -42,13 +43,8 @@ function settingsFor({ access: { origin, model }, models }: ProgramContext): Cli
   return { ...only, ...chosen, small_model: chosen.model, agent };
 }
 
-const managedFolders: Partial<Record<NodeJS.Platform, string>> = {
-  darwin: '/Library/Application Support/opencode',
-  win32: 'C:\\ProgramData\\opencode',
-};
-
 async function refuseManaged(context: ProgramContext): Promise<void> {
-  const folder = managedFolders[context.platform] ?? '/etc/opencode';
+  const folder = managedPath('opencode', context.platform, context.present) ?? '';
   for (const path of ['opencode.json', 'opencode.jsonc'].map((name) => join(folder, name))) {
     const setting = contrarySetting(await readManaged(context, path, jsonFormat), context.access.model);
     if (setting !== null) throw outranked({ program, path, setting });

@@ -9,12 +9,8 @@ import { systemSettings } from './system-settings.ts';
 const program = 'Qwen Code';
 const settings = {
   program,
+  client: 'qwen-code',
   variable: 'QWEN_CODE_SYSTEM_SETTINGS_PATH',
-  usual: {
-    darwin: '/Library/Application Support/QwenCode/settings.json',
-    win32: 'C:\\ProgramData\\qwen-code\\settings.json',
-    linux: '/etc/qwen-code/settings.json',
-  },
   signIn: 'openai',
   name: 'qwen-code.json',
 };

@@ -1,6 +1,5 @@
 /** Reads settings files of programs, and refuses those that outrank a run. */
 import type { ClientSettings, ConfigFormat } from '../../connect/config-format.ts';
-import { isObject } from '../../contract/is-object.ts';
 import { CliError } from './exit-codes.ts';
 import type { ProgramContext } from './program-context.ts';
 
@@ -28,14 +27,6 @@ export async function readManaged({ readFile }: Reader, path: string, format: Co
   } catch (error) {
     throw new CliError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   }
-}
-
-/** The section of this name; empty if there is none. */
-export function sectionOf(settings: ClientSettings, ...path: readonly string[]): ClientSettings {
-  return path.reduce<ClientSettings>((section, name) => {
-    const value = section[name];
-    return isObject(value) ? value : {};
-  }, settings);
 }
 
 interface Outranking {

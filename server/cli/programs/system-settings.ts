@@ -5,15 +5,16 @@
 
 import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
-import { mergeSettings } from '../../connect/merge-settings.ts';
+import { managedPath } from '../../connect/managed-paths.ts';
+import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import type { ProgramContext, RunFile } from './program-context.ts';
-import { outranked, readManaged, sectionOf } from './settings-files.ts';
+import { outranked, readManaged } from './settings-files.ts';
 
 interface SystemSettings {
   program: string;
+  /** The id of its guide. */
+  client: string;
   variable: string;
-  /** Where they are without the variable. */
-  usual: Partial<Record<NodeJS.Platform, string>> & { linux: string };
   /** The type of sign-in that uses Sluice. */
   signIn: string;
   name: string;
@@ -21,10 +22,10 @@ interface SystemSettings {
 
 export async function systemSettings(
   context: ProgramContext,
-  { program, variable, usual, signIn, name }: SystemSettings,
+  { program, client, variable, signIn, name }: SystemSettings,
   added: (system: ClientSettings) => ClientSettings,
 ): Promise<RunFile> {
-  const path = context.present[variable] || (usual[context.platform] ?? usual.linux);
+  const path = managedPath(client, context.platform, context.present) ?? '';
   const system = await readManaged(context, path, jsonFormat);
   const { enforcedType = signIn } = sectionOf(system, 'security', 'auth');
   if (enforcedType !== signIn) throw outranked({ program, path, setting: 'security.auth.enforcedType' });

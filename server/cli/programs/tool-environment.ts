@@ -3,6 +3,7 @@
  * SDKs read (openai, @anthropic-ai/sdk, @google/genai), and the programs built on them: Claude Code, Gemini CLI, Qwen
  * Code, aider, llm.
  */
+import { claudeModelVariables, claudeSwitches } from '../../connect/rival-settings.ts';
 import { quoted, type Shell } from '../../contract/shell-words.ts';
 import { CliError } from './exit-codes.ts';
 
@@ -54,29 +55,6 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
     ...(model ? modelVariables.map((name): [string, string] => [name, model]) : []),
   ]);
 }
-
-/** Variables by which Claude Code uses another service than that of ANTHROPIC_BASE_URL, or another credential. */
-export const claudeSwitches: readonly string[] = [
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'CLAUDE_CODE_USE_ANTHROPIC_AWS',
-  'CLAUDE_CODE_USE_MANTLE',
-  'CLAUDE_CODE_USE_GATEWAY',
-  'ANTHROPIC_UNIX_SOCKET',
-  'CLAUDE_CODE_HOST_AUTH_ENV_VAR',
-];
-
-/** Variables by which Claude Code chooses models. */
-export const claudeModelVariables: readonly string[] = [
-  'ANTHROPIC_MODEL',
-  'ANTHROPIC_DEFAULT_FABLE_MODEL',
-  'ANTHROPIC_DEFAULT_OPUS_MODEL',
-  'ANTHROPIC_DEFAULT_SONNET_MODEL',
-  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-  'ANTHROPIC_SMALL_FAST_MODEL',
-  'CLAUDE_CODE_SUBAGENT_MODEL',
-];
 
 const modelVariables = ['OPENAI_MODEL', 'GEMINI_MODEL', ...claudeModelVariables];
 

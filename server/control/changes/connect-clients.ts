@@ -47,7 +47,7 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
     };
   };
   return {
-    list: async () => (await service()).list(),
+    list: async () => (await service()).list(ports.baseUrl()),
     preview: async (query) => (await service()).preview(wantedClient(query)),
     previewUndo: async (client) => (await service()).previewUndo(client),
     async apply(command) {

@@ -83,6 +83,36 @@ describe('connect', () => {
     expect(existsSync(join(otherHome, '.codex'))).toBe(false);
   });
 
+  test('names the settings that its client prefers, takes them out, and puts them back', async () => {
+    const path = join(home, '.claude/settings.json');
+    const before = '{\n  "env": { "CLAUDE_CODE_USE_BEDROCK": "1", "A": "b" }\n}\n';
+    write(path, before);
+    await run('key create tool');
+    const done = await run('connect claude-code --write --model demo-chat --yes');
+    expect(done).toMatchObject({ code: 0, stdout: 'Claude Code is set up for demo-chat.\n' });
+    expect(done.stderr).toContain(
+      'Claude Code would prefer env.CLAUDE_CODE_USE_BEDROCK in ~/.claude/settings.json, so the change takes that out.',
+    );
+    expect(JSON.parse(readFileSync(path, 'utf8')).env).toMatchObject({ A: 'b', ANTHROPIC_MODEL: 'demo-chat' });
+    expect(readFileSync(path, 'utf8')).not.toContain('BEDROCK');
+    await run('connect claude-code --undo --yes');
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('does not say "set up" where the terminal it runs in leads the client elsewhere', async () => {
+    await run('key create tool');
+    const env = { HOME: home, CLAUDE_CODE_USE_VERTEX: '1', CLAUDE_CONFIG_DIR: join(home, 'moved') };
+    await serve(folder, [], { env: { HOME: home } });
+    const line = parametersOf('connect claude-code --write --model demo-chat --yes');
+    const { stdout } = await runVerb(line, { env });
+    expect(stdout).toBe(
+      'The settings are written, but Claude Code does not use Sluice yet: it prefers CLAUDE_CONFIG_DIR of the environment, ' +
+        'CLAUDE_CODE_USE_VERTEX of the environment. Remove what is named, or ask whoever manages it to do so.\n',
+    );
+    write(join(home, '.claude/settings.json'), '{ "env": { "CLAUDE_CODE_USE_FOUNDRY": "1" } }');
+    expect((await run('connect')).stdout).toContain('but env.CLAUDE_CODE_USE_FOUNDRY in ~/.claude/settings.json');
+  });
+
   test('warns of what it cannot write', async () => {
     mkdirSync(join(home, 'LibreChat'));
     await run('key create tool');

@@ -106,7 +106,7 @@ describe('a YAML list', () => {
 describe('a file of variables', () => {
   it('replaces and adds lines, and keeps the others', () => {
     const text = '# mine\nexport A="1"\n\nB=2 # two\n';
-    expect(add(dotenvFormat, text, { B: '3', C: '4' })).toBe('# mine\nexport A="1"\n\nB=3\nC=4\n');
+    expect(add(dotenvFormat, text, { B: '3', C: '4' })).toBe('# mine\nexport A="1"\n\nB=3 # two\nC=4\n');
   });
 });
 

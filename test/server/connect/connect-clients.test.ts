@@ -155,6 +155,23 @@ describe('taking back', () => {
     expect(JSON.parse(read(path))).toEqual([added]);
   });
 
+  it('is remembered for each home folder that the data folder is used with', async () => {
+    const otherHome = mkdtempSync(join(tmpdir(), 'sluice-home-'));
+    await apply('codex');
+    const mine = read('.codex/config.toml');
+    const other = await start({ HOME: otherHome }, gateway.folder);
+    const wanted = { client: 'codex', key, model } as const;
+    const { fingerprint } = await other.gateway.query({ type: 'connect-preview', ...wanted });
+    await other.gateway.execute({ type: 'connect.apply', ...wanted, fingerprint });
+    await undo('codex');
+    expect([existsSync(join(home, '.codex')), mine.includes('sluice')]).toEqual([false, true]);
+    const undone = await other.gateway.query({ type: 'connect-undo-preview', client: 'codex' });
+    await other.gateway.execute({ type: 'connect.undo', client: 'codex', fingerprint: undone.fingerprint });
+    expect(existsSync(join(otherHome, '.codex'))).toBe(false);
+    await other.stop();
+    rmSync(otherHome, { recursive: true });
+  });
+
   it('succeeds if the file is gone', async () => {
     await apply('codex');
     rmSync(join(home, '.codex'), { recursive: true });
@@ -232,6 +249,23 @@ describe('refuses', () => {
   it('a broken file, and says the line', async () => {
     write('.codex/config.toml', 'model = "a"\nmodel_provider = = "b"\n');
     await expect(preview('codex')).rejects.toThrow('~/.codex/config.toml has a syntax error in line 2');
+  });
+
+  it.each([
+    ['.claude/settings.json', 'claude-code', '{\n  // mine\n  "model": "opus"\n}\n', 'the comment in line 2'],
+    [
+      '.claude/settings.json',
+      'claude-code',
+      '{\n  "model": "opus",\n}\n',
+      'the comma after the last element in line 3',
+    ],
+    ['.claude/settings.json', 'claude-code', '\uFEFF{}\n', 'the byte order mark in line 1'],
+    ['.gemini/settings.json', 'gemini-cli', '{ "ui": {}, }\n', 'the comma after the last element in line 1'],
+    ['.qwen/settings.json', 'qwen-code', '{ "ui": {}, }\n', 'the comma after the last element in line 1'],
+  ])('a file that its client ignores: %s of %s', async (path, client, text, reason) => {
+    write(path, text);
+    await expect(preview(client)).rejects.toThrow(`ignores all of ~/${path} because of ${reason}`);
+    expect(read(path)).toBe(text);
   });
 
   it('a file whose setting is of another kind', async () => {
