@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
-import { encodingOf } from '../exchange/readers/encodings.ts';
+import { encodingsOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/client-response-tap.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
@@ -67,12 +67,14 @@ const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSyn
 
 /** Decompresses the body, so that people and the redactor can read it. A damaged body stays as it is. */
 function unpackPieces(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
-  const encoding = encodingOf(headers);
+  const encodings = encodingsOf(headers);
   const [first] = pieces;
-  if (!encoding || !first) return pieces;
+  if (encodings.length === 0 || !first) return pieces;
   try {
-    const packed = Buffer.concat(pieces.map(({ bytes }) => bytes));
-    return [{ afterMs: first.afterMs, bytes: unpack[encoding](packed, { maxOutputLength: maxRecordedBytes }) }];
+    let bytes: Buffer = Buffer.concat(pieces.map((piece) => piece.bytes));
+    for (const encoding of encodings.toReversed())
+      bytes = unpack[encoding](bytes, { maxOutputLength: maxRecordedBytes });
+    return [{ afterMs: first.afterMs, bytes }];
   } catch {
     return pieces;
   }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { plainFlavour } from '../../server/apis/core/chat-flavour.ts';
 import { readError } from '../../server/apis/core/errors/error-body.ts';
 import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
-import { isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
+import { asUtf8, isPlausibleBeginning, readJson } from '../../server/apis/core/errors/read-whole.ts';
 import { toldWaitMs } from '../../server/apis/core/errors/told-wait.ts';
 import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
 import { recordingIn } from '../../server/apis/core/recordings/recording-length.ts';
@@ -429,7 +429,7 @@ export const worstCases: Record<string, WorstCase> = {
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
-        readJson(bytes, wire, false);
+        readJson(asUtf8(bytes), wire, { isFramed: false, passesUnread: true });
         isPlausibleBeginning(bytes, wire);
       }
     },
@@ -765,7 +765,7 @@ export const lookAtNone = [
   'ResponseCapture',
   'writePiece',
   // zlib decompresses outside the event loop, up to a limit.
-  'encodingOf',
+  'encodingsOf',
   'decodeWhole',
   'RequestTrace',
   // It handles the output of the shapes in `faults/`.

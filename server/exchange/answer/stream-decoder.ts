@@ -2,11 +2,19 @@
  * Decompresses an event stream piece by piece, for upstreams that compress although asked not to. Reports damaged data as
  * an error and emits nothing of the damaged piece.
  */
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import {
+  type BrotliDecompress,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib';
 import type { Framing } from '../../apis/core/framing.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import { type Encoding, encodingOf } from '../readers/encodings.ts';
+import { type Encoding, encodingsOf } from '../readers/encodings.ts';
 import { isEventStream } from './client-headers.ts';
 
 export interface DecodedStream {
@@ -25,7 +33,8 @@ export interface DecodingStream {
 }
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
-const decoders = {
+type Decoder = Gunzip | Inflate | BrotliDecompress;
+const decoders: Record<Encoding, () => Decoder> = {
   gzip: () => createGunzip({ flush: Z_SYNC_FLUSH }),
   deflate: () => createInflate({ flush: Z_SYNC_FLUSH }),
   br: () => createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }),
@@ -33,40 +42,46 @@ const decoders = {
 
 /** Whether a response with these headers is an event stream that `StreamDecoder` can decompress. */
 export function isPackedStream(headers: ResponseHeaders, framing: Framing): boolean {
-  return isEventStream(headers, framing) && encodingOf(headers) !== null;
+  return isEventStream(headers, framing) && encodingsOf(headers).length > 0;
 }
 
 export class StreamDecoder implements DecodingStream {
-  readonly #decoder: ReturnType<(typeof decoders)[Encoding]>;
+  /** The encoding that was applied last is undone first. */
+  readonly #first: Decoder;
+  readonly #last: Decoder;
 
   /** `headers` must satisfy `isPackedStream`. */
   constructor(headers: ResponseHeaders, to: DecodedStream) {
-    this.#decoder = decoders[encodingOf(headers) ?? 'gzip']();
-    this.#decoder.on('data', (chunk: Buffer) => to.data(chunk));
-    this.#decoder.on('end', () => to.end());
-    this.#decoder.on('error', (cause) => {
-      to.error(new TransportError('malformed', 'body', 'what it sent is compressed and damaged', cause));
-    });
+    const opened = (encoding: Encoding) =>
+      decoders[encoding]().on('error', (cause) => {
+        to.error(new TransportError('malformed', 'body', 'what it sent is compressed and damaged', cause));
+      });
+    const [outer = 'gzip', ...inner] = encodingsOf(headers).toReversed();
+    this.#first = opened(outer);
+    this.#last = inner.reduce<Decoder>((before, encoding) => before.pipe(opened(encoding)), this.#first);
+    this.#last.on('data', (chunk: Buffer) => to.data(chunk));
+    this.#last.on('end', () => to.end());
   }
 
   push(chunk: Buffer): void {
-    this.#decoder.write(chunk);
+    this.#first.write(chunk);
   }
 
   /** A few compressed bytes may expand a thousandfold. */
   pause(): void {
-    this.#decoder.pause();
+    this.#last.pause();
   }
 
   resume(): void {
-    this.#decoder.resume();
+    this.#last.resume();
   }
 
   end(): void {
-    this.#decoder.end();
+    this.#first.end();
   }
 
   dispose(): void {
-    this.#decoder.destroy();
+    this.#first.destroy();
+    this.#last.destroy();
   }
 }

@@ -11,7 +11,7 @@ import type {
   UpstreamCall,
 } from '../../transport/transport.ts';
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
-import { decompress, encodingOf } from '../readers/encodings.ts';
+import { decompress, encodingsOf } from '../readers/encodings.ts';
 import { maxWrittenBytes } from '../readers/whole-reader.ts';
 
 export interface BatchOptions {
@@ -106,8 +106,7 @@ class BatchedCall implements UpstreamCall {
 
   async #isTaken({ status, headers, body }: PartAnswer): Promise<boolean> {
     if (status !== 200) return false;
-    const encoding = encodingOf(headers);
-    const plain = encoding === null ? body : await decompress(encoding, body, maxWrittenBytes);
+    const plain = await decompress(encodingsOf(headers), body, maxWrittenBytes);
     return plain !== null && this.#options.take(plain);
   }
 

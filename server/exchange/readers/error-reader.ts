@@ -3,7 +3,7 @@ import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { decompress, encodingOf } from './encodings.ts';
+import { decompress, encodingsOf } from './encodings.ts';
 import {
   damagedBy,
   failWith,
@@ -38,9 +38,9 @@ export class ErrorReader implements ResponseReader {
   end(): Steps | Promise<Steps> {
     const { status, headers } = this.#head;
     const body = Buffer.concat(this.#chunks);
-    const encoding = encodingOf(headers);
-    if (encoding === null || body.length === 0) return this.#settle(headers, body);
-    return decompress(encoding, body, maxBytes).then((plain) => {
+    const encodings = encodingsOf(headers);
+    if (encodings.length === 0 || body.length === 0) return this.#settle(headers, body);
+    return decompress(encodings, body, maxBytes).then((plain) => {
       if (plain) return this.#settle({ ...headers, 'content-encoding': undefined }, plain);
       return [
         damagedBy(`answered with status ${status} and a compressed error that is damaged`, this.#classify(unread)),

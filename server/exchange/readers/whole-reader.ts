@@ -4,6 +4,7 @@
  */
 
 import {
+  asUtf8,
   formatOf,
   hasJsonContentType,
   isJsonString,
@@ -25,7 +26,7 @@ import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy } from './broken-stream.ts';
-import { decompress, type Encoding, encodingOf } from './encodings.ts';
+import { decompress, type Encoding, encodingsOf, isOddlyEncoded } from './encodings.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -55,7 +56,9 @@ export class WholeReader implements ResponseReader {
   readonly #facts: RequestFacts;
   readonly #status: number;
   #headers: ResponseHeaders;
-  readonly #encoding: Encoding | null;
+  readonly #encodings: readonly Encoding[];
+  /** In a way that Sluice cannot read; its client may. */
+  readonly #isOdd: boolean;
   #format: ResponseFormat;
   /** Whether a longer response may pass as it arrives. */
   readonly #mayPassOn: boolean;
@@ -73,7 +76,8 @@ export class WholeReader implements ResponseReader {
     this.#facts = facts;
     this.#status = head.status;
     this.#headers = head.headers;
-    this.#encoding = encodingOf(head.headers);
+    this.#encodings = encodingsOf(head.headers);
+    this.#isOdd = isOddlyEncoded(head.headers);
     this.#format = formatOf({ ...facts, wire: facts.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = facts.route.wire;
@@ -111,7 +115,7 @@ export class WholeReader implements ResponseReader {
 
   end(): Steps | Promise<Steps> {
     if (this.#isPassing) return [{ kind: 'complete' }];
-    if (this.#encoding !== null || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
+    if (this.#encodings.length > 0 || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
     const [first = empty] = this.#chunks;
     const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first;
     return this.#settle(body, body);
@@ -130,7 +134,7 @@ export class WholeReader implements ResponseReader {
     this.#hasContent = start !== -1;
     if (!this.#hasContent && this.#bytes === 0) steps.push({ kind: 'wait' });
     else if (this.#hasContent && this.#bytes > 0) steps.push({ kind: 'content' });
-    if (!this.#hasContent || this.#encoding !== null) return true;
+    if (!this.#hasContent || this.#isPacked) return true;
     if (this.#format === 'media') this.#lookForError(chunk);
     return this.#format !== 'json' || this.#beginsAsJson(chunk, start, steps);
   }
@@ -165,7 +169,7 @@ export class WholeReader implements ResponseReader {
   /** Checked once and early, so that an endless response of nonsense fails soon. */
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
-    const isReadable = this.#format === 'json' && this.#encoding === null && !this.#facts.isTextAsked;
+    const isReadable = this.#format === 'json' && !this.#isPacked && !this.#facts.isTextAsked;
     return !isReadable || isPlausibleBeginning(Buffer.concat(this.#chunks, plausibleBytes), this.#facts.route.wire);
   }
 
@@ -190,16 +194,29 @@ export class WholeReader implements ResponseReader {
    */
   async #settleLong(): Promise<Steps> {
     const body = await joinBytes(this.#chunks);
-    if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
-    const plain = await decompress(this.#encoding, body, maxWrittenBytes);
+    if (this.#encodings.length === 0 || body.length === 0) return this.#settle(body, body);
+    const plain = await decompress(this.#encodings, body, maxWrittenBytes);
     return plain === null ? [damagedBy('sent a compressed answer that is damaged')] : this.#settle(body, plain);
   }
 
-  #settle(body: Buffer, plain: Buffer): Steps {
+  get #isPacked(): boolean {
+    return this.#isOdd || this.#encodings.length > 0;
+  }
+
+  /** Whether its length or last chunk shows that it is complete. */
+  get #isFramed(): boolean {
+    return this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
+  }
+
+  #settle(body: Buffer, bytes: Buffer): Steps {
+    const plain = this.#format === 'json' ? asUtf8(bytes) : bytes;
     const steps: Step[] = [];
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
-    if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
+    const isUnread = verdict.kind === 'damaged' && this.#isOdd && this.#isFramed && plain.length > 0;
+    if (isUnread && !this.#facts.isTranslated) steps.push({ kind: 'complete', bytes: body });
+    else if (isUnread) steps.push(damagedBy('sent an answer in an encoding that Sluice cannot read'));
+    else if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
     else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
       steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
@@ -213,8 +230,8 @@ export class WholeReader implements ResponseReader {
     if (method === 'HEAD' || this.#status === 204 || this.#status === 304) return { kind: 'answer' };
     if (this.#format === 'text' || (this.#facts.isTextAsked && isJsonString(plain))) return readText(plain);
     if (this.#format === 'media') return readMedia(plain);
-    const isFramed = this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
-    const verdict = readJson(plain, route.wire, isFramed || this.#encoding !== null);
+    const isFramed = this.#isFramed || this.#encodings.length > 0;
+    const verdict = readJson(plain, route.wire, { isFramed, passesUnread: !this.#facts.isTranslated });
     const isText = verdict.kind === 'damaged' && this.#facts.isTextAsked && isOtherText(plain);
     return isText ? readText(plain) : verdict;
   }
@@ -249,8 +266,8 @@ const empty = Buffer.alloc(0);
 
 const isNoBlank = (byte: number) => byte > 0x20;
 
-/** First byte of an object, a list or a byte order mark. */
-const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
+/** First byte of an object, a list or a byte order mark, of UTF-16 as well. */
+const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef, 0xfe, 0xff]);
 const errorOnTop = boundedPattern(/^\s*\{\s*"error"\s*:/);
 
 function maxBytesOfMedia({ headers }: ResponseHead): number {

@@ -6,6 +6,7 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import { endOfString } from '../../json/json-ends.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
 import type { HeaderFields } from '../headers.ts';
@@ -28,6 +29,8 @@ const scannedBytes = 16 * 1024;
 const beginningBytes = 4 * 1024;
 /** Longer errors are not parsed. */
 const maxErrorBytes = 1024 * 1024;
+/** Longer answers are not searched for raw control characters, which pretty printing has between its members as well. */
+const maxDoubtedBytes = 256 * 1024;
 /** Longer answers without a stated length are not scanned. */
 const maxUnframedBytes = 2 * 1024 * 1024;
 
@@ -76,20 +79,38 @@ export function readMedia(body: Buffer): Verdict {
   return body.length === 0 ? empty : answer;
 }
 
-/**
- * Judges decompressed JSON. `isFramed`: its length or last chunk shows that it is complete; otherwise it ended with the
- * connection, as a broken one does too.
- */
-export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
+/** How an answer came, and what becomes of it. */
+interface JsonPassage {
+  /** Its length or last chunk shows that it is complete; otherwise it ended with the connection, as a broken one does too. */
+  isFramed: boolean;
+  /** Only the client reads it. */
+  passesUnread: boolean;
+}
+
+/** Judges decompressed JSON. */
+export function readJson(body: Buffer, wire: Wire, { isFramed, passesUnread }: JsonPassage): Verdict {
   const first = body[firstNoBlank(body)];
   if (first === undefined) return empty;
-  if (body.length <= scannedBytes) return isPlainAnswer(body, wire.whole) ? answer : readParsed(body, wire);
-  if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire) : damaged;
+  if (body.length <= scannedBytes) {
+    const isPlain = isPlainAnswer(body, wire.whole) && !hasControl(body);
+    return isPlain ? answer : readParsed(body, wire, passesUnread);
+  }
+  if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire, passesUnread) : damaged;
   if (first !== openBrace || body[lastNoBlank(body)] !== closeBrace) return damaged;
   if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, noNames).ok) return damaged;
   const beginning = body.toString('latin1', 0, beginningBytes);
-  if (errorOnTop.test(beginning) && body.length <= maxErrorBytes) return readParsed(body, wire);
-  return answer;
+  const isError = errorOnTop.test(beginning) && body.length <= maxErrorBytes;
+  const isDoubtful = body.length <= maxDoubtedBytes && !wire.whole.isNumbers && hasControl(body);
+  return isError || isDoubtful ? readParsed(body, wire, passesUnread) : answer;
+}
+
+/** JSON in UTF-16, as some proxies of Windows write it (RFC 4627 still allowed it); other bytes as they are. */
+export function asUtf8(body: Buffer): Buffer {
+  const [first, second] = body;
+  const isLittle = (first === 0xff && second === 0xfe) || (first === openBrace && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second === openBrace);
+  if (!isLittle && !isBig) return body;
+  return Buffer.from(new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be').decode(body));
 }
 
 /**
@@ -122,6 +143,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const quote = 0x22;
+const space = 0x20;
 const errorName = Buffer.from('"error"');
 /** The longest number or literal that may be cut at the end. For a cut string, the offset is that of its beginning. */
 const longestToken = 64;
@@ -158,6 +180,12 @@ function isPlainAnswer(body: Buffer, { marks }: WholeFormat): boolean {
   return peek.ok && peek.fields.size > 0;
 }
 
+/** Only in a string they are no JSON, which is what no parser takes. */
+function hasControl(body: Buffer): boolean {
+  for (let at = 0; at < body.length; at++) if ((body[at] ?? 0) < space) return true;
+  return false;
+}
+
 /** Undefined if it is not JSON. */
 function parse(body: Buffer): unknown {
   try {
@@ -167,8 +195,29 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function readParsed(body: Buffer, wire: Wire): Verdict {
-  const value = parse(body);
+const oddNumbers = ['NaN', 'Infinity'].map((name) => Buffer.from(name));
+
+/** The same with zeros for what Python writes for numbers that JSON lacks, to judge the rest by; null if there are none. */
+function withoutOddNumbers(body: Buffer): Buffer | null {
+  let judged: Buffer | null = null;
+  for (let at = 0; at < body.length; at++) {
+    if (body[at] === quote) {
+      at = endOfString(body, at + 1);
+      if (at === -1) return null;
+    }
+    const odd = oddNumbers.find((name) => body[at] === name[0] && body.subarray(at, at + name.length).equals(name));
+    if (!odd) continue;
+    judged ??= Buffer.from(body);
+    judged.fill(' ', at, at + odd.length).write('0', at);
+  }
+  return judged;
+}
+
+/** @param passesUnread its client may take NaN and infinities */
+function readParsed(body: Buffer, wire: Wire, passesUnread: boolean): Verdict {
+  const known = parse(body);
+  const judged = known === undefined && passesUnread ? withoutOddNumbers(body) : null;
+  const value = judged ? parse(judged) : known;
   if (value === undefined) return damaged;
   // Google sends an error as a list of one element.
   const top = Array.isArray(value) ? value[0] : value;

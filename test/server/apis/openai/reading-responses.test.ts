@@ -26,7 +26,7 @@ const read = (
   const { wire } = findRoute(method, path).route;
   const format = formatOf({ wire, headers, isTextAsked });
   const bytes = Buffer.from(body);
-  if (format === 'json') return readJson(bytes, wire, isFramed).kind;
+  if (format === 'json') return readJson(bytes, wire, { isFramed, passesUnread: false }).kind;
   return (format === 'text' ? readText(bytes) : readMedia(bytes)).kind;
 };
 
@@ -40,7 +40,9 @@ describe('a whole answer', () => {
     ['answer', `{"id":"${long}"}\n`],
     ['answer', '{"choices":[]}'],
     // Only structure is scanned: what is inside a string is for the client to read.
-    ['answer', '{"choices":[{"message":{"content":"a raw \tcharacter and \\q"}}]}'],
+    ['damaged', '{"choices":[{"message":{"content":"a raw \tcharacter"}}]}'],
+    ['damaged', `{"choices":[{"message":{"content":"${long} and a raw \ncharacter"}}]}`],
+    ['answer', '{"choices":[{"message":{"content":"\\q is looked for by nobody"}}]}'],
     ['answer', '{"id":"x","status":"error","message":"x","code":1}'],
     ['answer', '{"id":"x","detail":"high"}'],
     ['answer', `{"id":"${long}","choices":[{"index":0}],"error":null}`],

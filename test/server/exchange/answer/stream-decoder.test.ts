@@ -27,6 +27,8 @@ const packed: [string, Buffer][] = [
   ['br', brotliCompressSync(events)],
   ['GZIP', gzipSync(events)],
   ['x-gzip', gzipSync(events)],
+  ['gzip, gzip', gzipSync(gzipSync(events))],
+  ['br,deflate', deflateSync(brotliCompressSync(events))],
 ];
 
 test.each(packed)('a stream compressed with %s is decompressed, however it is split', async (encoding, bytes) => {
