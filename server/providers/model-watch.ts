@@ -25,6 +25,9 @@ const longestColdMs = 5_000;
 /** Of these failures; a provider that is away for longer, such as a local server that is off, is asked in each half a minute. */
 const coldFailures = 60;
 
+/** A refused credential is left to a person, but a service in trouble may refuse good ones for a while. */
+const longestRefusedMs = 5 * 60_000;
+
 /** Requests the models of one provider periodically until stopped. */
 export class ModelWatch {
   readonly upstream: Upstream;
@@ -76,8 +79,13 @@ export class ModelWatch {
       this.#failures = 0;
     }
     this.#ports.asked(this);
-    const backoffMs = this.known ? warmBackoffMs(this.#failures) : coldWaitMs(this.#failures);
-    this.#schedule(jittered(this.#failures === 0 ? freshMs : backoffMs));
+    this.#schedule(jittered(this.#failures === 0 ? freshMs : this.#backoffMs()));
+  }
+
+  #backoffMs(): number {
+    if (this.known) return warmBackoffMs(this.#failures);
+    const isRefused = this.finding?.code === 'answered' && refusedStatuses.has(this.finding.status);
+    return isRefused ? Math.min(longestRefusedMs, warmBackoffMs(this.#failures)) : coldWaitMs(this.#failures);
   }
 
   #schedule(delayMs: number): void {
@@ -87,6 +95,8 @@ export class ModelWatch {
     this.#timer.unref();
   }
 }
+
+const refusedStatuses = new Set([401, 403]);
 
 /** 30 s after the first failure, doubled after each further one, and at most an hour. */
 function warmBackoffMs(failures: number): number {

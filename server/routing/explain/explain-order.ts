@@ -44,16 +44,20 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
       priceUsd: typicalPrice(target),
       credentials: credentials.filter(({ state }) => state !== 'ok'),
     };
-    return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };
+    const isHeldBack = health.heldBackForMs(target, null) > 0;
+    return { ...explained, place: describePlace(strategy, { ...explained, isHeldBack }, clocks.wallMs) };
   });
 }
 
-type Facts = Omit<ExplainedTarget, 'target' | 'place'>;
+type Facts = Omit<ExplainedTarget, 'target' | 'place'> & {
+  /** It has told when to come again, and is not asked before. */
+  isHeldBack: boolean;
+};
 
 /** Null: only priority and weight decide. */
 function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: number): string | null {
-  const { health, firstByteMs, priceUsd } = facts;
-  if (health && health.state !== 'ok') return describeCooldown(health, wallMs);
+  const { health, firstByteMs, priceUsd, isHeldBack } = facts;
+  if (health && health.state !== 'ok') return describeCooldown(health, wallMs, isHeldBack);
   if (strategy === 'lowest-latency')
     return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms recently`;
   if (strategy === 'lowest-price')
@@ -61,8 +65,13 @@ function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: numbe
   return null;
 }
 
-function describeCooldown({ state, until, reason }: NonNullable<Facts['health']>, wallMs: number): string {
+function describeCooldown(
+  { state, until, reason }: NonNullable<Facts['health']>,
+  wallMs: number,
+  isHeldBack: boolean,
+): string {
   if (state === 'refused') return `not asked: ${reason}`;
   if (until === null || until <= wallMs) return `tried by the next request: ${reason}`;
-  return `not asked for ${Math.ceil((until - wallMs) / 1_000)} s, unless nothing else is left: ${reason}`;
+  const exception = isHeldBack ? 'even if' : 'unless';
+  return `not asked for ${Math.ceil((until - wallMs) / 1_000)} s, ${exception} nothing else is left: ${reason}`;
 }

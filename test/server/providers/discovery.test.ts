@@ -183,6 +183,23 @@ describe('watch', () => {
     expect(names(discovery)).toEqual(['a']);
   });
 
+  test.each([401, 403])('asks a provider that refuses the credential with %i ever more rarely', async (status) => {
+    upstream.answer((_request, response) => json(response, { error: { message: 'no' } }, status));
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    for (const waitMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
+      const before = asked;
+      await vi.advanceTimersByTimeAsync(waitMs - 1);
+      expect(asked).toBe(before);
+      await pass(waitMs * 0.11);
+      expect(asked).toBe(before + 1);
+    }
+    upstream.answer((_request, response) => json(response, { data: [{ id: 'a' }] }));
+    await pass(330_000);
+    expect(names(discovery)).toEqual(['a']);
+  });
+
   test.each([
     ['a web page', '<html>'],
     ['an error in JSON', '{"error":{"message":"s1"}}'],

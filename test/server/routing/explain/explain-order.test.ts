@@ -40,6 +40,15 @@ describe('an explained order', () => {
     ]);
   });
 
+  test('says that a target which told when to come again is not asked before', () => {
+    const run = fakeRun();
+    run.attempt('a', { failure: 'rate-limit', retryAfterMs: 30_000 });
+    const [, last] = places(run);
+    expect(last).toEqual(['a', expect.stringMatching(/^not asked for 30 s, even if nothing else is left: /)]);
+    run.pass(31_000);
+    expect(places(run)[0]).toEqual(['a', expect.stringMatching(/^tried by the next request: /)]);
+  });
+
   test('names the credentials in cooldown, and the target itself only if none is left', () => {
     const run = fakeRun({ counts: { a: 2, b: 1 } });
     run.attempt('a', { failure: 'credential', credential: 'c2' });
