@@ -31,8 +31,16 @@ function estimateStream(tail: Buffer, bytes: number): number {
     if (event) text += textOfEvent(event);
     else unread++;
   }
+  const [cutLine = ''] = lines;
+  if (text === '' && bytes > tail.length && isText(cutLine)) return scaled(tokensIn(cutLine), bytes, tail.length);
   return scaled(estimateTokens(text), bytes, Math.min(readBytes, tail.length));
 }
+
+const tokensIn = (json: string) => estimateTokens(unescaped(json));
+
+/** The rest of one long event may also be that of an image or a sound, in base64. */
+const otherThanBase64 = boundedPattern(/[^\w+/=\-"\]},:{[]/);
+const isText = (piece: string) => otherThanBase64.test(piece);
 
 /** Limit of unparsable lines: each costs an exception. */
 const maxUnread = 100;
@@ -75,7 +83,7 @@ function estimateJson(tail: Buffer, bytes: number): number | null {
   const text = tail.toString('utf8');
   const answer = bytes <= tail.length ? parse(text) : null;
   if (isObject(answer)) return isOnlyBegun(answer) ? null : estimateTokens(textOfAnswer(answer));
-  return scaled(estimateTokens(unescaped(text)), bytes, tail.length);
+  return scaled(tokensIn(text), bytes, tail.length);
 }
 
 /** A background response: its usage is unknown until it is fetched again. */

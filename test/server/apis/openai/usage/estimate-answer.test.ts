@@ -51,6 +51,13 @@ test('of a long stream the end stands for all of it', () => {
   expect(Math.abs(estimate / (tokens * 20) - 1)).toBeLessThan(0.05);
 });
 
+test('one event of many megabytes is estimated by its end, unless that is of an image or a sound', () => {
+  const tailOf = (content: string) => `${content.repeat(200)}"}}]}\n\ndata: [DONE]\n\n`.slice(-8_000);
+  expect(stream(tailOf(words.replaceAll('. ', '.\\n')), 100_000)).toBeGreaterThan(10_000);
+  expect(stream(tailOf(words), 50_000_000)).toBe(262_144);
+  expect(stream(tailOf('iVBORw0KGgo+AAAA/SUhEUgAA'), 50_000_000)).toBe(0);
+});
+
 test('the text of a whole reply in JSON', () => {
   expect(json({ choices: [{ message: { role: 'assistant', content: words } }] })).toBe(tokens);
   expect(json({ choices: [{ text: words }, { text: words }] })).toBe(estimateTokens(words + words));
