@@ -111,7 +111,7 @@ export class AttemptPlan {
     }
     if (failure.isMalformedCall) return this.#afterMalformedCall(failedAttempt);
     const isFinal = failure.class === 'rejected' && failure.isOnlyHere !== true;
-    if (isFinal || endsAllAttempts(failure)) return null;
+    if (isFinal || failure.isSpent || endsAllAttempts(failure)) return null;
     if (failure.isLost && this.#isAtMostOnce) return null;
     // A new connection is no reason to wait.
     if (failure.isStale && failure.retryable && askedTarget && this.#mayRetry())

@@ -18,8 +18,8 @@ export const damagedFailure: Failure = { class: 'transient', retryable: true, re
 /** Gemini's malformed calls. They say nothing about the service, and the request is asked once more at most. */
 export const malformedCallFailure: Failure = { ...damagedFailure, retryable: false, isMalformedCall: true };
 
-/** A malformed call after content, which was paid for and is not bought again. */
-export const malformedAfterContentFailure: Failure = { ...damagedFailure, retryable: false };
+/** A malformed call after content, which is not bought again, here or elsewhere. */
+export const malformedAfterContentFailure: Failure = { ...damagedFailure, retryable: false, isSpent: true };
 
 /** An answer without end; a retry would be as long. */
 export const endlessFailure: Failure = { ...damagedFailure, retryable: false };

@@ -26,6 +26,8 @@ export interface Failure {
   continues?: boolean;
   /** The model's answer is nothing but a call that its provider could not read: another answer may be well. */
   isMalformedCall?: boolean;
+  /** The answer had content, was paid for, and cannot be used: no other one is bought, as none is once a stream has begun. */
+  isSpent?: boolean;
   /** For `credential`: it lacks the right for this kind of request, and may be used for others. */
   lacksOneRight?: boolean;
   /** For `credential`: it was not the credential but the time of the signature, which has been corrected. */

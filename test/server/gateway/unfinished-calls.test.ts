@@ -32,7 +32,8 @@ beforeAll(async () => {
     ...mainProvider(upstream.baseUrl, { models: [`${id}-model`], ...more }),
     id,
   });
-  const ids = ['chat', 'messages', 'responses', 'gemini'];
+  const ids = ['chat', 'messages', 'responses', 'gemini', 'backup'];
+  const models = ['gemini-model', 'shared-model'];
   gateway = await startGateway({
     secrets: Object.fromEntries(ids.map((id) => [`provider/${id}/c1`, 'x'])),
     config: {
@@ -40,7 +41,8 @@ beforeAll(async () => {
         provider('chat', { serves: ['chat'] }),
         provider('responses', { serves: ['responses'] }),
         provider('messages', { baseUrl: upstream.origin, dialect: 'anthropic' }),
-        provider('gemini', { baseUrl: `${upstream.origin}/v1beta`, dialect: 'gemini' }),
+        provider('gemini', { baseUrl: `${upstream.origin}/v1beta`, dialect: 'gemini', models }),
+        provider('backup', { baseUrl: `${upstream.origin}/v1beta`, dialect: 'gemini', models: ['shared-model'] }),
       ],
     },
   });
@@ -348,6 +350,15 @@ test.each(others)(
   async (api, _way, isStream) => {
     answers = [geminiAnswer([{ text: 'I call.' }], 'MALFORMED_FUNCTION_CALL')];
     await expect(clients[api]('gemini-model', isStream)).rejects.toThrow();
+    expect(upstream.seen).toHaveLength(1);
+  },
+);
+
+test.each(others)(
+  'MALFORMED_FUNCTION_CALL after content is not bought from another provider, for a client of %s, %s',
+  async (api, _way, isStream) => {
+    answers = [geminiAnswer([{ text: 'I call.' }], 'MALFORMED_FUNCTION_CALL'), good];
+    await expect(clients[api]('shared-model', isStream)).rejects.toThrow();
     expect(upstream.seen).toHaveLength(1);
   },
 );
