@@ -22,6 +22,7 @@ export const findingTexts: TextsOf<ProbeFindings> = {
   redirected: ({ to }) => `it redirects to ${to ?? 'another address'}`,
   'no-model-list': ({ status }) => `there is no model list at this address (${status})`,
   'not-a-list': () => 'the response is not a list of models',
+  'list-too-long': ({ megabytes }) => `its list of models is longer than ${megabytes} MB, which Sluice does not read`,
   'not-understood': ({ status }) => `it could not handle the request for its model list (${status})`,
   'list-not-offered': ({ status }) =>
     `the service has no model list (${status}), so this cannot be found out without a paid call`,
@@ -71,5 +72,6 @@ export const remedyTexts: TextsOf<ProbeRemedies> = {
     'This machine has no descriptors, ports or memory left. Send fewer requests at a time, or raise its limit on open files (ulimit -n).',
   'try-later': () => 'The service itself has a problem. Try again later.',
   'check-model': () => 'Check the name’s spelling, or whether this credential may use it.',
+  'name-models': () => 'Name the models that you use in the provider’s settings, in place of asking for the list.',
   'choose-model': () => 'Test it with another model, or see what the provider said.',
 };

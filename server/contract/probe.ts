@@ -31,6 +31,7 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   redirected: { to: string | null };
   'no-model-list': { status: number };
   'not-a-list': object;
+  'list-too-long': { megabytes: number };
   'not-understood': { status: number };
   'list-not-offered': { status: number };
   'may-not-list': { status: number };
@@ -75,6 +76,7 @@ export interface ProbeRemedies {
   'free-descriptors': object;
   'try-later': object;
   'check-model': object;
+  'name-models': object;
   'choose-model': object;
 }
 export type ProbeRemedy = Coded<ProbeRemedies>;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
-import type { CollectedResponse } from '../transport/read-response.ts';
+import { type CollectedResponse, ResponseTooLong } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
@@ -12,6 +12,8 @@ type ListResult = { models: Models } | { finding: ProbeFinding };
 
 /** Limits the pages, in case a server's list never ends. */
 const maxPages = 20;
+/** The longest known list, OpenRouter's, has about 1 MB; parsing as much as this takes some 50 ms. */
+const maxPageBytes = 8 * 1024 * 1024;
 
 /** Requests a provider's model list page by page. Returns a finding, like a probe, if that fails. */
 export async function fetchModelList(upstream: Upstream, transport: Transport): Promise<ListResult> {
@@ -30,10 +32,15 @@ export async function fetchModelList(upstream: Upstream, transport: Transport): 
     }
     return { models };
   } catch (error) {
+    if (error instanceof ResponseTooLong) return { finding: tooLong(error) };
     const isKnown = error instanceof TransportError || error instanceof GatewayError;
     if (isKnown) return { finding: { code: 'way-failed', detail: error.message } };
     throw error;
   }
+}
+
+export function tooLong({ maxBytes }: ResponseTooLong): ProbeFinding {
+  return { code: 'list-too-long', megabytes: Math.round(maxBytes / 2 ** 20) };
 }
 
 /**
@@ -46,5 +53,5 @@ export async function fetchModelPage(
   transport: Transport,
   page?: string,
 ): Promise<CollectedResponse> {
-  return readSigned(upstream, modelListRequest(upstream, page), transport);
+  return readSigned(upstream, modelListRequest(upstream, page), transport, maxPageBytes);
 }

@@ -5,6 +5,14 @@ const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
 /** Methods of Gemini's models that Sluice supports. Others generate videos or require a WebSocket. */
 const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents', 'predict']);
+const isServed = (
+  entry: Record<'active' | 'archived', boolean | undefined> &
+    Record<'supportedGenerationMethods', string[] | undefined>,
+) =>
+  entry.active !== false &&
+  entry.archived !== true &&
+  (entry.supportedGenerationMethods?.some((verb) => servedVerbs.has(verb)) ?? true);
+
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
   z
@@ -15,6 +23,9 @@ const entrySchema = z.union([
       created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
       owned_by: nameSchema.nullable().catch(null),
       supportedGenerationMethods: z.array(z.string()).optional().catch(undefined),
+      // Groq and Mistral list models that they no longer serve.
+      active: z.boolean().optional().catch(undefined),
+      archived: z.boolean().optional().catch(undefined),
       // In this order: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic, Gemini.
       context_length: tokensSchema,
       context_window: tokensSchema,
@@ -23,17 +34,22 @@ const entrySchema = z.union([
       max_input_tokens: tokensSchema,
       inputTokenLimit: tokensSchema,
     })
-    .transform(({ id, name, created, created_at, owned_by, supportedGenerationMethods: verbs, ...sizes }) => ({
-      id: verbs && !verbs.some((verb) => servedVerbs.has(verb)) ? undefined : (id ?? name),
-      created: created ?? (created_at === undefined ? 0 : Math.max(0, Math.floor(Date.parse(created_at) / 1000))),
-      owned_by,
-      contextTokens: Object.values(sizes).find((size) => size !== undefined),
-    })),
+    .transform(
+      ({ id, name, created, created_at, owned_by, supportedGenerationMethods, active, archived, ...sizes }) => ({
+        id: isServed({ supportedGenerationMethods, active, archived }) ? (id ?? name) : undefined,
+        created: created ?? (created_at === undefined ? 0 : Math.max(0, Math.floor(Date.parse(created_at) / 1000))),
+        owned_by,
+        contextTokens: Object.values(sizes).find((size) => size !== undefined),
+      }),
+    ),
 ]);
 const listSchema = z.union([
   z.array(z.unknown()),
   z.object({ data: z.array(z.unknown()) }).transform(({ data }) => data),
   z.object({ models: z.array(z.unknown()) }).transform(({ models }) => models),
+  // An empty list, as servers written in Go print it.
+  z.object({ data: z.null(), error: z.undefined().optional() }).transform((): unknown[] => []),
+  z.object({ models: z.null(), error: z.undefined().optional() }).transform((): unknown[] => []),
 ]);
 
 /** The longest known list, OpenRouter's, has about 500 models. */

@@ -4,17 +4,19 @@
  * model if that is cheap enough.
  */
 import { isIP } from 'node:net';
+import { cleanBaseUrl } from '../contract/base-url.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
+import { ResponseTooLong } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { judgeTrial, type NoTrial, type Trial } from './judge-trial.ts';
 import { lacksResponses } from './lacks-responses.ts';
-import { fetchModelPage } from './list-models.ts';
-import { parseModelList } from './parse-model-list.ts';
+import { fetchModelList, fetchModelPage, tooLong } from './list-models.ts';
+import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
-import type { Upstream } from './upstream.ts';
+import type { ModelInfo, Upstream } from './upstream.ts';
 
 interface ProbeOptions {
   transport: Transport;
@@ -80,7 +82,8 @@ async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswe
   try {
     const { status, headers, body } = await fetchModelPage(provider, transport);
     const { read, isRightMissing } = provider.dialect.modelPages;
-    const models = status === 200 ? parseModelList(body, provider.id, read) : null;
+    const firstPage = status === 200 ? parseModelList(body, provider.id, read) : null;
+    const models = firstPage && (await wholeList(firstPage, body, provider, transport));
     const mayNotList = isRightMissing?.(status, body) === true;
     return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models, body, mayNotList };
   } catch (error) {
@@ -92,6 +95,19 @@ async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswe
   }
 }
 
+/** Also of the pages that follow. */
+async function wholeList(
+  firstPage: ReadonlyMap<string, ModelInfo>,
+  body: Buffer,
+  provider: Upstream,
+  transport: Transport,
+): Promise<ReadonlyMap<string, ModelInfo>> {
+  const { first, after } = provider.dialect.modelPages;
+  if (after(parseJsonBytes(body), first) === null) return firstPage;
+  const list = await fetchModelList(provider, transport);
+  return 'models' in list ? list.models : firstPage;
+}
+
 /** Google answers a wrong key with 400 and `"reason": "API_KEY_INVALID"`. */
 function plainStatus(status: number, body: Buffer): number {
   return status === 400 && body.includes('API_KEY_INVALID') ? 401 : status;
@@ -101,17 +117,21 @@ function looksLikeHtml(body: Buffer): boolean {
   return /^\s*<(!doctype|html|head|body)\b/i.test(body.toString('utf8', 0, 500));
 }
 
-/** The most common mistake in a base URL is a missing `/v1`, so that is tried after a failure. */
+/** The most common mistakes in a base URL are a missing `/v1` and the address of a call, so others are tried after a failure. */
 async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport: Transport): Promise<string | null> {
   const { endpoint } = provider;
   const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
-  if (isRight || /\/v\d/.test(endpoint.basePath)) return null;
+  if (isRight) return null;
+  const cleaned = cleanBaseUrl(endpoint.origin + endpoint.basePath).slice(endpoint.origin.length);
+  const basePaths = cleaned === endpoint.basePath ? [] : [cleaned];
   // The dialects of Anthropic and Gemini add the version themselves.
-  if (/\/v\d\w*$/.test(provider.dialect.address(endpoint, '', '', null))) return null;
-  const basePath = `${endpoint.basePath}/v1`;
-  const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);
-  if (second instanceof TransportError || second.isHtml) return null;
-  return second.models || second.status === 401 ? endpoint.origin + basePath : null;
+  const hasVersion = /\/v\d/.test(provider.dialect.address({ ...endpoint, basePath: cleaned }, '', '', null));
+  for (const basePath of hasVersion ? basePaths : [...basePaths, `${cleaned}/v1`]) {
+    const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);
+    const isApi = !(second instanceof TransportError) && !second.isHtml && (second.models || second.status === 401);
+    if (isApi) return endpoint.origin + basePath;
+  }
+  return null;
 }
 
 /** OpenRouter serves `GET /api/v1/models` without authentication, so its list does not test the credential. */
@@ -146,6 +166,10 @@ const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
 };
 
 function noteFailure(steps: ProbeSteps, error: TransportError, { endpoint }: Upstream): void {
+  if (error instanceof ResponseTooLong) {
+    steps.fail('models', tooLong(error), { code: 'name-models' });
+    return;
+  }
   const isSilent = error.fault === 'timeout' && error.phase !== 'connect';
   const step = isSilent ? 'base-url' : stepOfFault[error.fault];
   steps.fail(step, { code: 'way-failed', detail: error.message }, remedyFor(error, endpoint.origin, isSilent));

@@ -11,12 +11,13 @@ export async function readSigned(
   { credentials }: Upstream,
   request: OutgoingRequest,
   transport: Transport,
+  maxBytes?: number,
 ): Promise<CollectedResponse> {
   const signing = credentials[0]?.signing;
-  if (!signing) return readResponse(transport, request);
+  if (!signing) return readResponse(transport, request, maxBytes);
   const send = async () => {
     const headers = { ...request.headers, ...(await signing.headersFor(request, transport)) };
-    return { headers, response: await readResponse(transport, { ...request, headers }) };
+    return { headers, response: await readResponse(transport, { ...request, headers }, maxBytes) };
   };
   const { headers, response } = await send();
   const isRefused = response.status === 401 || response.status === 403;

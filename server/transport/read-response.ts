@@ -7,9 +7,19 @@ export interface CollectedResponse {
   body: Buffer;
 }
 
+/** The response is longer than it may be. */
+export class ResponseTooLong extends TransportError {
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super('malformed', 'body', `the response is longer than ${maxBytes} bytes`);
+    this.maxBytes = maxBytes;
+  }
+}
+
 /**
  * Sends a request and collects its response, for small calls outside the request path: model lists, provider checks.
- * Rejects with a TransportError, also if the response exceeds `maxBytes`.
+ * Rejects with a TransportError, with a ResponseTooLong if the response exceeds `maxBytes`.
  */
 export function readResponse(
   transport: Transport,
@@ -30,7 +40,7 @@ export function readResponse(
         size += chunk.length;
         chunks.push(chunk);
         if (size <= maxBytes) return;
-        reject(new TransportError('malformed', 'body', `the response is longer than ${maxBytes} bytes`));
+        reject(new ResponseTooLong(maxBytes));
         exchange.abort();
       },
       onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),

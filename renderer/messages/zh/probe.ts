@@ -20,6 +20,7 @@ export const probe: typeof english.probe = {
     redirected: ({ to }) => `它转到了 ${to ?? '另一个地址'}`,
     'no-model-list': ({ status }) => `此地址没有模型列表（${status}）`,
     'not-a-list': () => '该地址返回的不是模型列表',
+    'list-too-long': ({ megabytes }) => `它的模型列表超过 ${megabytes} MB，Sluice 不会读取`,
     'not-understood': ({ status }) => `它无法处理模型列表请求（${status}）`,
     'list-not-offered': ({ status }) => `该服务没有模型列表（${status}），因此不作付费调用就无法查明`,
     'may-not-list': ({ status }) => `该凭据无权列出模型（${status}），不作付费调用就无法得知它能否使用模型`,
@@ -63,6 +64,7 @@ export const probe: typeof english.probe = {
       '本机的连接、端口或内存已用尽。请减少同时发送的请求，或提高打开文件数的上限（ulimit -n）。',
     'try-later': () => '该服务自身有故障。请稍后再试。',
     'check-model': () => '请检查名称的拼写，或此凭据是否可以使用它。',
+    'name-models': () => '请在服务商的设置中列出你使用的模型，而不是获取列表。',
     'choose-model': () => '请换一个模型测试，或查看服务商的说明。',
   },
 };

@@ -95,7 +95,7 @@ describe('its models', () => {
   test('show a probe that the provider can be used, whether or not its address has the version', async () => {
     for (const baseUrl of [upstream.origin, upstream.baseUrl]) {
       const report = await probeProvider(provider(anthropicKey, baseUrl), { transport });
-      expect([report.ok, report.modelCount]).toEqual([true, 2]);
+      expect([report.ok, report.modelCount]).toEqual([true, 5]);
     }
   });
 

@@ -114,7 +114,7 @@ describe('Bedrock', () => {
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
     const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc';
     const report = await probeProvider(provider, { transport, model });
-    expect(report).toMatchObject({ ok: true, modelCount: 2 });
+    expect(report).toMatchObject({ ok: true, modelCount: 4 });
   });
 });
 

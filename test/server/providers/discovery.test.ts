@@ -94,6 +94,38 @@ describe('watch', () => {
     expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer s1' } });
   });
 
+  test.each(['with the last id', 'without it'])('follows the pages of a list, %s', async (how) => {
+    await upstream.stop();
+    upstream = await startUpstream((request, response) => {
+      const page =
+        { undefined: ['a', 'b'], b: ['c', 'd'], d: ['e'] }[String(/after=(\w+)/.exec(request.url ?? '')?.[1])] ?? [];
+      const last = how === 'without it' ? {} : { last_id: page.at(-1) };
+      json(response, { object: 'list', data: page.map((id) => ({ id })), has_more: page.length === 2, ...last });
+    });
+    const discovery = start();
+    discovery.watch([provider()]);
+    await vi.waitUntil(() => changes.length > 0, { interval: 2 });
+    expect(names(discovery)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(asked).toBe(3);
+  });
+
+  test.each([
+    ['repeats itself', (): string[] => ['a', 'b'], 2, 2],
+    ['never ends', (): string[] => [`n${asked}`], 20, 20],
+  ])('does not follow a list that %s for ever', async (_what, idsAt, pages, models) => {
+    await upstream.stop();
+    upstream = await startUpstream((_request, response) => {
+      json(response, {
+        data: idsAt().map((id) => ({ id })),
+        has_more: true,
+      });
+    });
+    const discovery = start();
+    discovery.watch([provider()]);
+    await vi.waitUntil(() => changes.length > 0, { interval: 2 });
+    expect([asked, names(discovery).length]).toEqual([pages, models]);
+  });
+
   test('asks again every hour, and not before', async () => {
     const discovery = start();
     discovery.watch([provider()]);

@@ -25,8 +25,26 @@ describe('a model list', () => {
     expect(names(value)).toEqual(['a', 'b']);
   });
 
-  test('that is empty is a list all the same', () => {
-    expect(names({ data: [] })).toEqual([]);
+  test.each([{ data: [] }, { object: 'list', data: null }, { data: null }, { models: null }, { models: [] }, []])(
+    'that is empty is a list all the same: %j',
+    (value) => expect(names(value)).toEqual([]),
+  );
+
+  test.each([
+    { data: null, error: { message: 'no' } },
+    { models: null, error: 'no' },
+  ])('is not seen in the error %j', (value) => {
+    expect(names(value)).toBeNull();
+  });
+
+  test('holds no model that is no longer served, of Groq or Mistral', () => {
+    const data = [
+      { id: 'a', active: true },
+      { id: 'x', active: false },
+      { id: 'b', archived: false, active: 'yes' },
+      { id: 'y', archived: true },
+    ];
+    expect(names({ data })).toEqual(['a', 'b']);
   });
 
   test.each([{}, { data: 'x' }, { error: { message: 'no' } }, 'x', 5, null])('is not seen in %j', (value) => {

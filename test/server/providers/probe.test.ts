@@ -94,6 +94,22 @@ describe('a provider that can be used', () => {
     });
   });
 
+  test('with no models yet, as a server in Go says it, or with a list of 6 MB', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, { object: 'list', data: null }));
+    expect(await probe(baseUrl)).toMatchObject({ ok: true, modelCount: 0 });
+    const long = { data: Array.from({ length: 3_000 }, (_, id) => ({ id: `m${id}`, description: 'x'.repeat(2_000) })) };
+    const longer = await upstream((_request, response) => json(response, long));
+    expect(await probe(longer.baseUrl)).toMatchObject({ ok: true, modelCount: 3_000 });
+  });
+
+  test('has its model on a later page of the list', async () => {
+    const { baseUrl } = await upstream((request, response) => {
+      const isFirst = !request.url?.includes('after=gpt-y');
+      json(response, isFirst ? { ...list, has_more: true } : { data: [{ id: 'gpt-z' }], has_more: false });
+    });
+    expect(await probe(baseUrl, {}, 'gpt-z')).toMatchObject({ ok: true, modelCount: 3 });
+  });
+
   test('is not said to accept a credential where its list is open to all', async () => {
     const { baseUrl } = await upstream((_request, response) => json(response, list));
     const credential = (await probe(baseUrl)).steps.find(({ name }) => name === 'credential');
@@ -170,6 +186,35 @@ describe('the hop that fails is named:', () => {
     });
     expect(failure(await probe(origin))).toBe(
       `base-url: there is no model list at this address (404). Set the base URL to ${origin}/v1: an API answers there.`,
+    );
+  });
+
+  test.each([
+    '/v1/chat/completions',
+    '/v1/models',
+    '/v1/responses',
+    '/v1/messages',
+    '/chat/completions',
+    '/models',
+    '/v1/embeddings',
+  ])('the address of a call, %s, whose base URL is tried and named', async (path) => {
+    const { origin } = await upstream((request, response) => {
+      const isList = request.method === 'GET' && request.url === '/v1/models';
+      json(response, isList ? list : { error: { message: 'no such path' } }, isList ? 200 : 404);
+    });
+    expect(failure(await probe(`${origin}${path}`))).toBe(
+      `base-url: there is no model list at this address (404). Set the base URL to ${origin}/v1: an API answers there.`,
+    );
+  });
+
+  test('a list that is too long to read, as such', async () => {
+    const { baseUrl } = await upstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ data: [{ id: 'a', description: 'x'.repeat(9 * 2 ** 20) }] }));
+    });
+    expect(failure(await probe(baseUrl))).toBe(
+      'models: its list of models is longer than 8 MB, which Sluice does not read. ' +
+        'Name the models that you use in the provider’s settings, in place of asking for the list.',
     );
   });
 
