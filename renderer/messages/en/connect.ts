@@ -1,5 +1,4 @@
 import { stepTexts } from '../../../server/contract/clients/step-texts.ts';
-import type { StrongerSetting } from '../../../server/contract/connect-views.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 /** The choice of the key that a screen calls the gateway with. */
@@ -11,11 +10,6 @@ export const keyChooser = {
   notKept: 'It was not stored and cannot be shown. Paste it here; it is cleared when you leave this screen.',
   showEntered: 'Show input',
 };
-
-const listed = (settings: readonly StrongerSetting[]) =>
-  settings
-    .map(({ place, setting }) => (place === null ? `${setting} of the environment` : `${setting} in ${place}`))
-    .join(', ');
 
 export const connect = {
   lead: 'Choose a key, a model and a client. The steps are filled in for you.',
@@ -34,12 +28,13 @@ export const connect = {
   applyTitle: 'Set up automatically',
   applyLead: (files: string) => `Sluice can write ${files} for you. You see the change before anything is written.`,
   applied: (model: string, ago: string) => `Set up for ${model} ${ago}.`,
-  appliedInVain: (model: string, stronger: readonly StrongerSetting[]) =>
-    `Written for ${model}, but not in effect: the client prefers ${listed(stronger)}. Remove what is named, or ask whoever manages it to do so.`,
-  overruled: (settings: readonly StrongerSetting[]) =>
-    `The client would prefer ${listed(settings)}, so the change takes that out.`,
-  stronger: (settings: readonly StrongerSetting[]) =>
-    `The client will not use Sluice yet: it prefers ${listed(settings)}, which this change leaves as it is.`,
+  settingOfEnvironment: (setting: string) => `${setting} of the environment`,
+  settingIn: (setting: string, place: string) => `${setting} in ${place}`,
+  appliedInVain: (model: string, settings: string) =>
+    `Written for ${model}, but not in effect: the client prefers ${settings}. Remove what is named, or ask whoever manages it to do so.`,
+  overruled: (settings: string) => `The client would prefer ${settings}, so the change takes that out.`,
+  stronger: (settings: string) =>
+    `The client will not use Sluice yet: it prefers ${settings}, which this change leaves as it is.`,
   reviewChange: 'Review change…',
   undo: 'Undo…',
   apply: 'Apply',

@@ -1,4 +1,3 @@
-import type { StrongerSetting } from '../../../server/contract/connect-views.ts';
 import type * as english from '../en/connect.ts';
 
 export const keyChooser: typeof english.keyChooser = {
@@ -9,11 +8,6 @@ export const keyChooser: typeof english.keyChooser = {
   notKept: '此密钥未保存，无法显示，请粘贴。离开此页面后即会清除。',
   showEntered: '显示已输入的内容',
 };
-
-const listed = (settings: readonly StrongerSetting[]) =>
-  settings
-    .map(({ place, setting }) => (place === null ? `环境变量 ${setting}` : `${place} 中的 ${setting}`))
-    .join('、');
 
 export const connect: typeof english.connect = {
   lead: '选择密钥、模型和客户端，步骤会自动填好。',
@@ -32,10 +26,12 @@ export const connect: typeof english.connect = {
   applyTitle: '自动设置',
   applyLead: (files) => `Sluice 可以为你写入 ${files}。写入之前会先显示更改。`,
   applied: (model, ago) => `${ago}已设置为 ${model}。`,
-  appliedInVain: (model, stronger) =>
-    `已为 ${model} 写入，但没有生效：客户端优先采用${listed(stronger)}。请移除，或请其管理员移除。`,
-  overruled: (settings) => `客户端会优先采用${listed(settings)}，因此此更改会将其移除。`,
-  stronger: (settings) => `客户端暂时不会使用 Sluice：它优先采用${listed(settings)}，此更改不会改动它。`,
+  settingOfEnvironment: (setting) => `环境变量 ${setting}`,
+  settingIn: (setting, place) => `${place} 中的 ${setting}`,
+  appliedInVain: (model, settings) =>
+    `已为 ${model} 写入，但没有生效：客户端优先采用${settings}。请移除，或请其管理员移除。`,
+  overruled: (settings) => `客户端会优先采用${settings}，因此此更改会将其移除。`,
+  stronger: (settings) => `客户端暂时不会使用 Sluice：它优先采用${settings}，此更改不会改动它。`,
   reviewChange: '查看更改…',
   undo: '撤销…',
   apply: '应用',

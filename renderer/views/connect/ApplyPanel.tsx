@@ -6,9 +6,9 @@ import type { ConnectClientView } from '../../../server/contract/connect-views.t
 import { shellWord } from '../../../server/contract/shell-words.ts';
 import { Section } from '../../components/layout/Section.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
-import { ChangeDialog } from './ChangeDialog.tsx';
+import { ChangeDialog, namesOf } from './ChangeDialog.tsx';
 import { Snippet } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
 import { TestOutcomeNote } from './TestOutcomeNote.tsx';
@@ -24,7 +24,10 @@ interface ApplyPanelProps {
 
 /** Writes the client's configuration file after showing the change, and can undo it. */
 export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPanelProps) {
-  const { connect: messages } = useMessages();
+  const {
+    messages: { connect: messages },
+    formats,
+  } = useLocalization();
   const [dialog, setDialog] = useState<'apply' | 'undo' | null>(null);
   const [keyVariable, setKeyVariable] = useState<string | null>(null);
   const test = useTestCall(keyChoice, connection.model);
@@ -43,7 +46,7 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
         {applied && applied.stronger.length > 0 ? (
           <p className={classes.warning} role="status">
             <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
-            <span>{messages.appliedInVain(applied.model, applied.stronger)}</span>
+            <span>{messages.appliedInVain(applied.model, formats.list(namesOf(applied.stronger, messages)))}</span>
           </p>
         ) : applied ? (
           <p className={classes.applied} role="status">

@@ -1,8 +1,14 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../../../server/contract/connect-views.ts';
+import type {
+  ConnectClientView,
+  ConnectFileChange,
+  ConnectPreview,
+  StrongerSetting,
+} from '../../../server/contract/connect-views.ts';
 import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import type { Messages } from '../../messages/en/en.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { useCommand } from '../../state/control/use-command.ts';
@@ -85,14 +91,21 @@ function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: st
       {files.map((file) => (
         <FileChange key={file.path} file={file} />
       ))}
-      {overruled.length > 0 && <Warning text={texts.overruled(overruled)} />}
-      {stronger.length > 0 && <Warning text={texts.stronger(stronger)} />}
+      {overruled.length > 0 && <Warning text={texts.overruled(formats.list(namesOf(overruled, texts)))} />}
+      {stronger.length > 0 && <Warning text={texts.stronger(formats.list(namesOf(stronger, texts)))} />}
       {model !== null && (
         <Text size="sm" c="dimmed">
           {[keyInfo, texts.backup, texts.testFollows(model)].join(formats.gap)}
         </Text>
       )}
     </>
+  );
+}
+
+/** Settings with the places in which they are. */
+export function namesOf(settings: readonly StrongerSetting[], texts: Messages['connect']): string[] {
+  return settings.map(({ place, setting }) =>
+    place === null ? texts.settingOfEnvironment(setting) : texts.settingIn(setting, place),
   );
 }
 
