@@ -55,7 +55,7 @@ export const providers: typeof english.providers = {
     local: '在本机',
     name: '名称',
     address: 'Base URL',
-    addressHint: '填写该服务的任意地址即可；Sluice 会询问它使用哪种 API',
+    addressHint: '填写该服务的任意地址即可；Sluice 会检测它使用哪种 API',
     addressWrong: '这不是地址。请填写例如 https://llm.example.com/v1 的地址。',
     blankWrong: '请填写，使上面的地址完整有效。',
     back: '返回',

@@ -18,10 +18,11 @@ type Say = (...values: unknown[]) => unknown;
 /** A text chooses between singular and plural by the count itself or by the formatted count. */
 function say(text: Say, count: number, numberNames: ReadonlySet<string>): string {
   const valueFor = (name: string) => (numberNames.has(name) ? count : String(count));
-  const fields = new Proxy(
-    { join: () => String(count) },
-    { get: (own, name) => (name === 'join' ? own.join : valueFor(String(name))) },
-  );
+  const fields: object = new Proxy({}, { get: (_, name) => fieldOf(String(name)) });
+  const fieldOf = (name: string): unknown => {
+    if (name === 'join') return () => String(count);
+    return name === 'map' ? (sayEach: (each: object) => unknown) => [sayEach(fields)] : valueFor(name);
+  };
   const values = parametersOf(text).map((name) => (isObject(name, text) ? fields : valueFor(name)));
   return String(text(...values));
 }
@@ -39,9 +40,11 @@ function parametersOf(text: Say): string[] {
   return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
-/** `unpriced` is passed to a function that destructures it. */
+/** These are passed to a function that destructures them, or each of them. */
+const takenApartLater = new Set(['unpriced', 'settings', 'stronger']);
+
 function isObject(name: string, text: Say): boolean {
-  return name === takenApart || name === 'unpriced' || new RegExp(`\\b${name}\\.\\w`).test(String(text));
+  return name === takenApart || takenApartLater.has(name) || new RegExp(`\\b${name}\\.\\w`).test(String(text));
 }
 
 function walk(messages: Texts, prefix: string, visit: (path: string, text: unknown) => void): void {

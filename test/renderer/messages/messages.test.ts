@@ -22,15 +22,16 @@ const untranslated = new Set([
   'settings.units.mebibytes',
   'settings.units.kibibytes',
   'prices.actOn',
+  'providers.add.foundApi',
   'people.tabs.tokens',
   'tokens.title',
   'tokens.namePlaceholder',
   'joining.urlPlaceholder',
 ]);
-/** Durations in units that all languages share. */
-const untranslatedGroups = ['providers.connection.usual.'];
+/** Durations in units that all languages share, and names of APIs. */
+const untranslatedGroups = ['providers.connection.usual.', 'providers.add.apiNames.'];
 /** Texts whose English is the engine's, so that only translations stand here. */
-const engineGroups = ['providers.add.presetNames.', 'providers.add.presetHints.'];
+const engineGroups = ['providers.add.presetNames.', 'providers.add.presetHints.', 'providers.add.apiNames.'];
 
 describe('the messages', () => {
   it('are all translated to Chinese', () => {
@@ -170,7 +171,12 @@ function texts(messages: object, prefix = ''): Map<string, string> {
   return found;
 }
 
-/** Stands for a string, or for an object whose fields the text uses. */
+/** Stands for a string, for an object whose fields the text uses, or for a list of such objects. */
 function argument(number: number): unknown {
-  return new Proxy({}, { get: (_, name) => (name === Symbol.toPrimitive ? () => `‹${number}›` : `‹${String(name)}›`) });
+  const fields: object = new Proxy({}, { get: (_, name) => fieldOf(name) });
+  const fieldOf = (name: string | symbol): unknown => {
+    if (name === Symbol.toPrimitive) return () => `‹${number}›`;
+    return name === 'map' ? (say: (each: object) => unknown) => [say(fields)] : `‹${String(name)}›`;
+  };
+  return fields;
 }
