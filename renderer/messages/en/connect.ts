@@ -30,11 +30,11 @@ export const connect = {
   applied: (model: string, ago: string) => `Set up for ${model} ${ago}.`,
   settingOfEnvironment: (setting: string) => `${setting} of the environment`,
   settingIn: (setting: string, place: string) => `${setting} in ${place}`,
-  appliedInVain: (model: string, settings: string) =>
-    `Written for ${model}, but not in effect: the client prefers ${settings}. Remove what is named, or ask whoever manages it to do so.`,
-  overruled: (settings: string) => `The client would prefer ${settings}, so the change takes that out.`,
-  stronger: (settings: string) =>
-    `The client will not use Sluice yet: it prefers ${settings}, which this change leaves as it is.`,
+  appliedInVain: (model: string, preferred: string) =>
+    `Written for ${model}, but not in effect: the client prefers ${preferred}. Remove what is named, or ask whoever manages it to do so.`,
+  overruled: (preferred: string) => `The client would prefer ${preferred}, so the change takes that out.`,
+  stronger: (preferred: string) =>
+    `The client will not use Sluice yet: it prefers ${preferred}, which this change leaves as it is.`,
   reviewChange: 'Review change…',
   undo: 'Undo…',
   apply: 'Apply',

@@ -28,10 +28,10 @@ export const connect: typeof english.connect = {
   applied: (model, ago) => `${ago}已设置为 ${model}。`,
   settingOfEnvironment: (setting) => `环境变量 ${setting}`,
   settingIn: (setting, place) => `${place} 中的 ${setting}`,
-  appliedInVain: (model, settings) =>
-    `已为 ${model} 写入，但没有生效：客户端优先采用${settings}。请移除，或请其管理员移除。`,
-  overruled: (settings) => `客户端会优先采用${settings}，因此此更改会将其移除。`,
-  stronger: (settings) => `客户端暂时不会使用 Sluice：它优先采用${settings}，此更改不会改动它。`,
+  appliedInVain: (model, preferred) =>
+    `已为 ${model} 写入，但没有生效：客户端优先采用${preferred}。请移除，或请其管理员移除。`,
+  overruled: (preferred) => `客户端会优先采用${preferred}，因此此更改会将其移除。`,
+  stronger: (preferred) => `客户端暂时不会使用 Sluice：它优先采用${preferred}，此更改不会改动它。`,
   reviewChange: '查看更改…',
   undo: '撤销…',
   apply: '应用',
