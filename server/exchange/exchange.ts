@@ -32,7 +32,7 @@ import { findNamedObjects, nothingNamed } from './plan/named-objects.ts';
 import type { CallPlan } from './plan/plan.ts';
 import { fieldsOf, planRoute } from './plan/plan-route.ts';
 import { pricedTargets } from './plan/priced-targets.ts';
-import { accountFor, runsInBackground } from './record/accounting.ts';
+import { accountFor, attemptThatMade, runsInBackground } from './record/accounting.ts';
 import { type ClientResponseTap, joinTaps } from './record/client-response-tap.ts';
 import type { RequestTrace } from './record/exchange-trace.ts';
 import type { OutgoingCall } from './request/outgoing-call.ts';
@@ -302,7 +302,8 @@ export class Exchange {
     const { job, createdJob, deletedJob, answering, session } = this.#trace;
     if (session && createdJob?.kind === 'response')
       this.#ports.sessions.stored(session, createdJob.keyId ?? '', createdJob.id);
-    if (answering && createdJob && record.usage === null && runsInBackground(this.#trace, answering, body)) {
+    const maker = attemptThatMade(this.#trace);
+    if (maker && createdJob && record.usage === null && runsInBackground(this.#trace, maker, body)) {
       bills.owe(createdJob, this.#reserved, session);
     } else if (createdJob) noteSize(jobs, createdJob, record);
     if (deletedJob) bills.bookDeleted(deletedJob, record);

@@ -17,7 +17,7 @@ import type { OutgoingRequest, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs } from '../answer/client-response.ts';
 import { createClientResponse } from '../answer/create-client-response.ts';
-import { createOwnershipObserver, rememberCompleted } from '../jobs/object-ownership.ts';
+import { createOwnershipObserver, rememberCompleted, rememberCut } from '../jobs/object-ownership.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { RequestPreparation } from '../outgoing/prepare-request.ts';
 import { createAttemptPlan } from '../plan/create-attempt-plan.ts';
@@ -204,8 +204,16 @@ export class UpstreamAttempts {
     }
     this.#learn(target, result);
     if (result.kind !== 'failed') return result;
+    if (result.failure.isLost && this.#once === 'purchase') this.#rememberCut(next, trace, prepared);
     if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
     return this.#preparation.noted(target, result, prepared);
+  }
+
+  #rememberCut(next: NextAttempt, attempt: AttemptTrace, { translation }: PreparedRequest): void {
+    if (translation) return;
+    const { ports, trace } = this.#options;
+    const answer = attempt.excerpt.kept(attempt.responseType);
+    rememberCut(this.#call, { jobs: ports.jobs, trace, recipient: next }, answer);
   }
 
   #inBatches(earlier: EarlierParts, request: OutgoingRequest, next: NextAttempt, trace: AttemptTrace) {

@@ -1,6 +1,6 @@
 /** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
 
-import type { Wire } from '../../apis/core/wire.ts';
+import type { KeptAnswer, Wire } from '../../apis/core/wire.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
@@ -109,6 +109,25 @@ export function noteSize(jobs: JobStore, job: Job, { usage, usageCertainty }: Ac
 function storedIdLocation({ request }: Wire, body: RequestBody): StoredIdLocation | null {
   if (request.threadOf?.(body)) return { member: 'message' };
   return request.asksToStore?.(body) ? { member: null } : null;
+}
+
+/** An id at the very beginning of an object, where all known services put it. */
+const leadingId = boundedPattern(/^\s*\{\s*"id"\s*:\s*"([^"\\]{1,200})"/);
+const leadingBytes = 512;
+
+/**
+ * Remembers a response of which the client got nothing, since its answer was cut after its id: it goes on, and is asked
+ * for until its usage is known.
+ */
+export function rememberCut({ match, body, group }: OutgoingCall, context: CreationContext, answer: KeptAnswer): void {
+  const { job } = match.route;
+  if (match.passthrough || job?.behaviour !== 'creates' || job.kind !== 'response' || !body.fields.store) return;
+  const beginning = answer.head.length > 0 ? answer.head : answer.tail;
+  const id = leadingId.exec(beginning.toString('latin1', 0, leadingBytes))?.[1];
+  if (id === undefined || !isPathSegment(id)) return;
+  const cutJob = { ...ownerOf(context, group), kind: 'response', id, createdAt: Date.now() } as const;
+  context.trace.createdJob = cutJob;
+  context.jobs.remember(cutJob);
 }
 
 /**

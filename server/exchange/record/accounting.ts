@@ -77,10 +77,15 @@ const ongoing = new Set<string | null>(['queued', 'in_progress']);
 
 export const isRunningStatus = (status: string | null) => ongoing.has(status);
 
+/** The attempt that may have made a job: the one that answered, or the last one, whose answer was cut after its id. */
+export function attemptThatMade({ answering, attempts }: RequestTrace): AttemptTrace | undefined {
+  return answering ?? attempts.at(-1);
+}
+
 /** Whether the response created a background job, which reports its usage only at its end. */
 export function runsInBackground(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
-  if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (trace.createdJob?.kind !== 'response' || attempt !== attemptThatMade(trace)) return false;
   if (isRunningStatus(responseStatus)) return true;
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }

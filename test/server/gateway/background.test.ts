@@ -179,6 +179,45 @@ test('a response whose stream breaks off is booked when it has ended, and is not
   expect(await usedBy('k1')).toEqual(once);
 });
 
+test.each([
+  ['in one piece', [60]],
+  ['in pieces, the first of which has the id', [40, 30]],
+])(
+  'a response whose answer is cut within its JSON is held, booked when it has ended, and made once: %s',
+  async (_, cuts) => {
+    await start(45_000);
+    upstream.answer(({ method }, response) => {
+      if (method === 'GET') {
+        json(response, { ...responseObject('completed', { id: 'resp_cut' }), usage });
+        return;
+      }
+      const text = JSON.stringify(
+        { ...responseObject('queued', { id: 'resp_cut' }), usage: null, output: [] },
+        null,
+        2,
+      );
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length });
+      let rest = text;
+      const next = () => {
+        const size = cuts.shift();
+        if (size === undefined) {
+          response.destroy();
+          return;
+        }
+        response.write(rest.slice(0, size), () => setImmediate(next));
+        rest = rest.slice(size);
+      };
+      next();
+    });
+    const broken = await make();
+    expect(broken.status).toBe(502);
+    expect(await recordOf(broken)).toMatchObject({ costUsd: 0, usage: null });
+    expect(upstream.seen).toHaveLength(1);
+    await recordOf(await look('resp_cut'));
+    expect(await usedBy('k1')).toEqual(once);
+  },
+);
+
 describe('responses whose streams break off right after they were named', () => {
   const named = () => {
     const id = `resp_${upstream.seen.length}`;
