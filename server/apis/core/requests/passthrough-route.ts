@@ -54,6 +54,9 @@ export function passedRoute(
     content: isReading,
     purchases: method === 'POST' && making.test(label) ? 'all' : 'none',
   } as const;
-  const [onlyId] = ids;
-  return { route, label, names, onlyId: ids.length === 1 && onlyId !== undefined ? onlyId : null, objectMember };
+  // What stands last is deleted, also an object with the plain name of a resource.
+  const others = method === 'DELETE' ? names.slice(0, -1) : names;
+  const isOnly = method === 'DELETE' ? !others.some((name) => ids.includes(name)) : ids.length === 1;
+  const onlyId = method === 'DELETE' ? names.at(-1) : ids[0];
+  return { route, label, names, onlyId: isOnly && onlyId !== undefined ? onlyId : null, objectMember };
 }

@@ -121,14 +121,19 @@ describe('what a key’s group has made', () => {
     );
   });
 
-  test('belongs to nobody once it is deleted, but not when it is only removed from a container', async () => {
-    await start();
-    await make('/files', { id: 'file-1' });
-    await gateway.fetch('/vector_stores/vs_0/files/file-1', { method: 'DELETE' });
-    expect((await asOther('/files/file-1')).status).toBe(404);
-    await gateway.fetch('/files/file-1', { method: 'DELETE' });
-    expect((await asOther('/files/file-1')).status).toBe(200);
-  });
+  test.each(['file-1', 'notes', 'my_notes', 'content', 'F'])(
+    'belongs to nobody once it is deleted, but not when it is only removed from a container: %s',
+    async (id) => {
+      await start();
+      await make('/files', { id });
+      await make('/vector_stores', { id: 'vs_1' });
+      await gateway.fetch(`/vector_stores/vs_1/files/${id}`, { method: 'DELETE' });
+      expect((await asOther(`/files/${id}`)).status).toBe(404);
+      expect((await asOther('/vector_stores/vs_1')).status).toBe(404);
+      await gateway.fetch(`/files/${id}`, { method: 'DELETE' });
+      expect((await asOther(`/files/${id}`)).status).toBe(200);
+    },
+  );
 
   test('includes the file that an upload becomes', async () => {
     await start();
