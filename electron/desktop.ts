@@ -3,18 +3,21 @@
  * its own. Call when Electron is ready.
  */
 import { join } from 'node:path';
-import { app, dialog, powerMonitor, protocol, session, shell } from 'electron';
+import { app, dialog, globalShortcut, Menu, powerMonitor, protocol, session, shell } from 'electron';
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
-import type { DesktopView } from '../server/contract/ipc.ts';
+import type { DesktopView, WindowAct } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/engine/environment.ts';
 import type { EngineOptions } from '../server/engine/open-engine.ts';
+import { applicationMenu, type MenuActs } from './application-menu.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
 import { watchEngine } from './engine-watch.ts';
 import { createEventRelay, type EventRelay } from './event-relay.ts';
+import { createHotkey, type Hotkey } from './hotkey.ts';
 import { closeStoreChannel, registerIpcHandlers, sendToPage } from './ipc.ts';
 import { createIpcHandlers, type IpcHandlerPorts } from './ipc-handlers.ts';
 import { lockDown } from './lock-down.ts';
 import type { LoginItem } from './login-item.ts';
+import type { ShellMessages } from './messages.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
 import { createSettingsPersistence, type DesktopSettingsStore, openDesktopSettings } from './settings-store.ts';
@@ -22,7 +25,7 @@ import { createShellLanguage, type ShellLanguage } from './shell-language.ts';
 import { createKeychainHelperStarter } from './start-keychain-helper.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
-import { createTrayActions } from './tray-actions.ts';
+import { createTrayActions, runOrShowError } from './tray-actions.ts';
 import { isTrayShown } from './tray-host.ts';
 import { createUpdater, type Updater, type UpdaterPorts } from './updater.ts';
 import { createWindowManager, type WindowManager } from './window.ts';
@@ -35,6 +38,8 @@ interface DesktopOptions {
   /** Paths of the built files: the window's folder, the icons' folder, the preload script and the keychain helper. */
   builtFiles: { window: string; icons: string; preload: string; keychainHelper: string };
   loginItem: LoginItem;
+  /** Whether the menu lets the page be reloaded and inspected. */
+  hasDeveloperTools: boolean;
   loadUpdater: UpdaterPorts['load'];
   /** Paths of the managed and built-in team presets. */
   teamPresets: PresetPlaces;
@@ -66,12 +71,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
   closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
-  const window = setUpWindow(options, {
-    settings,
-    host,
-    relay,
-    language,
-  });
+  const window = setUpWindow(options, { settings, host, relay, language });
   let phase: 'starting' | 'started' | 'ended' = 'starting';
   /** The screen that was asked for before Sluice had started; null if none was. */
   let requested: { path: string | undefined } | null = null;
@@ -79,7 +79,21 @@ export function createDesktop(options: DesktopOptions): Desktop {
     if (phase === 'started') window.open(path);
     else requested = { path };
   };
-  const notifications = createNotifications({ settings, language, onClick: showWindow });
+  const notifications = createNotifications({
+    settings,
+    language,
+    open: showWindow,
+    stopSession: (id) =>
+      void runOrShowError(async () => host.gateway?.execute({ type: 'session.stop', id }), {
+        language,
+        onFailure() {},
+      }),
+  });
+  const hotkey = createHotkey({
+    globalShortcut,
+    settings,
+    onPress: () => (phase === 'started' ? window.toggle() : showWindow()),
+  });
   const updater = createUpdater({
     load: options.loadUpdater,
     onChange(view) {
@@ -89,15 +103,26 @@ export function createDesktop(options: DesktopOptions): Desktop {
     },
   });
   const watch = watchEngine({ host, onChange: () => draw(), onEvent: notifications.onEvent });
-  const desktopView = () => describeDesktop(host, loginItem, notifications, updater);
+  const desktopView = () => describeDesktop({ host, loginItem, hotkey, notifications, updater });
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
     // Redrawing replaces an open menu, so the progress of a download must not cause it.
     tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
   const sendDesktop = () => window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+  const sendAct = (act: WindowAct) => window.withPage((page) => sendToPage(page, { type: 'act', act }));
+  const drawMenu = createMenuDrawer(options, language, {
+    open: showWindow,
+    findAnything() {
+      showWindow();
+      sendAct('find-anything');
+    },
+    reloadData: () => sendAct('reload-data'),
+    showLogFolder,
+  });
   const publishDesktop = () => {
     draw();
+    drawMenu();
     sendDesktop();
   };
   host.onChange(sendDesktop);
@@ -108,6 +133,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
   const end = once(async () => {
     phase = 'ended';
     stopPower();
+    hotkey.close();
     await stop();
     tray?.close();
     tray = null;
@@ -116,7 +142,6 @@ export function createDesktop(options: DesktopOptions): Desktop {
     showWindow();
     window.withPage((page) => sendToPage(page, { type: 'preset-opened' }));
   });
-  const showLogFolder = () => void shell.openPath(app.getPath('logs'));
   const installUpdate = async () => {
     const wasOn = host.gateway !== null;
     const problem = await updater.install(stop);
@@ -135,6 +160,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     relay,
     window,
     loginItem,
+    hotkey,
     notifications,
     updater,
     inbox,
@@ -170,6 +196,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
         }),
       });
       draw();
+      drawMenu();
       await host.switchOn();
       if (phase === 'ended') return;
       phase = 'started';
@@ -181,13 +208,42 @@ export function createDesktop(options: DesktopOptions): Desktop {
   };
 }
 
-function describeDesktop(
-  { state }: EngineHost,
-  loginItem: LoginItem,
-  { settings }: Notifications,
-  { view }: Updater,
-): DesktopView {
-  return { gateway: state.kind, startsAtLogin: loginItem.isOn, notifications: settings, update: view };
+interface DescribedParts {
+  host: EngineHost;
+  loginItem: LoginItem;
+  hotkey: Hotkey;
+  notifications: Notifications;
+  updater: Updater;
+}
+
+function describeDesktop({ host, loginItem, hotkey, notifications, updater }: DescribedParts): DesktopView {
+  return {
+    gateway: host.state.kind,
+    startsAtLogin: loginItem.isOn,
+    hotkey: hotkey.view,
+    notifications: notifications.settings,
+    update: updater.view,
+  };
+}
+
+const showLogFolder = () => void shell.openPath(app.getPath('logs'));
+
+/** The returned function sets the application's menu, in the language of the moment. */
+function createMenuDrawer(
+  { platform, hasDeveloperTools }: DesktopOptions,
+  language: ShellLanguage,
+  acts: MenuActs,
+): () => void {
+  const isMac = platform === 'darwin';
+  // Unpackaged, macOS would name Electron and its version.
+  if (isMac) app.setAboutPanelOptions({ applicationName: 'Sluice', applicationVersion: app.getVersion() });
+  let drawn: ShellMessages | null = null;
+  return () => {
+    const { messages } = language;
+    if (messages === drawn) return;
+    drawn = messages;
+    Menu.setApplicationMenu(Menu.buildFromTemplate(applicationMenu({ isMac, hasDeveloperTools }, acts, messages)));
+  };
 }
 
 interface WindowParts {

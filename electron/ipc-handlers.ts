@@ -4,6 +4,7 @@ import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Gateway } from '../server/engine/gateway.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { EventRelay } from './event-relay.ts';
+import type { Hotkey } from './hotkey.ts';
 import type { IpcHandlers } from './ipc.ts';
 import type { LoginItem } from './login-item.ts';
 import type { Notifications } from './notifications.ts';
@@ -17,6 +18,7 @@ export interface IpcHandlerPorts {
   relay: EventRelay;
   window: Pick<WindowManager, 'open' | 'hide'>;
   loginItem: LoginItem;
+  hotkey: Pick<Hotkey, 'choose'>;
   notifications: Notifications;
   updater: Updater;
   inbox: Pick<TeamPresetInbox, 'take'>;
@@ -50,6 +52,10 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     },
     setNotification({ kind, isOn }) {
       notifications.set(kind, isOn);
+      return changedView();
+    },
+    setHotkey(keys) {
+      ports.hotkey.choose(keys);
       return changedView();
     },
     setLanguage(chosen) {

@@ -26,6 +26,7 @@ import { registerWindowScheme } from './window-scheme.ts';
 const shutdownLimitMs = 15_000;
 /** A signal that arrives again within this time is the same one. */
 const sameSignalMs = 1_000;
+const appUserModelId = 'dev.sluice.desktop';
 const { env, platform } = process;
 const environment = readEnvironment(env);
 const notice = (line: string) => void process.stderr.write(`${line}\n`);
@@ -34,11 +35,16 @@ setUserDataFolder(join(environment.dataDir, 'desktop'));
 app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
+// Without it, Wayland has no global hotkeys.
+if (platform === 'linux') app.commandLine.appendSwitch('enable-features', 'GlobalShortcutsPortal');
 // On macOS, `open-url` may be emitted before `ready`.
 const openRequests = receiveOpenRequests(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
+  // Windows shows notifications only for a program that names itself as its shortcut in the Start menu does, which the
+  // installer made with the `appId` of `build/electron-builder.json`.
+  if (platform === 'win32' && app.isPackaged) app.setAppUserModelId(appUserModelId);
   app.whenReady().then(run).catch(exitWithError);
 } else {
   // The first instance receives `second-instance` and shows its window.
@@ -78,6 +84,7 @@ function run(): Promise<void> {
       platform === 'linux'
         ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), executablePath())
         : createLoginItem(app),
+    hasDeveloperTools: env.SLUICE_DEVTOOLS === 'on',
     loadUpdater: updatesAreManaged(teamPresets) ? null : loadUpdater,
   });
   handleShutdown(desktop);

@@ -96,6 +96,38 @@ const en = {
   quit: 'Quit Sluice',
   startFailed: 'Sluice could not start',
   installFailed: 'The update could not be installed. Sluice keeps running the current version.',
+  /** The application's menu. */
+  menu: {
+    about: 'About Sluice',
+    settings: 'Settings…',
+    services: 'Services',
+    hide: 'Hide Sluice',
+    hideOthers: 'Hide Others',
+    showAll: 'Show All',
+    edit: 'Edit',
+    undo: 'Undo',
+    redo: 'Redo',
+    cut: 'Cut',
+    copy: 'Copy',
+    paste: 'Paste',
+    pasteAsText: 'Paste and Match Style',
+    delete: 'Delete',
+    selectAll: 'Select All',
+    view: 'View',
+    find: 'Find Anything…',
+    reloadData: 'Reload Data',
+    actualSize: 'Actual Size',
+    zoomIn: 'Zoom In',
+    zoomOut: 'Zoom Out',
+    fullScreen: 'Toggle Full Screen',
+    reloadPage: 'Reload Page',
+    developerTools: 'Developer Tools',
+    window: 'Window',
+    minimize: 'Minimize',
+    close: 'Close',
+    bringAllToFront: 'Bring All to Front',
+    help: 'Help',
+  },
   unsaved: { title: 'Discard unsaved changes?', keep: 'Keep editing', discard: 'Discard changes' },
   /** A command of the tray failed; `reason` is the engine's message, in English. */
   commandFailed: (reason: string) => reason,
@@ -126,7 +158,14 @@ const en = {
       body: () => 'Install it from the tray menu.',
     },
   } satisfies Record<NotificationKind, NotificationTexts>,
+  /** Buttons of notifications. */
+  notificationActions: { open: 'Open', stop: 'Stop', 'raise-limit': 'Raise limit…' } satisfies Record<
+    NotificationAct,
+    string
+  >,
 };
+
+export type NotificationAct = 'open' | 'stop' | 'raise-limit';
 
 interface NotificationTexts {
   title(subject: string): string;
@@ -214,6 +253,37 @@ const zh: ShellMessages = {
   quit: '退出 Sluice',
   startFailed: 'Sluice 无法启动',
   installFailed: '更新无法安装，Sluice 照常运行。',
+  menu: {
+    about: '关于 Sluice',
+    settings: '设置…',
+    services: '服务',
+    hide: '隐藏 Sluice',
+    hideOthers: '隐藏其他',
+    showAll: '全部显示',
+    edit: '编辑',
+    undo: '撤销',
+    redo: '重做',
+    cut: '剪切',
+    copy: '复制',
+    paste: '粘贴',
+    pasteAsText: '粘贴并匹配样式',
+    delete: '删除',
+    selectAll: '全选',
+    view: '显示',
+    find: '查找…',
+    reloadData: '重新加载数据',
+    actualSize: '实际大小',
+    zoomIn: '放大',
+    zoomOut: '缩小',
+    fullScreen: '切换全屏',
+    reloadPage: '重新加载页面',
+    developerTools: '开发者工具',
+    window: '窗口',
+    minimize: '最小化',
+    close: '关闭',
+    bringAllToFront: '全部置于前面',
+    help: '帮助',
+  },
   unsaved: { title: '放弃未保存的更改？', keep: '继续编辑', discard: '放弃更改' },
   commandFailed: (reason) => `操作未成功。${reason}`,
   controlProblems: controlProblemTextsZh,
@@ -231,6 +301,7 @@ const zh: ShellMessages = {
     'budget-reached': { title: (name) => `${name} 的预算`, body: (detail) => detail },
     'update-ready': { title: (version) => `Sluice ${version} 已就绪`, body: () => '可以从托盘菜单安装。' },
   },
+  notificationActions: { open: '打开', stop: '停止', 'raise-limit': '提高限额…' },
 };
 
 /** @param locale BCP 47 tag from the operating system, such as `zh-CN` */

@@ -21,6 +21,8 @@ const desktopSettingsSchema = z.object({
   notifications: z.record(z.string(), z.boolean()).default({}),
   /** Language of the window when it was last open; null if it was never opened. */
   language: z.enum(windowLanguages).nullable().default(null),
+  /** The keys that show or hide the window, as an Electron accelerator; null for none. */
+  hotkey: z.string().nullable().default(null),
   /** Last bounds of the window, by display id. */
   places: z.record(z.string(), boundsSchema).default({}),
 });

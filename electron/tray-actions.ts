@@ -60,8 +60,11 @@ function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInpu
   return { type: 'provider.set-enabled', id, enabled: isOn };
 }
 
-/** Shows errors in a dialog, since a menu cannot show them. */
-async function runOrShowError(action: () => Promise<unknown>, { language, onFailure }: TrayActionPorts): Promise<void> {
+/** Shows errors in a dialog, since a menu and a notification cannot show them. */
+export async function runOrShowError(
+  action: () => Promise<unknown>,
+  { language, onFailure }: Pick<TrayActionPorts, 'language' | 'onFailure'>,
+): Promise<void> {
   try {
     await action();
   } catch (error) {

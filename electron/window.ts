@@ -12,6 +12,8 @@ export interface WindowManager {
   /** Shows the window, creates it first if there is none, and shows the screen `path` if given. */
   open(path?: string): void;
   hide(): void;
+  /** Hides the window if the user works in it, and otherwise shows it. */
+  toggle(): void;
   /** Destroys the window, after asking about unsaved changes. The next `open` creates a new one. */
   end(): void;
   ownsContents(contents: WebContents): boolean;
@@ -42,16 +44,21 @@ export function createWindowManager(ports: WindowPorts): WindowManager {
       current = null;
     });
   };
+  const open = (path?: string) => {
+    if (!current) return create(path ?? '/');
+    if (path) load(current.window, path);
+    current.show();
+  };
   return {
     get isShown() {
       return current?.isShown ?? false;
     },
-    open(path) {
-      if (!current) return create(path ?? '/');
-      if (path) load(current.window, path);
-      current.show();
-    },
+    open,
     hide: () => current?.hide(),
+    toggle() {
+      if (current?.isShown && current.window.isFocused()) current.hide();
+      else open();
+    },
     end: () => current?.end(),
     ownsContents: (contents) => current?.window.webContents === contents,
     withPage: (action) => current && action(current.window.webContents),
@@ -128,12 +135,11 @@ function openMainWindow(ports: WindowPorts, path: string, onClosed: () => void):
 }
 
 function createWindow({ preload, settings }: WindowPorts): BrowserWindow {
-  return new BrowserWindow({
+  const window = new BrowserWindow({
     ...boundsWhereThePersonIs(settings),
     ...minimumSize,
     title: 'Sluice',
     show: false,
-    autoHideMenuBar: true,
     backgroundColor: nativeTheme.shouldUseDarkColors ? backgrounds.dark : backgrounds.light,
     webPreferences: {
       preload,
@@ -144,6 +150,9 @@ function createWindow({ preload, settings }: WindowPorts): BrowserWindow {
       spellcheck: false,
     },
   });
+  // The menu's shortcuts work without its bar. Hidden by itself only, the bar would come up with each press of Alt.
+  window.setMenuBarVisibility(false);
+  return window;
 }
 
 /** The cursor is where the person is: at the dock, the tray, or a link. */

@@ -89,6 +89,7 @@ function overIpc(): ControlApi {
   };
   const ofDesktop = {
     loginItem: { isOn: false, set: absent },
+    hotkey: { choose: absent },
     notifications: { settings: noNotifications, set: absent, onEvent: absent, onUpdate: absent },
     inbox: { take: absent },
     language: { choose: absent },

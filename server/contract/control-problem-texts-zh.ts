@@ -59,6 +59,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'no-grace': ({ key }) => `密钥“${key}”由引用指定，新旧密钥无法并存。请选择立即更换。`,
   'cassette-unusable': ({ reason }) => `无法使用此磁带：${reason}`,
   'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
+  'hotkey-taken': ({ keys }) => `${keys} 已被其他程序使用，或由系统保留。请选择其他按键。`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
   'client-not-configurable': ({ client }) =>

@@ -63,6 +63,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `The secret of key "${key}" is set by a reference, so it cannot work beside a new one. Rotate it without a grace period.`,
   'cassette-unusable': ({ reason }) => reason,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
+  'hotkey-taken': ({ keys }) => `Another program uses ${keys}, or the system keeps it for itself. Choose other keys.`,
   'sign-out-not-stored': ({ reason }) =>
     `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out again when the data folder can be written.`,
   'client-not-configurable': ({ client }) =>

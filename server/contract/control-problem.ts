@@ -49,6 +49,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   /** `reason`: names file and field, in English. */
   'cassette-unusable': { reason: string };
   'keychain-failed': { reason: string };
+  /** `keys`: an Electron accelerator, such as `Control+Alt+S`. */
+  'hotkey-taken': { keys: string };
   'sign-out-not-stored': { reason: string };
   /** Problems with a client's configuration file; paths in the form `~/.codex/config.toml`. */
   'client-not-configurable': { client: string };

@@ -5,6 +5,10 @@ const nothing = z.null();
 /** The engine validates it, as for HTTP requests. */
 const checkedByEngine = z.looseObject({ type: z.string() });
 
+/** At least one key besides Shift is held, so that no letter is taken from every other program. */
+const accelerator =
+  /^(?=.*(?:Control|Alt|Command|Super)\+)(?:(?:Control|Alt|Shift|Command|Super)\+){1,5}(?:[A-Z0-9]|F(?:[1-9]|1\d|2[0-4])|Space)$/;
+
 /** The argument schema of each call, checked in the main process. */
 export const ipcArguments = {
   execute: checkedByEngine,
@@ -15,6 +19,7 @@ export const ipcArguments = {
   setGateway: z.boolean(),
   setStartAtLogin: z.boolean(),
   setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
+  setHotkey: z.string().regex(accelerator).nullable(),
   setLanguage: z.enum(windowLanguages),
   checkForUpdates: nothing,
   cancelUpdate: nothing,

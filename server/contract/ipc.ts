@@ -27,11 +27,20 @@ export interface UpdateView {
   problem: string | null;
 }
 
+/** The keys that show or hide the window from anywhere. */
+export interface HotkeyView {
+  /** An Electron accelerator, such as `Control+Alt+S`; null if none were chosen. */
+  keys: string | null;
+  /** Whether another program had them when Sluice started, so that they do nothing. */
+  isTaken: boolean;
+}
+
 /** The desktop program's state as the window sees it. */
 export interface DesktopView {
   /** The state of the engine, which the desktop starts and stops. */
   gateway: 'off' | 'starting' | 'serving' | 'stopping' | 'failed';
   startsAtLogin: boolean;
+  hotkey: HotkeyView;
   notifications: Record<NotificationKind, boolean>;
   update: UpdateView;
 }
@@ -56,6 +65,8 @@ export interface IpcCalls {
   setGateway: { argument: boolean; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
+  /** Null for none. Fails if another program has these keys. */
+  setHotkey: { argument: string | null; result: DesktopView };
   /** Sets the window's language, which tray and notifications use too. */
   setLanguage: { argument: WindowLanguage; result: null };
   checkForUpdates: { argument: null; result: DesktopView };
@@ -74,11 +85,15 @@ export type IpcCallName = keyof IpcCalls;
 export type IpcArgument<Name extends IpcCallName> = IpcCalls[Name]['argument'];
 export type IpcResult<Name extends IpcCallName> = IpcCalls[Name]['result'];
 
+/** What the application's menu asks of the page. */
+export type WindowAct = 'find-anything' | 'reload-data';
+
 /** Messages from main to the window. */
 export type IpcMessage =
   | { type: 'connection'; subscription: number; connection: 'open' | 'lost' }
   | { type: 'event'; subscription: number; message: EventMessage }
   | { type: 'desktop'; desktop: DesktopView }
+  | { type: 'act'; act: WindowAct }
   /** A preset was opened, which `takeOpenedPreset` returns. */
   | { type: 'preset-opened' };
 
@@ -92,6 +107,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   setGateway: 'sluice:set-gateway',
   setStartAtLogin: 'sluice:set-start-at-login',
   setNotification: 'sluice:set-notification',
+  setHotkey: 'sluice:set-hotkey',
   setLanguage: 'sluice:set-language',
   checkForUpdates: 'sluice:check-for-updates',
   cancelUpdate: 'sluice:cancel-update',

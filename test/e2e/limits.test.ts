@@ -45,6 +45,31 @@ describe('limits', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('open in the field of the budget that a notification is about, which it leaves as it is', async () => {
+    const budgets = [
+      { unit: 'tokens', amount: 9_000, per: 'day', hard: true } as const,
+      { unit: 'usd', amount: 2.5, per: 'week', hard: true } as const,
+    ];
+    const groups = [{ id: 'default', limits: { budgets } }];
+    const { page, gateway, complaints } = await open({ screen: '/keys', config: { ...priced, groups } });
+    const [key] = await gateway.gateway.query({ type: 'keys' });
+    const id = key?.id ?? '';
+    await gateway.gateway.execute({ type: 'key.update', id, changes: { limits: { budgets } } });
+    await page.getByRole('meter').first().waitFor();
+    const showAt = (hash: string) => page.evaluate((next) => location.assign(next), hash);
+    await showAt(`#/keys?key=${id}&budget=usd-week`);
+    const dialog = page.getByRole('dialog');
+    await expectFocus(dialog.getByLabel('Amount of budget 2'));
+    expect(await dialog.getByLabel('Amount of budget 2').inputValue()).toBe('2.5');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(page.url()).toMatch(/#\/keys$/);
+    await showAt('#/groups/default?budget=tokens-day');
+    await expectFocus(page.getByLabel('Amount of budget 1'));
+    expect((await gateway.gateway.query({ type: 'keys' }))[0]?.limits).toEqual({ budgets });
+    expect(complaints).toEqual([]);
+  });
+
   it('of a group are set in its form, and an overview reports when its budget is spent', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config: priced });
     await unfold(page, 'Limits');

@@ -17,17 +17,25 @@ const settings = {
 };
 
 beforeEach(() => {
-  current = { notifications: {}, language: null, places: {} };
+  current = { notifications: {}, language: null, hotkey: null, places: {} };
   shown.notifications.length = 0;
   opened.length = 0;
+  stopped.length = 0;
 });
 
 /** The addresses that clicks opened. */
 const opened: string[] = [];
+/** The sessions that were stopped. */
+const stopped: string[] = [];
 
 function create(locale = 'en') {
   const language = { messages: messagesFor(locale), locale };
-  return createNotifications({ settings, language, onClick: (path) => void opened.push(path) });
+  return createNotifications({
+    settings,
+    language,
+    open: (path) => void opened.push(path),
+    stopSession: (id) => void stopped.push(id),
+  });
 }
 
 const provider: ProviderView = {
@@ -64,7 +72,7 @@ describe('notifications', () => {
     const notifications = create();
     const hear = (each: ProviderView) => notifications.onEvent({ type: 'provider-changed', provider: each });
     for (const each of [provider, troubled, troubled, provider, troubled]) hear(each);
-    const told = { title: 'Main cannot be used', body: 'its base URL leads back to Sluice itself' };
+    const told = { title: 'Main cannot be used', body: 'its base URL leads back to Sluice itself', buttons: ['Open'] };
     expect(shown.notifications).toEqual([told, told]);
   });
 
@@ -85,7 +93,7 @@ describe('notifications', () => {
       notifications.onEvent({ type: 'provider-changed', provider: changed });
     };
     for (const health of [well, refused, refused, well, refused]) hear(health);
-    const told = { title: 'Main rejected a credential', body: 'Enter a new one in Sluice.' };
+    const told = { title: 'Main rejected a credential', body: 'Enter a new one in Sluice.', buttons: ['Open'] };
     expect(shown.notifications).toEqual([told, told]);
   });
 
@@ -101,7 +109,7 @@ describe('notifications', () => {
     for (const coolingMs of [null, 1_000, null, 1_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([]);
     for (const coolingMs of [2_000, 0, 4_000]) hear(coolingMs);
-    const told = { title: 'Main cannot be used', body: 'it failed or cannot be reached' };
+    const told = { title: 'Main cannot be used', body: 'it failed or cannot be reached', buttons: ['Open'] };
     expect(shown.notifications).toEqual([told]);
     for (const coolingMs of [null, 20_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([told, told]);
@@ -129,7 +137,9 @@ describe('notifications', () => {
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 80 } });
     notifications.set('budget-reached', false);
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
-    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5,000 used.' }]);
+    expect(shown.notifications).toEqual([
+      { title: 'Budget of My app', body: '80% of $5,000 used.', buttons: ['Raise limit…', 'Open'] },
+    ]);
   });
 
   it('report what a session has cost, whether it was stopped, and link to it', () => {
@@ -142,8 +152,8 @@ describe('notifications', () => {
     NotificationDouble.latest?.emit('click');
     const title = 'Budget of a session of claude-cli/2.1.197';
     expect(shown.notifications).toEqual([
-      { title, body: 'It has cost $5.02.' },
-      { title, body: 'It has cost $10.00 and was stopped. You can resume it in Sluice.' },
+      { title, body: 'It has cost $5.02.', buttons: ['Stop', 'Open'] },
+      { title, body: 'It has cost $10.00 and was stopped. You can resume it in Sluice.', buttons: ['Open'] },
     ]);
     expect(opened).toEqual(['/sessions/ses_1']);
   });
@@ -159,7 +169,33 @@ describe('notifications', () => {
     click();
     notifications.onUpdate({ state: 'ready', version: '2.0.0', notes: null, percent: null, problem: null });
     click();
-    expect(opened).toEqual(['/providers', '/keys', '/settings']);
+    expect(opened).toEqual(['/providers/main', '/keys?key=k1', '/settings']);
+  });
+
+  it('have buttons that show where a limit is raised, without raising it, and that stop a session', () => {
+    const notifications = create();
+    const press = (actionIndex: number) =>
+      NotificationDouble.latest?.emit('action', { actionIndex, selectionIndex: -1 });
+    const budget = { unit: 'usd', amount: 5, per: 'day', hard: true } as const;
+    const notice = { id: 'a b', name: 'My app', budget, used: 4, resetsAt: null, percent: 80 } as const;
+    for (const scope of ['key', 'group'] as const) {
+      notifications.onEvent({ type: 'limit-reached', notice: { ...notice, scope } });
+      press(0);
+      press(1);
+    }
+    expect(opened.splice(0)).toEqual([
+      ...['/keys?key=a%20b&budget=usd-day', '/keys?key=a%20b'],
+      ...['/groups/a%20b?budget=usd-day', '/groups/a%20b'],
+    ]);
+    const session = { sessionId: 'ses_1', keyId: 'k1', client: null, amountUsd: 5, usedUsd: 5 };
+    notifications.onEvent({ type: 'session-budget-reached', notice: { ...session, amount: 'notify' } });
+    press(0);
+    expect(stopped).toEqual(['ses_1']);
+    press(1);
+    expect(opened).toEqual(['/sessions/ses_1']);
+    // A button that Windows lists and Sluice does not know.
+    press(7);
+    expect(opened).toHaveLength(1);
   });
 
   it('speak the language of the window throughout', () => {
@@ -169,8 +205,8 @@ describe('notifications', () => {
     const notice = { scope: 'key', id: 'k1', name: 'App', budget, used: 400, resetsAt: null, percent: 80 } as const;
     notifications.onEvent({ type: 'limit-reached', notice });
     expect(shown.notifications).toEqual([
-      { title: 'Main 无法使用', body: '其 Base URL 指回 Sluice 自身' },
-      { title: 'App 的预算', body: '500 个 token 已使用 80%。' },
+      { title: 'Main 无法使用', body: '其 Base URL 指回 Sluice 自身', buttons: ['打开'] },
+      { title: 'App 的预算', body: '500 个 token 已使用 80%。', buttons: ['提高限额…', '打开'] },
     ]);
   });
 });

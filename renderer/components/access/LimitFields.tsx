@@ -1,5 +1,7 @@
 import { Button, NativeSelect, NumberInput, SimpleGrid } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
+import { useSearch } from 'wouter';
 import type { Budget, Limits } from '../../../server/contract/config.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { IconAction } from '../buttons/IconAction.tsx';
@@ -20,6 +22,7 @@ export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
   const { budgets } = limits;
   // Budgets have no names, only positions.
   const numbered = budgets.map((budget, index) => ({ budget, number: index + 1 }));
+  const askedPosition = useAskedBudget(budgets);
   const setBudgets = (next: Budget[]) => onChange({ ...limits, budgets: next });
   return (
     <>
@@ -34,6 +37,7 @@ export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
           key={number}
           number={number}
           budget={budget}
+          isAsked={number === askedPosition}
           onChange={(changed) => setBudgets(budgets.with(number - 1, changed))}
           onRemove={() => setBudgets(budgets.toSpliced(number - 1, 1))}
         />
@@ -69,20 +73,41 @@ function RateField({ name, limits, onChange }: { name: RateName; limits: Limits;
   );
 }
 
+/**
+ * The position, from 1, of the budget that the address asks for: `?budget=usd-day`, as a notification of the desktop does.
+ * Null if it asks for none.
+ */
+function useAskedBudget(budgets: readonly Budget[]): number | null {
+  const asked = new URLSearchParams(useSearch()).get('budget');
+  const index = budgets.findIndex(({ unit, per }) => `${unit}-${per}` === asked);
+  return index === -1 ? null : index + 1;
+}
+
 interface BudgetRowProps {
   /** Position in the list, from 1. */
   number: number;
   budget: Budget;
+  /** The address asks for this budget, so its amount has the focus. */
+  isAsked: boolean;
   onChange(budget: Budget): void;
   onRemove(): void;
 }
 
-function BudgetRow({ number, budget, onChange, onRemove }: BudgetRowProps) {
+function BudgetRow({ number, budget, isAsked, onChange, onRemove }: BudgetRowProps) {
   const { limits: names } = useMessages();
+  const amount = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (!isAsked) return;
+    // After the screen that has just been opened has taken the focus.
+    const frame = requestAnimationFrame(() => amount.current?.select());
+    return () => cancelAnimationFrame(frame);
+  }, [isAsked]);
   return (
     <div className={classes.budget}>
       <NumberInput
         aria-label={names.amount(number)}
+        ref={amount}
+        data-autofocus={isAsked || undefined}
         placeholder="0"
         min={0}
         required

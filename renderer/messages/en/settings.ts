@@ -267,6 +267,14 @@ export const settings = {
   desktop: {
     title: 'Desktop',
     startAtLogin: 'Start at login, in the tray',
+    hotkey: {
+      label: 'Hotkey',
+      hint: 'Shows or hides Sluice from any program.',
+      press: 'Press the keys, with Ctrl, Alt or ⌘ among them.',
+      none: 'None',
+      clear: 'No hotkey',
+      taken: 'Another program had these keys when Sluice started, so they do nothing. Choose other keys.',
+    },
     notifications: {
       'provider-unusable': 'Notify me when a provider becomes unusable',
       'credential-refused': 'Notify me when a provider rejects a credential',

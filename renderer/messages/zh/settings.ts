@@ -238,6 +238,14 @@ export const settings: typeof english.settings = {
   desktop: {
     title: '桌面',
     startAtLogin: '登录时启动，仅显示在托盘',
+    hotkey: {
+      label: '全局快捷键',
+      hint: '在任何程序中显示或隐藏 Sluice。',
+      press: '请按下按键，须包含 Ctrl、Alt 或 ⌘。',
+      none: '无',
+      clear: '不使用快捷键',
+      taken: 'Sluice 启动时这些按键已被其他程序占用，因此不起作用。请选择其他按键。',
+    },
     notifications: {
       'provider-unusable': '服务商无法使用时通知我',
       'credential-refused': '服务商拒绝凭据时通知我',

@@ -1,12 +1,14 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useControlStore } from '../../state/control/use-control.ts';
 import { usePlaces } from '../../state/rights/use-places.ts';
 import { announce } from '../../state/window/announcement.ts';
 import { createGoKeys } from '../../state/window/go-keys.ts';
 import { useHashLocation } from '../../state/window/hash-location.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
+import { useMenuActs } from '../../state/window/use-desktop.ts';
 import { Announcement } from './Announcement.tsx';
 import { overlayFiles } from './overlays.ts';
 import { useLazyFile } from './use-lazy-file.ts';
@@ -23,6 +25,8 @@ export function Overlays() {
       overlay.close();
     };
   }, []);
+  const { reload } = useControlStore();
+  useMenuActs({ 'find-anything': () => overlay.open('palette'), 'reload-data': reload });
   return (
     <>
       {shown && <Loaded key={shown} name={shown} />}

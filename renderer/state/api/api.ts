@@ -6,7 +6,7 @@ import type { CommandInputMap, CommandResults, CommandType } from '../../../serv
 import type { ControlProblem } from '../../../server/contract/control-problem.ts';
 import type { ErrorBody } from '../../../server/contract/errors.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
-import type { DesktopView, IpcArgument, IpcCallName, IpcResult } from '../../../server/contract/ipc.ts';
+import type { DesktopView, IpcArgument, IpcCallName, IpcResult, WindowAct } from '../../../server/contract/ipc.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../../server/contract/queries.ts';
 
 export interface ControlApi {
@@ -24,6 +24,8 @@ export interface DesktopApi {
   call<Name extends DesktopCallName>(name: Name, argument: IpcArgument<Name>): Promise<IpcResult<Name>>;
   /** Returns the unsubscribe function. */
   onChange(listener: (desktop: DesktopView) => void): () => void;
+  /** Calls back when the menu asks for something. Returns the unsubscribe function. */
+  onAct(listener: (act: WindowAct) => void): () => void;
   /** Calls back when a preset is ready for `takeOpenedPreset`. Returns the unsubscribe function. */
   onPresetOpened(listener: () => void): () => void;
 }

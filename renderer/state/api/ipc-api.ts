@@ -14,9 +14,11 @@ import {
 export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: DesktopApi } {
   const listeners = new Map<number, ControlListener>();
   const desktopListeners = new Set<Parameters<DesktopApi['onChange']>[0]>();
+  const actListeners = new Set<Parameters<DesktopApi['onAct']>[0]>();
   const presetListeners = new Set<() => void>();
   bridge.listen((message) => {
     if (message.type === 'desktop') for (const listener of desktopListeners) listener(message.desktop);
+    else if (message.type === 'act') for (const listener of actListeners) listener(message.act);
     else if (message.type === 'preset-opened') for (const listener of presetListeners) listener();
     else deliver(message, listeners.get(message.subscription));
   });
@@ -32,6 +34,10 @@ export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: Desktop
       onChange(listener) {
         desktopListeners.add(listener);
         return () => desktopListeners.delete(listener);
+      },
+      onAct(listener) {
+        actListeners.add(listener);
+        return () => actListeners.delete(listener);
       },
       onPresetOpened(listener) {
         presetListeners.add(listener);

@@ -13,9 +13,17 @@ export interface ControlState {
   requests: readonly LiveRequest[];
   /** Increases whenever a request has ended or may have ended. Figures queried before that are then out of date. */
   endedCount: number;
+  /** Increases whenever the person asks for everything again. */
+  reloadCount: number;
 }
 
-export const initialState: ControlState = { connection: 'connecting', views: null, requests: [], endedCount: 0 };
+export const initialState: ControlState = {
+  connection: 'connecting',
+  views: null,
+  requests: [],
+  endedCount: 0,
+  reloadCount: 0,
+};
 
 export function withEvent(state: ControlState, event: ControlEvent): ControlState {
   if (event.type === 'snapshot') {

@@ -20,6 +20,8 @@ export interface ControlStore {
   findById: FindById;
   /** Asks the engine again at once. */
   reconnect(): void;
+  /** Asks for everything that is shown again. */
+  reload(): void;
 }
 
 /** `nextFrame`: calls back when it is time to draw. */
@@ -73,6 +75,10 @@ export function createControlStore(
     query,
     findById: createFindById(query),
     reconnect: subscription.retry,
+    reload() {
+      set({ ...state, reloadCount: state.reloadCount + 1 });
+      subscription.retry();
+    },
   };
 }
 

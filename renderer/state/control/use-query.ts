@@ -23,10 +23,11 @@ export function useQuery<T extends QueryType>(
   const store = useControlStore();
   const [state, setState] = useState<Omit<QueryState<T>, 'refetch'>>({ answer: null, problem: null, isRunning: false });
   const [refetchCount, setRefetchCount] = useState(0);
+  const reloadCount = useControlState((state) => state.reloadCount);
   // Compared as text, because the query is a new object on each render.
-  const question = JSON.stringify([query, version, refetchCount]);
+  const question = JSON.stringify([query, version, refetchCount, reloadCount]);
   useEffect(() => {
-    const [parsedQuery] = JSON.parse(question) as [typeof query, typeof version, number];
+    const [parsedQuery] = JSON.parse(question) as [typeof query, typeof version, number, number];
     if (!parsedQuery) {
       setState((old) => (old.isRunning ? { ...old, isRunning: false } : old));
       return;

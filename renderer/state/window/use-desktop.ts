@@ -1,5 +1,12 @@
 import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
-import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset, WindowLanguage } from '../../../server/contract/ipc.ts';
+import type {
+  DesktopView,
+  IpcArgument,
+  IpcCalls,
+  OpenedPreset,
+  WindowAct,
+  WindowLanguage,
+} from '../../../server/contract/ipc.ts';
 import { asControlError, type ControlError, type DesktopApi, type DesktopCallName } from '../api/api.ts';
 
 const DesktopContext = createContext<DesktopApi | null>(null);
@@ -55,6 +62,13 @@ export function useSyncShellLanguage(language: WindowLanguage): void {
     // If the call fails, they keep their language until the next window sets it.
     api?.call('setLanguage', language).catch(() => {});
   }, [api, language]);
+}
+
+/** Carries out what the desktop's menu asks for; never called in a browser. */
+export function useMenuActs(acts: Record<WindowAct, () => void>): void {
+  const api = useContext(DesktopContext);
+  const run = useEffectEvent((act: WindowAct) => acts[act]());
+  useEffect(() => api?.onAct((act) => run(act)), [api]);
 }
 
 /** Calls back with each link or file that the system hands over; never in a browser. */

@@ -24,7 +24,11 @@ type AppMembers =
   | 'setAsDefaultProtocolClient'
   | 'isPackaged'
   | 'resolveProxy'
-  | 'setAppLogsPath';
+  | 'setAppLogsPath'
+  | 'setAppUserModelId'
+  | 'setAboutPanelOptions'
+  | 'commandLine'
+  | 'dock';
 
 /** The signal from a second instance to the first. electron-store's `conf` raises most other signals a second time. */
 const secondInstanceSignal = 'SIGCONT';
@@ -32,6 +36,23 @@ const secondInstanceSignal = 'SIGCONT';
 class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   readonly isPackaged = process.env.DOUBLE_PACKAGED === '1';
   readonly linkSchemes: string[] = [];
+  /** What the program names itself to Windows. */
+  appUserModelId: string | null = null;
+  about: Electron.AboutPanelOptionsOptions | null = null;
+  readonly switches: string[] = [];
+  readonly commandLine = asElectron<Electron.CommandLine>({
+    appendSwitch: (name, value) => void this.switches.push(`${name}=${value}`),
+  });
+  /** As on macOS only. */
+  isInDock = true;
+  readonly dock = asElectron<Electron.Dock>({
+    show: async () => {
+      this.isInDock = true;
+    },
+    hide: () => {
+      this.isInDock = false;
+    },
+  });
   sandboxIsForced = false;
   #ready = Promise.withResolvers<void>();
   #paths = new Map([['userData', join(homedir(), '.config/sluice')]]);
@@ -98,6 +119,14 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   /** `DOUBLE_PROXY` is the proxy in the system's settings. */
   async resolveProxy(_url: string): Promise<string> {
     return process.env.DOUBLE_PROXY ?? 'DIRECT';
+  }
+
+  setAppUserModelId(id: string): void {
+    this.appUserModelId = id;
+  }
+
+  setAboutPanelOptions(options: Electron.AboutPanelOptionsOptions): void {
+    this.about = options;
   }
 
   enableSandbox(): void {

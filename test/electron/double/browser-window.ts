@@ -64,6 +64,8 @@ type WindowMembers =
   | 'show'
   | 'hide'
   | 'focus'
+  | 'isFocused'
+  | 'setMenuBarVisibility'
   | 'isMinimized'
   | 'isFullScreen'
   | 'setFullScreen'
@@ -79,7 +81,9 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   readonly webContents = new WebContentsDouble();
   bounds: Electron.Rectangle;
   isShown = false;
+  hasMenuBar = true;
   readonly trayWhenOpened = TrayDouble.current?.toolTip ?? null;
+  #isFocused = false;
   #isFullScreen = false;
   readonly #opened: Promise<ChromiumPage>;
 
@@ -106,10 +110,28 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
 
   /** In full screen, macOS leaves a black screen instead. */
   hide(): void {
-    if (!this.#isFullScreen) this.isShown = false;
+    if (this.#isFullScreen) return;
+    this.isShown = false;
+    this.#isFocused = false;
   }
 
-  focus(): void {}
+  focus(): void {
+    this.#isFocused = true;
+  }
+
+  isFocused(): boolean {
+    return this.#isFocused;
+  }
+
+  /** As if the person went on to work in another program. */
+  blur(): void {
+    this.#isFocused = false;
+    this.emit('blur');
+  }
+
+  setMenuBarVisibility(visible: boolean): void {
+    this.hasMenuBar = visible;
+  }
 
   isFullScreen(): boolean {
     return this.#isFullScreen;

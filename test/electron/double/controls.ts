@@ -7,7 +7,17 @@ import { app } from './app.ts';
 import { asEmitter } from './as-electron.ts';
 import { BrowserWindowDouble, invoke } from './browser-window.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
-import { clipboard, cursor, dialog, powerMonitor, shown, TrayDouble } from './system.ts';
+import {
+  clipboard,
+  cursor,
+  dialog,
+  globalShortcut,
+  MenuDouble,
+  NotificationDouble,
+  powerMonitor,
+  shown,
+  TrayDouble,
+} from './system.ts';
 
 interface MenuLine {
   id: string;
@@ -21,9 +31,17 @@ interface MenuLine {
 
 export interface DesktopState {
   tray: { icon: string; toolTip: string; menu: MenuLine[] } | null;
+  /** The application's menu: labels of its items, or their roles. */
+  applicationMenu: { label: string; items: string[] }[];
+  about: Electron.AboutPanelOptionsOptions | null;
+  appUserModelId: string | null;
+  isInDock: boolean;
+  /** The keys that the desktop takes from every program. */
+  hotkeys: string[];
   windows: {
     url: string;
     isShown: boolean;
+    hasMenuBar: boolean;
     /** The tray's state at that time. */
     trayWhenOpened: string | null;
     bounds: Electron.Rectangle;
@@ -60,10 +78,20 @@ interface InvokeOrder {
 const controls = {
   state: async (): Promise<DesktopState> => ({
     tray: describeTray(),
-    windows: [...BrowserWindowDouble.all].map(({ webContents, isShown, trayWhenOpened, bounds, options }) => ({
-      ...{ url: webContents.getURL(), isShown, trayWhenOpened, bounds },
-      preferences: options.webPreferences ?? {},
+    applicationMenu: (MenuDouble.application?.template ?? []).map(({ label = '', submenu }) => ({
+      label,
+      items: Array.isArray(submenu) ? submenu.map(describeMenuItem) : [],
     })),
+    about: app.about,
+    appUserModelId: app.appUserModelId,
+    isInDock: app.isInDock,
+    hotkeys: [...globalShortcut.held.keys()],
+    windows: [...BrowserWindowDouble.all].map(
+      ({ webContents, isShown, hasMenuBar, trayWhenOpened, bounds, options }) => ({
+        ...{ url: webContents.getURL(), isShown, hasMenuBar, trayWhenOpened, bounds },
+        preferences: options.webPreferences ?? {},
+      }),
+    ),
     clipboard: await clipboard.readText(),
     sandboxIsForced: app.sandboxIsForced,
     schemes: protocol.privileged,
@@ -80,6 +108,18 @@ const controls = {
     if (item.type === 'checkbox') menu?.toggled.add(item);
     return natively(() => Reflect.apply(click, undefined, []));
   },
+  /** Presses the shortcut of an item of the application's menu, or clicks it. */
+  useApplicationMenu({ id }: { id: string }): null {
+    const item = allItems(MenuDouble.application?.template ?? []).find((each) => each.id === id);
+    if (!item?.click) throw new Error(`the application's menu has no "${id}" to click`);
+    const { click } = item;
+    return natively(() => Reflect.apply(click, undefined, []));
+  },
+  pressHotkey: ({ keys }: { keys: string }) => natively(() => globalShortcut.held.get(keys)?.()),
+  /** Presses this button of the latest notification. */
+  pressNotification: ({ button }: { button: number }) =>
+    natively(() => NotificationDouble.latest?.emit('action', { actionIndex: button, selectionIndex: -1 })),
+  blurWindow: () => natively(() => theWindow().blur()),
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
   moveCursor({ at }: { at: Electron.Point }): null {
     cursor.at = at;
@@ -193,6 +233,11 @@ function describeTray(): DesktopState['tray'] {
 function describeItem(item: Electron.MenuItemConstructorOptions, isToggled: boolean): MenuLine {
   const { id = '', label = '', checked = null, enabled = true } = item;
   return { id, label, checked, looksChecked: (checked ?? false) !== isToggled, enabled };
+}
+
+/** `Settings… CmdOrCtrl+,` or `about`. */
+function describeMenuItem({ label, role, type, accelerator }: Electron.MenuItemConstructorOptions): string {
+  return [type === 'separator' ? '-' : (role ?? label ?? ''), accelerator ?? ''].join(' ').trim();
 }
 
 function allItems(template: Electron.MenuItemConstructorOptions[]): Electron.MenuItemConstructorOptions[] {

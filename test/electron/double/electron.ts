@@ -6,6 +6,7 @@ import { autoUpdater, net } from './net.ts';
 import {
   clipboard,
   dialog,
+  globalShortcut,
   MenuDouble as Menu,
   NotificationDouble as Notification,
   nativeImage,
@@ -23,6 +24,7 @@ const double = {
   BrowserWindow,
   clipboard,
   dialog,
+  globalShortcut,
   ipcMain,
   Menu,
   Notification,
@@ -44,6 +46,7 @@ export {
   BrowserWindow,
   clipboard,
   dialog,
+  globalShortcut,
   ipcMain,
   Menu,
   Notification,

@@ -14,6 +14,8 @@ process.argv.splice(1, 1);
 // As in Electron; electron-updater searches this folder.
 const resourcesPath = process.env.DOUBLE_RESOURCES ?? join(main, '..');
 Object.defineProperty(process, 'resourcesPath', { value: resourcesPath });
+// What main does there, as far as it depends on the name of the system alone.
+if (process.env.DOUBLE_PLATFORM) Object.defineProperty(process, 'platform', { value: process.env.DOUBLE_PLATFORM });
 if (process.env.DOUBLE_PATIENT) delayLongLimits();
 obey();
 await import(pathToFileURL(main).href);

@@ -17,8 +17,14 @@ export class MenuDouble {
     this.template = template;
   }
 
+  static application: MenuDouble | null = null;
+
   static buildFromTemplate(template: Template): MenuDouble {
     return new MenuDouble(template);
+  }
+
+  static setApplicationMenu(menu: MenuDouble | null): void {
+    MenuDouble.application = menu;
   }
 }
 
@@ -82,7 +88,7 @@ export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'set
 }
 
 export const shown = {
-  notifications: [] as { title: string; body: string }[],
+  notifications: [] as { title: string; body: string; buttons: string[] }[],
   messages: [] as string[],
   external: [] as string[],
   folders: [] as string[],
@@ -102,11 +108,28 @@ export class NotificationDouble extends EventEmitter implements Pick<Electron.No
   }
 
   show(): void {
-    const { title = '', body = '' } = this.options;
-    shown.notifications.push({ title, body });
+    const { title = '', body = '', actions = [] } = this.options;
+    shown.notifications.push({ title, body, buttons: actions.map(({ text = '' }) => text) });
     NotificationDouble.latest = this;
   }
 }
+
+/** `DOUBLE_TAKEN_KEYS` are those of other programs, separated by commas. */
+class GlobalShortcutDouble implements Pick<Electron.GlobalShortcut, 'register' | 'unregister'> {
+  readonly held = new Map<string, () => void>();
+
+  register(accelerator: string, callback: () => void): boolean {
+    const isTaken = (process.env.DOUBLE_TAKEN_KEYS ?? '').split(',').includes(accelerator);
+    if (isTaken || this.held.has(accelerator)) return false;
+    this.held.set(accelerator, callback);
+    return true;
+  }
+
+  unregister(accelerator: string): void {
+    this.held.delete(accelerator);
+  }
+}
+export const globalShortcut = new GlobalShortcutDouble();
 
 let clipboardText = '';
 export const clipboard: Pick<Electron.Clipboard, 'writeText' | 'readText'> = {

@@ -1,5 +1,6 @@
 import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { useSearch } from 'wouter';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import { keyCassetteOf } from '../../../components/access/cassette-draft.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
@@ -24,6 +25,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   const [first] = useState(() => draftOf(view));
   const [draft, setDraft] = useState(first);
   const isManager = useRights().manages(view.group);
+  const isBudgetAsked = new URLSearchParams(useSearch()).has('budget');
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -45,7 +47,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <KeyName value={draft.name} onChange={(name) => setDraft({ ...draft, name })} />
+        <KeyName value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isFirst={!isBudgetAsked} />
         {isManager && (
           <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
         )}

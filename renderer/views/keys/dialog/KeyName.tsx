@@ -6,9 +6,11 @@ interface KeyNameProps {
   onChange(value: string): void;
   /** A new key needs a name, which distinguishes it from others. An old key may have none. */
   isNew?: boolean;
+  /** Whether it has the focus when the form opens. */
+  isFirst?: boolean;
 }
 
-export function KeyName({ value, onChange, isNew = false }: KeyNameProps) {
+export function KeyName({ value, onChange, isNew = false, isFirst = true }: KeyNameProps) {
   const { createKey: names } = useMessages();
   return (
     <TextInput
@@ -20,7 +22,7 @@ export function KeyName({ value, onChange, isNew = false }: KeyNameProps) {
       maxLength={200}
       required={isNew}
       autoComplete="off"
-      data-autofocus
+      data-autofocus={isFirst || undefined}
     />
   );
 }

@@ -5,9 +5,10 @@ import { Section } from '../../../components/layout/Section.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { type Desktop, useDesktop } from '../../../state/window/use-desktop.ts';
 import classes from '../Settings.module.css';
+import { HotkeyField } from './HotkeyField.tsx';
 import { ReleaseNotes } from './ReleaseNotes.tsx';
 
-/** Settings of the desktop application: start at login, notifications, updates, log. Absent in a browser. */
+/** Settings of the desktop application: start at login, hotkey, notifications, updates, log. Absent in a browser. */
 export function DesktopPart() {
   const desktop = useDesktop();
   const { desktop: names } = useMessages().settings;
@@ -21,6 +22,7 @@ export function DesktopPart() {
           checked={view.startsAtLogin}
           onChange={(event) => change('setStartAtLogin', event.currentTarget.checked)}
         />
+        <HotkeyField hotkey={view.hotkey} onChange={(keys) => change('setHotkey', keys)} />
         {notificationKinds.map((kind) => (
           <Switch
             key={kind}
