@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { MenuItemConstructorOptions } from 'electron';
+import { pathOf, places } from '../server/contract/places.ts';
 import type { ShellMessages } from './messages.ts';
 
 export interface MenuActs {
@@ -85,6 +86,18 @@ function editItems({ menu }: ShellMessages): Item[] {
   ];
 }
 
+/** In the order of the navigation. Settings has keys of its own. */
+function placeItems({ open }: MenuActs, menu: ShellMessages['menu']): Item[] {
+  return places
+    .filter(({ id }) => id !== 'settings')
+    .map(({ id, screens }, index) => ({
+      id: `place:${id}`,
+      label: menu.places[id],
+      accelerator: `CmdOrCtrl+${index + 1}`,
+      click: () => open(pathOf(screens[0])),
+    }));
+}
+
 function viewItems({ hasDeveloperTools }: MenuFacts, acts: MenuActs, { menu }: ShellMessages): Item[] {
   const developerItems: Item[] = [
     separator,
@@ -92,6 +105,8 @@ function viewItems({ hasDeveloperTools }: MenuFacts, acts: MenuActs, { menu }: S
     { role: 'toggleDevTools', label: menu.developerTools },
   ];
   return [
+    ...placeItems(acts, menu),
+    separator,
     { id: 'find', label: menu.find, accelerator: 'CmdOrCtrl+K', click: acts.findAnything },
     { id: 'reload-data', label: menu.reloadData, accelerator: 'CmdOrCtrl+R', click: acts.reloadData },
     separator,

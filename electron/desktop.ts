@@ -11,19 +11,21 @@ import type { EngineOptions } from '../server/engine/open-engine.ts';
 import { applicationMenu, type MenuActs } from './application-menu.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
 import { watchEngine } from './engine-watch.ts';
-import { createEventRelay, type EventRelay } from './event-relay.ts';
+import { createEventRelay } from './event-relay.ts';
 import { createHotkey, type Hotkey } from './hotkey.ts';
 import { closeStoreChannel, registerIpcHandlers, sendToPage } from './ipc.ts';
-import { createIpcHandlers, type IpcHandlerPorts } from './ipc-handlers.ts';
+import { createIpcHandlers, engineOf, type IpcHandlerPorts } from './ipc-handlers.ts';
 import { lockDown } from './lock-down.ts';
 import type { LoginItem } from './login-item.ts';
 import type { ShellMessages } from './messages.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
+import { createOpenedInbox, type OpenedInbox } from './opened-inbox.ts';
+import type { PagePorts } from './page-window.ts';
+import { createPanel, type Panel } from './panel.ts';
 import { watchPower } from './power.ts';
 import { createSettingsPersistence, type DesktopSettingsStore, openDesktopSettings } from './settings-store.ts';
 import { createShellLanguage, type ShellLanguage } from './shell-language.ts';
 import { createKeychainHelperStarter } from './start-keychain-helper.ts';
-import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions, runOrShowError } from './tray-actions.ts';
 import { isTrayShown } from './tray-host.ts';
@@ -51,7 +53,7 @@ interface DesktopOptions {
 export interface Desktop {
   readonly host: EngineHost;
   /** Receives links and files that the operating system opens with Sluice; each is shown in the window. */
-  readonly inbox: TeamPresetInbox;
+  readonly inbox: OpenedInbox;
   /** Starts the engine, then opens the window if asked to. */
   start(options: { showsWindow: boolean }): Promise<void>;
   /** While the engine is starting, the window opens as soon as it has started. */
@@ -71,7 +73,13 @@ export function createDesktop(options: DesktopOptions): Desktop {
   closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
-  const window = setUpWindow(options, { settings, host, relay, language });
+  const pagePorts = {
+    preload: builtFiles.preload,
+    onPageGone: relay.forget,
+    onCrash: (reason: string) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
+  };
+  const window = setUpWindow(options, pagePorts, { settings, language });
+  const panel = createPanel({ ...pagePorts, platform, trayBounds: () => tray?.bounds() ?? null });
   let phase: 'starting' | 'started' | 'ended' = 'starting';
   /** The screen that was asked for before Sluice had started; null if none was. */
   let requested: { path: string | undefined } | null = null;
@@ -103,13 +111,21 @@ export function createDesktop(options: DesktopOptions): Desktop {
     },
   });
   const watch = watchEngine({ host, onChange: () => draw(), onEvent: notifications.onEvent });
-  const desktopView = () => describeDesktop({ host, loginItem, hotkey, notifications, updater });
+  const desktopView = () => describeDesktop({ platform, host, settings, loginItem, hotkey, notifications, updater });
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
     // Redrawing replaces an open menu, so the progress of a download must not cause it.
-    tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
+    tray?.draw({
+      ...watch.facts,
+      startsAtLogin,
+      showsCost: settings.current.trayCost,
+      update: { ...update, percent: null },
+    });
   };
-  const sendDesktop = () => window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+  const sendDesktop = () => {
+    for (const shown of [window, panel])
+      shown.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+  };
   const sendAct = (act: WindowAct) => window.withPage((page) => sendToPage(page, { type: 'act', act }));
   const drawMenu = createMenuDrawer(options, language, {
     open: showWindow,
@@ -128,6 +144,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
   host.onChange(sendDesktop);
   const stop = async () => {
     window.end();
+    panel.end();
     await host.switchOff();
   };
   const end = once(async () => {
@@ -138,9 +155,10 @@ export function createDesktop(options: DesktopOptions): Desktop {
     tray?.close();
     tray = null;
   });
-  const inbox = createTeamPresetInbox(() => {
-    showWindow();
-    window.withPage((page) => sendToPage(page, { type: 'preset-opened' }));
+  const inbox = createOpenedInbox({
+    show: showWindow,
+    announce: () => window.withPage((page) => sendToPage(page, { type: 'opened' })),
+    readCassette: async (path) => engineOf(host).readCassette(path),
   });
   const installUpdate = async () => {
     const wasOn = host.gateway !== null;
@@ -159,6 +177,8 @@ export function createDesktop(options: DesktopOptions): Desktop {
     host,
     relay,
     window,
+    panel,
+    settings,
     loginItem,
     hotkey,
     notifications,
@@ -183,6 +203,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
         actions: createTrayActions({
           host,
           showWindow,
+          togglePanel: () => phase !== 'ended' && panel.toggle(),
           language,
           loginItem,
           updater,
@@ -200,6 +221,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
       await host.switchOn();
       if (phase === 'ended') return;
       phase = 'started';
+      if (platform !== 'linux') panel.prepare();
       if (showsWindow || requested) window.open(requested?.path);
       void updater.check();
       // Without a tray, the window is the only way to reach Sluice.
@@ -209,6 +231,8 @@ export function createDesktop(options: DesktopOptions): Desktop {
 }
 
 interface DescribedParts {
+  platform: NodeJS.Platform;
+  settings: DesktopSettingsStore;
   host: EngineHost;
   loginItem: LoginItem;
   hotkey: Hotkey;
@@ -216,10 +240,12 @@ interface DescribedParts {
   updater: Updater;
 }
 
-function describeDesktop({ host, loginItem, hotkey, notifications, updater }: DescribedParts): DesktopView {
+function describeDesktop(parts: DescribedParts): DesktopView {
+  const { platform, host, settings, loginItem, hotkey, notifications, updater } = parts;
   return {
     gateway: host.state.kind,
     startsAtLogin: loginItem.isOn,
+    trayCost: platform === 'darwin' ? settings.current.trayCost : null,
     hotkey: hotkey.view,
     notifications: notifications.settings,
     update: updater.view,
@@ -246,20 +272,14 @@ function createMenuDrawer(
   };
 }
 
-interface WindowParts {
-  settings: DesktopSettingsStore;
-  language: ShellLanguage;
-  host: EngineHost;
-  relay: EventRelay;
-}
-
-function setUpWindow({ builtFiles, platform }: DesktopOptions, parts: WindowParts): WindowManager {
-  const { settings, host, relay, language } = parts;
+function setUpWindow(
+  { platform }: DesktopOptions,
+  pagePorts: PagePorts,
+  { settings, language }: { settings: DesktopSettingsStore; language: ShellLanguage },
+): WindowManager {
   return createWindowManager({
-    preload: builtFiles.preload,
+    ...pagePorts,
     settings,
-    onPageGone: relay.forget,
-    onCrash: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
     onShownChange: (isShown) => showInDock(platform, isShown),
     mayDiscardEdits: () => mayDiscardEdits(language),
   });
@@ -270,16 +290,16 @@ function mayDiscardEdits({ messages: { unsaved } }: ShellLanguage): boolean {
   return dialog.showMessageBoxSync({ type: 'question', message: unsaved.title, buttons, cancelId: 0 }) === 1;
 }
 
-type PageParts = IpcHandlerPorts & { window: WindowManager };
+type PageParts = IpcHandlerPorts & { window: WindowManager; panel: Panel };
 
 /** Sets up everything that a page can reach: the window's scheme, IPC, and the restrictions on navigation. */
 function openPages({ builtFiles }: DesktopOptions, parts: PageParts): void {
-  const { host, window } = parts;
+  const { host, window, panel } = parts;
   lockDown({ app, session: session.defaultSession, shell, isWindowUrl });
   serveWindow(protocol, { folder: builtFiles.window, baseUrl: () => servingUrl(host), gateway: () => host.gateway });
   registerIpcHandlers({
     handlers: createIpcHandlers(parts),
-    ownsContents: window.ownsContents,
+    ownsContents: (contents) => window.ownsContents(contents) || panel.ownsContents(contents),
     isWindowUrl,
     reportError: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
   });

@@ -8,8 +8,9 @@ import type { Hotkey } from './hotkey.ts';
 import type { IpcHandlers } from './ipc.ts';
 import type { LoginItem } from './login-item.ts';
 import type { Notifications } from './notifications.ts';
+import type { OpenedInbox } from './opened-inbox.ts';
+import type { DesktopSettingsStore } from './settings-store.ts';
 import type { ChosenLanguage } from './shell-language.ts';
-import type { TeamPresetInbox } from './team-preset-inbox.ts';
 import type { Updater } from './updater.ts';
 import type { WindowManager } from './window.ts';
 
@@ -19,9 +20,10 @@ export interface IpcHandlerPorts {
   window: Pick<WindowManager, 'open' | 'hide'>;
   loginItem: LoginItem;
   hotkey: Pick<Hotkey, 'choose'>;
+  settings: Pick<DesktopSettingsStore, 'update'>;
   notifications: Notifications;
   updater: Updater;
-  inbox: Pick<TeamPresetInbox, 'take'>;
+  inbox: Pick<OpenedInbox, 'take'>;
   language: Pick<ChosenLanguage, 'choose'>;
   desktopView(): DesktopView;
   publishDesktop(): void;
@@ -54,6 +56,10 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
       notifications.set(kind, isOn);
       return changedView();
     },
+    setTrayCost(isShown) {
+      ports.settings.update({ trayCost: isShown });
+      return changedView();
+    },
     setHotkey(keys) {
       ports.hotkey.choose(keys);
       return changedView();
@@ -68,14 +74,15 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     },
     cancelUpdate: withoutResult(updater.cancel),
     installUpdate: withoutResult(() => void ports.installUpdate()),
-    takeOpenedPreset: () => ports.inbox.take(),
+    takeOpened: () => ports.inbox.take(),
     showLogFolder: withoutResult(ports.showLogFolder),
     showWindow: withoutResult((path: string) => window.open(path)),
     hideWindow: withoutResult(window.hide),
   };
 }
 
-function engineOf({ gateway }: EngineHost): Gateway {
+/** Throws a GatewayError while the gateway is off. */
+export function engineOf({ gateway }: EngineHost): Gateway {
   if (!gateway) throw new GatewayError('shutting_down', 'The gateway is off. Switch it on from the tray.');
   return gateway;
 }

@@ -23,6 +23,8 @@ const desktopSettingsSchema = z.object({
   language: z.enum(windowLanguages).nullable().default(null),
   /** The keys that show or hide the window, as an Electron accelerator; null for none. */
   hotkey: z.string().nullable().default(null),
+  /** Whether today's cost stands beside the tray's icon. */
+  trayCost: z.boolean().default(false),
   /** Last bounds of the window, by display id. */
   places: z.record(z.string(), boundsSchema).default({}),
 });

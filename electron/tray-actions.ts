@@ -13,6 +13,7 @@ import type { Updater } from './updater.ts';
 interface TrayActionPorts {
   host: EngineHost;
   showWindow(path?: string): void;
+  togglePanel(): void;
   language: ShellLanguage;
   loginItem: LoginItem;
   /** Called after a change of the desktop's own state. */
@@ -41,6 +42,7 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
         if (revealed) await clipboard.writeText(revealed.secret);
       }),
     openWindow: () => showWindow(),
+    togglePanel: ports.togglePanel,
     showRequest: (id) => showWindow(`/requests/${encodeURIComponent(id)}`),
     setStartAtLogin: (isOn) =>
       void attempt(async () => {

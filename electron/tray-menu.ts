@@ -20,6 +20,8 @@ export interface TrayStatus {
   today: { requests: number; tokens: number; costUsd: number | null } | null;
   /** `what` is a single line. */
   lastError: { requestId: string; summary: string } | null;
+  /** Whether today's cost stands beside the icon, where the system can show it. */
+  showsCost: boolean;
   startsAtLogin: boolean;
   update: UpdateView;
 }
@@ -40,6 +42,7 @@ export interface TrayActions {
   copyBaseUrl(): void;
   copyKey(id: string): void;
   openWindow(): void;
+  togglePanel(): void;
   showRequest(id: string): void;
   setStartAtLogin(isOn: boolean): void;
   checkForUpdates(): void;
@@ -78,6 +81,17 @@ export function describeEngine(engine: EngineState, messages: ShellMessages): st
   return engine.kind === 'failed'
     ? messages.failed(formatMessage(messages.startProblems, engine.problem))
     : messages[engine.kind];
+}
+
+/** Today's cost; empty if it is not wanted or not known. */
+export function trayTitle({ showsCost, engine, today }: TrayStatus, { locale }: Pick<ShellLanguage, 'locale'>): string {
+  if (!showsCost || engine.kind !== 'serving') return '';
+  const costUsd = today?.costUsd ?? null;
+  return costUsd === null ? '' : moneyIn(locale).format(costUsd);
+}
+
+function moneyIn(locale: string): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' });
 }
 
 export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' | 'error' {
@@ -135,13 +149,8 @@ function figures(status: TrayStatus, actions: TrayActions, language: ShellLangua
   const items = groupItems(defaultGroup, language);
   if (today) {
     const number = new Intl.NumberFormat(locale);
-    const money = new Intl.NumberFormat(locale, {
-      style: 'currency',
-      currency: 'USD',
-      currencyDisplay: 'narrowSymbol',
-    });
     const { requests, tokens, costUsd } = today;
-    const cost = costUsd === null ? messages.unknownCost : money.format(costUsd);
+    const cost = costUsd === null ? messages.unknownCost : moneyIn(locale).format(costUsd);
     const label = messages.today(number.format(requests), number.format(tokens), cost);
     items.push({ id: 'today', label, enabled: false });
   }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Menu, type NativeImage, nativeImage, type Rectangle, Tray } from 'electron';
 import type { ShellLanguage } from './shell-language.ts';
-import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu } from './tray-menu.ts';
+import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu, trayTitle } from './tray-menu.ts';
 
 export interface TrayIcon {
   draw(status: TrayStatus): void;
@@ -27,9 +27,12 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   const tray = new Tray(icons.off);
   let menu = Menu.buildFromTemplate([]);
   let lastDrawn = '';
-  tray.on('click', actions.openWindow);
-  // Linux needs the menu attached to the tray. Elsewhere, an attached menu would open on a left click, instead of the window.
-  if (platform !== 'linux') tray.on('right-click', () => tray.popUpContextMenu(menu));
+  // Linux needs the menu attached to the tray. Elsewhere, an attached menu would open on a left click, instead of the panel.
+  if (platform === 'linux') tray.on('click', actions.openWindow);
+  else {
+    tray.on('click', actions.togglePanel);
+    tray.on('right-click', () => tray.popUpContextMenu(menu));
+  }
   return {
     draw(status) {
       // Replacing the menu closes it if it is open, so do so only if something has changed.
@@ -39,6 +42,8 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
       menu = Menu.buildFromTemplate(trayMenu(status, actions, language));
       if (platform === 'linux') tray.setContextMenu(menu);
       tray.setImage(icons[trayMark(status)]);
+      // Digits of the same width, so that the icons beside it keep their places.
+      if (platform === 'darwin') tray.setTitle(trayTitle(status, language), { fontType: 'monospacedDigit' });
       tray.setToolTip(`Sluice: ${describeEngine(status.engine, language.messages)}`);
     },
     invalidate() {

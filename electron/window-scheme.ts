@@ -47,6 +47,9 @@ export function windowUrl(path = '/'): string {
   return path === '/' ? `${origin}/` : `${origin}/#${path}`;
 }
 
+/** The page of the panel at the tray. */
+export const panelUrl = `${origin}/panel.html`;
+
 export function isWindowUrl(url: string): boolean {
   return url.startsWith(`${origin}/`);
 }

@@ -2,7 +2,8 @@
  * The main window. It opens in the middle of the display where the person is, and remembers its bounds for each display.
  * Closing hides it, so that it is back at once with what was typed in it; only the end of Sluice destroys it.
  */
-import { BrowserWindow, nativeTheme, type Rectangle, screen, type WebContents } from 'electron';
+import { BrowserWindow, type Rectangle, screen, type WebContents } from 'electron';
+import { loadPage, type PagePorts, pageOptions, watchPage } from './page-window.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 import { computeWindowBounds } from './window-bounds.ts';
 import { windowUrl } from './window-scheme.ts';
@@ -21,13 +22,8 @@ export interface WindowManager {
   withPage(action: (page: WebContents) => void): void;
 }
 
-interface WindowPorts {
-  preload: string;
+interface WindowPorts extends PagePorts {
   settings: Pick<DesktopSettingsStore, 'current' | 'remember'>;
-  /** Called when the page has been closed, has crashed or loads another document. */
-  onPageGone(page: WebContents): void;
-  /** Called when the page's process has crashed. The gateway is not affected. */
-  onCrash(reason: string): void;
   onShownChange(isShown: boolean): void;
   /** Asks the user whether unsaved changes may be discarded. */
   mayDiscardEdits(): boolean;
@@ -35,7 +31,6 @@ interface WindowPorts {
 
 /** The smallest size that the page supports. */
 const minimumSize = { minWidth: 420, minHeight: 560 };
-const backgrounds = { light: '#ffffff', dark: '#242424' };
 
 export function createWindowManager(ports: WindowPorts): WindowManager {
   let current: MainWindow | null = null;
@@ -46,7 +41,7 @@ export function createWindowManager(ports: WindowPorts): WindowManager {
   };
   const open = (path?: string) => {
     if (!current) return create(path ?? '/');
-    if (path) load(current.window, path);
+    if (path) goTo(current.window, path);
     current.show();
   };
   return {
@@ -63,6 +58,12 @@ export function createWindowManager(ports: WindowPorts): WindowManager {
     ownsContents: (contents) => current?.window.webContents === contents,
     withPage: (action) => current && action(current.window.webContents),
   };
+}
+
+/** Not if the screen is shown already: Electron would load the page anew, and lose what was typed there. */
+function goTo(window: BrowserWindow, path: string): void {
+  const url = windowUrl(path);
+  if (window.webContents.getURL() !== url) loadPage(window, url);
 }
 
 interface MainWindow {
@@ -108,7 +109,6 @@ function openMainWindow(ports: WindowPorts, path: string, onClosed: () => void):
   });
   window.on('closed', () => {
     onClosed();
-    ports.onPageGone(page);
     setShown(false);
   });
   // Unlike a browser, Electron does not ask the user: a page that prevents unloading would never close.
@@ -119,7 +119,7 @@ function openMainWindow(ports: WindowPorts, path: string, onClosed: () => void):
   });
   watchPage(window, ports);
   ports.onShownChange(true);
-  load(window, path);
+  loadPage(window, windowUrl(path));
   return {
     window,
     get isShown() {
@@ -136,19 +136,9 @@ function openMainWindow(ports: WindowPorts, path: string, onClosed: () => void):
 
 function createWindow({ preload, settings }: WindowPorts): BrowserWindow {
   const window = new BrowserWindow({
+    ...pageOptions({ preload }),
     ...boundsWhereThePersonIs(settings),
     ...minimumSize,
-    title: 'Sluice',
-    show: false,
-    backgroundColor: nativeTheme.shouldUseDarkColors ? backgrounds.dark : backgrounds.light,
-    webPreferences: {
-      preload,
-      contextIsolation: true,
-      sandbox: true,
-      nodeIntegration: false,
-      webviewTag: false,
-      spellcheck: false,
-    },
   });
   // The menu's shortcuts work without its bar. Hidden by itself only, the bar would come up with each press of Alt.
   window.setMenuBarVisibility(false);
@@ -159,22 +149,6 @@ function createWindow({ preload, settings }: WindowPorts): BrowserWindow {
 function boundsWhereThePersonIs(settings: WindowPorts['settings']): Rectangle {
   const { id, workArea } = screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
   return computeWindowBounds(workArea, settings.current.places[id]);
-}
-
-/** Ignores errors: loading is aborted when another page is loaded or the window is closed. */
-function load(window: BrowserWindow, path: string): void {
-  window.loadURL(windowUrl(path)).catch(() => {});
-}
-
-function watchPage(window: BrowserWindow, { onPageGone, onCrash }: WindowPorts): void {
-  const page = window.webContents;
-  page.on('did-start-navigation', (details) => {
-    if (details.isMainFrame && !details.isSameDocument) onPageGone(page);
-  });
-  page.on('render-process-gone', (_event, { reason }) => {
-    onCrash(reason);
-    window.destroy();
-  });
 }
 
 /** On macOS, hiding a window in full screen leaves a black screen (electron#20263). */

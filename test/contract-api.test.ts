@@ -90,6 +90,7 @@ function overIpc(): ControlApi {
   const ofDesktop = {
     loginItem: { isOn: false, set: absent },
     hotkey: { choose: absent },
+    settings: { update: absent },
     notifications: { settings: noNotifications, set: absent, onEvent: absent, onUpdate: absent },
     inbox: { take: absent },
     language: { choose: absent },

@@ -9,7 +9,7 @@ import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings 
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { formatExchange } from './layout.ts';
 
-const settingsName = 'cassette.json';
+export const settingsName = 'cassette.json';
 
 /** A file of a cassette cannot be used. The message names the file and its field. */
 export class CassetteError extends Error {

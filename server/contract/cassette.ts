@@ -35,6 +35,23 @@ export type CassetteChoice = z.infer<typeof cassetteSchema>;
 export const keyCassetteSchema = z.union([z.literal('off'), cassetteSchema]);
 export type KeyCassette = z.infer<typeof keyCassetteSchema>;
 
+/** What a person sees of a cassette that they open. */
+export interface CassetteContents {
+  folder: string;
+  /** The first ones, by name. */
+  recordings: RecordingSummary[];
+  total: number;
+}
+
+export interface RecordingSummary {
+  /** The name of its file. */
+  name: string;
+  /** `POST /v1/chat/completions`; null if the file is no recording, or too large to look into. */
+  call: string | null;
+  model: string | null;
+  status: number | null;
+}
+
 /**
  * A cassette that groups or keys use. Counting starts when it is opened: at its first request, or at the last rewind.
  */

@@ -2,9 +2,11 @@
  * The IPC calls between the desktop's window and its main process. Main, preload, window and the test double are typed
  * by this table. The argument schemas are in `ipc-arguments.ts`, because the preload cannot load zod.
  */
+import type { CassetteContents } from './cassette.ts';
 import type { CommandInput, CommandResult, ControlReply } from './commands.ts';
 import type { EventMessage } from './events.ts';
 import type { QueryInput, QueryResult } from './queries.ts';
+import type { LinkRefusal } from './sluice-link.ts';
 
 /** The kinds of system notifications; each can be turned off. */
 export const notificationKinds = ['provider-unusable', 'credential-refused', 'budget-reached', 'update-ready'] as const;
@@ -40,18 +42,22 @@ export interface DesktopView {
   /** The state of the engine, which the desktop starts and stops. */
   gateway: 'off' | 'starting' | 'serving' | 'stopping' | 'failed';
   startsAtLogin: boolean;
+  /** Whether today's cost stands beside the tray's icon; null where the system cannot show it. */
+  trayCost: boolean | null;
   hotkey: HotkeyView;
   notifications: Record<NotificationKind, boolean>;
   update: UpdateView;
 }
 
-/** A team preset that was opened through the operating system, not validated yet. */
-export interface OpenedPreset {
-  /** Null if it was opened as a link. */
-  fileName: string | null;
-  /** Null if it could not be read. */
-  text: string | null;
-}
+/** What was opened through the operating system, as a link or a file. It is shown, and nothing is done about it. */
+export type Opened =
+  /**
+   * A team preset or a configuration, not validated yet. `fileName` is null if it was opened as a link, `text` if it could
+   * not be read.
+   */
+  | { kind: 'text'; fileName: string | null; text: string | null }
+  | { kind: 'cassette'; cassette: CassetteContents }
+  | { kind: 'refused'; reason: LinkRefusal };
 
 /** The window's calls with their arguments and results. */
 export interface IpcCalls {
@@ -65,6 +71,7 @@ export interface IpcCalls {
   setGateway: { argument: boolean; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
+  setTrayCost: { argument: boolean; result: DesktopView };
   /** Null for none. Fails if another program has these keys. */
   setHotkey: { argument: string | null; result: DesktopView };
   /** Sets the window's language, which tray and notifications use too. */
@@ -73,8 +80,8 @@ export interface IpcCalls {
   cancelUpdate: { argument: null; result: null };
   /** Quits Sluice and starts the new version. */
   installUpdate: { argument: null; result: null };
-  /** Returns an opened preset once; null if there is none. */
-  takeOpenedPreset: { argument: null; result: OpenedPreset | null };
+  /** Returns what was opened once; null if there is nothing. */
+  takeOpened: { argument: null; result: Opened | null };
   showLogFolder: { argument: null; result: null };
   /** Opens the window at a screen, given by its path. */
   showWindow: { argument: string; result: null };
@@ -94,8 +101,8 @@ export type IpcMessage =
   | { type: 'event'; subscription: number; message: EventMessage }
   | { type: 'desktop'; desktop: DesktopView }
   | { type: 'act'; act: WindowAct }
-  /** A preset was opened, which `takeOpenedPreset` returns. */
-  | { type: 'preset-opened' };
+  /** Something was opened, which `takeOpened` returns. */
+  | { type: 'opened' };
 
 /** The channel of each call. */
 export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
@@ -107,12 +114,13 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   setGateway: 'sluice:set-gateway',
   setStartAtLogin: 'sluice:set-start-at-login',
   setNotification: 'sluice:set-notification',
+  setTrayCost: 'sluice:set-tray-cost',
   setHotkey: 'sluice:set-hotkey',
   setLanguage: 'sluice:set-language',
   checkForUpdates: 'sluice:check-for-updates',
   cancelUpdate: 'sluice:cancel-update',
   installUpdate: 'sluice:install-update',
-  takeOpenedPreset: 'sluice:take-opened-preset',
+  takeOpened: 'sluice:take-opened',
   showLogFolder: 'sluice:show-log-folder',
   showWindow: 'sluice:show-window',
   hideWindow: 'sluice:hide-window',

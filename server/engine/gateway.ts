@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { Registry, servedApis } from '../apis/registry.ts';
 import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
+import type { CassetteContents } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
@@ -57,6 +58,8 @@ export interface Gateway {
    * GatewayError `invalid_command`.
    */
   exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  /** What a cassette holds, by a path in it; null if it is none. Not part of `/control`: it reads any folder of the host. */
+  readCassette(path: string): Promise<CassetteContents | null>;
   /**
    * Calls the listener with a snapshot, then with changes (`contract/events.ts`); with `by`, only with what this person
    * may see. Returns the unsubscribe function.
@@ -76,6 +79,10 @@ export interface Gateway {
 }
 
 const defaultDrainMs = 10_000;
+
+/** Loaded on first use, as all that belongs to cassettes. */
+const readCassette: Gateway['readCassette'] = async (path) =>
+  (await import('../cassettes/cassette-contents.ts')).readCassetteContents(path);
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const [instanceId, startedAt] = [randomUUID(), Date.now()];
@@ -125,6 +132,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     execute: control.execute,
     query: control.query,
     exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
+    readCassette,
     onEvent: control.onEvent,
     baseUrl: address.baseUrl,
     createAdminUrl: side.createAdminUrl,

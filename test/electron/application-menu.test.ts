@@ -32,6 +32,22 @@ describe('the application’s menu', () => {
     for (const role of ['reload', 'forceReload', 'toggleDevTools'] as const) expect(plain).not.toContain(role);
   });
 
+  it('opens the six places of the window by their numbers, in the window’s order', () => {
+    const opened: (string | undefined)[] = [];
+    const menu = applicationMenu(
+      { isMac: true, hasDeveloperTools: false },
+      { ...acts, open: (path) => void opened.push(path) },
+      messagesFor('en'),
+    );
+    const numbered = allItems(menu).filter(({ accelerator }) => /\d$/.test(accelerator ?? ''));
+    expect(numbered.map(({ label, accelerator }) => `${accelerator} ${label}`)).toEqual([
+      ...['CmdOrCtrl+1 Home', 'CmdOrCtrl+2 Traffic', 'CmdOrCtrl+3 Playground'],
+      ...['CmdOrCtrl+4 Models', 'CmdOrCtrl+5 Access', 'CmdOrCtrl+6 Connect'],
+    ]);
+    for (const { click } of numbered) if (click) Reflect.apply(click, undefined, []);
+    expect(opened).toEqual(['/', '/requests', '/playground', '/providers', '/keys', '/connect']);
+  });
+
   it('has no key twice', () => {
     const keys = allItems(menuOf(true, 'en', true)).flatMap(({ accelerator }) => accelerator ?? []);
     expect(keys).toEqual(expect.arrayContaining(['CmdOrCtrl+,', 'CmdOrCtrl+K', 'CmdOrCtrl+R']));

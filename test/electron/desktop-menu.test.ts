@@ -17,6 +17,12 @@ describe('the application’s menu', () => {
     await page.keyboard.press('Escape');
     await desktop.order('useApplicationMenu', { id: 'settings' });
     await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    // Where one is already, nothing is loaded anew, which would ask about what was typed there.
+    await desktop.order('useApplicationMenu', { id: 'settings' });
+    await desktop.order('useApplicationMenu', { id: 'place:connect' });
+    await page.getByRole('heading', { name: 'Connect', level: 1 }).waitFor();
+    const loads = ['', '#/settings', '#/connect'].map((hash) => `sluice-window://app/${hash}`);
+    expect((await desktop.state()).windows).toMatchObject([{ loads }]);
     await desktop.order('useApplicationMenu', { id: 'reload-data' });
     await page.getByRole('status').getByText('Serving').waitFor();
     expect(desktop.complaints).toEqual([]);

@@ -8,7 +8,7 @@ import { ipcArguments } from '../../server/contract/ipc-arguments.ts';
 const taken = 'Control+Alt+T';
 
 function create(chosen: string | null, update = (_changes: Partial<DesktopSettings>) => {}) {
-  let current: DesktopSettings = { notifications: {}, language: null, hotkey: chosen, places: {} };
+  let current: DesktopSettings = { notifications: {}, language: null, hotkey: chosen, trayCost: false, places: {} };
   const held = new Map<string, () => void>();
   let presses = 0;
   const hotkey = createHotkey({

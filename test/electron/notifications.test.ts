@@ -17,7 +17,7 @@ const settings = {
 };
 
 beforeEach(() => {
-  current = { notifications: {}, language: null, hotkey: null, places: {} };
+  current = { notifications: {}, language: null, hotkey: null, trayCost: false, places: {} };
   shown.notifications.length = 0;
   opened.length = 0;
   stopped.length = 0;

@@ -27,6 +27,8 @@ export interface OpenedDesktop {
   order<Name extends keyof Controls>(name: Name, argument?: Parameters<Controls[Name]>[0]): Promise<unknown>;
   /** The window's page, as soon as it exists. */
   page(): Promise<Page>;
+  /** The page of the panel at the tray. */
+  panelPage(): Promise<Page>;
   /** Errors on the page so far. */
   complaints: string[];
   /** The official client, connected to the gateway. */
@@ -73,7 +75,8 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
   return {
     ...desktop,
     ...{ folder, state, order, complaints, baseUrl },
-    page: () => eventually(() => findPage(browser)),
+    page: () => eventually(() => findPage(browser, '/')),
+    panelPage: () => eventually(() => findPage(browser, '/panel.html')),
     client: async () => new OpenAI({ baseURL: await baseUrl(), apiKey: testKey, maxRetries: 0 }),
     async close() {
       desktop.child.kill('SIGKILL');
@@ -150,9 +153,10 @@ function readAddress(folder: string): Address | null {
   }
 }
 
-function findPage(browser: Browser): Page | null {
+function findPage(browser: Browser, path: string): Page | null {
   const pages = browser.contexts().flatMap((context) => context.pages());
-  return pages.find((page) => page.url().includes('sluice-window')) ?? null;
+  const isAt = (page: Page) => page.url().includes('sluice-window') && new URL(page.url()).pathname === path;
+  return pages.find(isAt) ?? null;
 }
 
 function watchComplaints(browser: Browser, complaints: string[]): void {

@@ -48,7 +48,7 @@ describe('the desktop’s own settings', () => {
   it('are kept over a start', () => {
     const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
     open().update({ places });
-    expect(open().current).toEqual({ notifications: {}, language: null, hotkey: null, places });
+    expect(open().current).toEqual({ notifications: {}, language: null, hotkey: null, trayCost: false, places });
   });
 
   it('are kept where a notification of an earlier version was turned off', () => {
@@ -61,7 +61,7 @@ describe('the desktop’s own settings', () => {
     'have their defaults if the file holds %s',
     (text) => {
       writeFileSync(path(), text);
-      expect(open().current).toEqual({ notifications: {}, language: null, hotkey: null, places: {} });
+      expect(open().current).toEqual({ notifications: {}, language: null, hotkey: null, trayCost: false, places: {} });
     },
   );
 

@@ -4,7 +4,7 @@ import { createShellLanguage } from '../../electron/shell-language.ts';
 import type { WindowLanguage } from '../../server/contract/ipc.ts';
 
 function create(language: WindowLanguage | null, systemLocale: string) {
-  let current: DesktopSettings = { notifications: {}, language, hotkey: null, places: {} };
+  let current: DesktopSettings = { notifications: {}, language, hotkey: null, trayCost: false, places: {} };
   const settings = {
     get current() {
       return current;

@@ -58,7 +58,6 @@ describe('a link of Sluice', () => {
     await page.getByRole('status').getByText('Serving').waitFor();
     const notice = page.getByRole('dialog').getByText('The link does not contain a readable team preset.');
     for (const wrong of [
-      'sluice://delete-everything',
       // An address instead of a preset.
       'sluice://preset?url=https://evil.example/team.json',
       // Not valid text.

@@ -2,7 +2,14 @@ import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, it } from 'vitest';
 import { messagesFor } from '../../electron/messages.ts';
 import type { TrayGroup } from '../../electron/tray-group.ts';
-import { type TrayActions, type TrayProvider, type TrayStatus, trayMark, trayMenu } from '../../electron/tray-menu.ts';
+import {
+  type TrayActions,
+  type TrayProvider,
+  type TrayStatus,
+  trayMark,
+  trayMenu,
+  trayTitle,
+} from '../../electron/tray-menu.ts';
 import { limitsSchema } from '../../server/contract/config.ts';
 import type { UpdateView } from '../../server/contract/ipc.ts';
 import { policySchema } from '../../server/contract/policy.ts';
@@ -27,6 +34,7 @@ const serving: TrayStatus = {
   keys: [{ id: 'k1', name: 'editor' }],
   today: { requests: 1234, tokens: 56_789, costUsd: 1.5 },
   lastError: null,
+  showsCost: false,
   startsAtLogin: false,
   update,
 };
@@ -43,6 +51,7 @@ const actions: TrayActions = {
   copyBaseUrl: note('copyBaseUrl'),
   copyKey: note('copyKey'),
   openWindow: note('openWindow'),
+  togglePanel: note('togglePanel'),
   showRequest: note('showRequest'),
   setStartAtLogin: note('setStartAtLogin'),
   checkForUpdates: note('checkForUpdates'),
@@ -235,5 +244,23 @@ describe('the icon of the tray', () => {
     ],
   ])('says "%s" where %s', (mark, _when, status) => {
     expect(trayMark(status)).toBe(mark);
+  });
+});
+
+describe('the title of the tray', () => {
+  const titleOf = (changes: Partial<TrayStatus>, locale = 'en') =>
+    trayTitle({ ...serving, showsCost: true, ...changes }, { locale });
+
+  it('is today’s cost, in the user’s own notation', () => {
+    expect(titleOf({})).toBe('$1.50');
+    expect(titleOf({}, 'de')).toBe('1,50\u00a0$');
+    expect(titleOf({ today: { requests: 0, tokens: 0, costUsd: 0 } })).toBe('$0.00');
+  });
+
+  it('is empty where it is not wanted, not known, or nothing is served', () => {
+    expect(titleOf({ showsCost: false })).toBe('');
+    expect(titleOf({ today: null })).toBe('');
+    expect(titleOf({ today: { requests: 1, tokens: 1, costUsd: null } })).toBe('');
+    expect(titleOf(off)).toBe('');
   });
 });

@@ -138,9 +138,13 @@ describe('the packed program', () => {
     expect(existsSync(outputFolder)).toBe(false);
   });
 
-  it('tells the system which links it opens', () => {
+  it('tells the system which links and files it opens', () => {
     const config = JSON.parse(readFileSync(join(checkout, 'build/electron-builder.json'), 'utf8'));
-    expect(config.protocols).toEqual([{ name: 'Sluice team preset', schemes: ['sluice'] }]);
+    expect(config.protocols).toEqual([{ name: 'Sluice', schemes: ['sluice'] }]);
+    expect(config.fileAssociations.map(({ ext }: { ext: string }) => ext)).toEqual([
+      'sluice-preset',
+      'sluice-cassette',
+    ]);
   });
 
   it.runIf(hasChromium)('starts as a desktop, window and all', async () => {

@@ -1,8 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core';
+import type { CassetteContents } from '../../../server/contract/cassette.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
 import { ModalFrame } from '../dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
+import { CassetteDialog } from './CassetteDialog.tsx';
 import { ImportDialog, type ImportPreview } from './ImportDialog.tsx';
 import { PresetDialog } from './PresetDialog.tsx';
 import type { PresetImport } from './PresetReview.tsx';
@@ -10,6 +12,7 @@ import type { PresetImport } from './PresetReview.tsx';
 export type ImportState =
   | { kind: 'configuration'; preview: ImportPreview }
   | { kind: 'team-preset'; preset: PresetImport }
+  | { kind: 'cassette'; cassette: CassetteContents }
   | { kind: 'problem'; problem: ControlError };
 
 interface ImportDialogsProps {
@@ -25,6 +28,8 @@ export function ImportDialogs({ opened, onClose }: ImportDialogsProps) {
       return <ImportDialog preview={opened.preview} onClose={onClose} />;
     case 'team-preset':
       return <PresetDialog preset={opened.preset} onClose={onClose} />;
+    case 'cassette':
+      return <CassetteDialog cassette={opened.cassette} onClose={onClose} />;
     case 'problem':
       return (
         <ModalFrame opened onClose={onClose} title={names.problemTitle}>

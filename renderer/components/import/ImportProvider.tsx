@@ -8,7 +8,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { asControlError, ControlError } from '../../state/api/api.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
-import { useOpenedPresets } from '../../state/window/use-desktop.ts';
+import { useOpened } from '../../state/window/use-desktop.ts';
 import type { ImportState } from './ImportDialogs.tsx';
 import { type ImportSource, readImport } from './read-import.ts';
 
@@ -31,10 +31,13 @@ export function ImportProvider({ children }: { children: ReactNode }) {
   const open: OpenImport = async (source) => setImportState(await previewImport(source, store, names));
   const openOrShowProblem = (source: ImportSource) =>
     void open(source).catch((error: unknown) => setImportState({ kind: 'problem', problem: asControlError(error) }));
-  useOpenedPresets(({ fileName, text }) => {
-    const name = fileName ?? names.link;
-    if (text !== null) return openOrShowProblem({ name, text });
-    setImportState({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
+  const showProblem = (text: string) => setImportState({ kind: 'problem', problem: new ControlError('window', text) });
+  useOpened((opened) => {
+    if (opened.kind === 'cassette') return setImportState(opened);
+    if (opened.kind === 'refused') return showProblem(names.refusedLinks[opened.reason]);
+    const name = opened.fileName ?? names.link;
+    if (opened.text === null) showProblem(names.unreadable(name));
+    else openOrShowProblem({ name, text: opened.text });
   });
   return (
     <ImportContext value={open}>

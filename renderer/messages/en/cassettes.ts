@@ -27,6 +27,15 @@ export const cassettes = {
   unopened: 'Not used yet',
   rewind: 'Start over',
   rewindHint: 'Replay equal requests from the first recording again, and read changed files.',
+  /** A cassette that was opened with Sluice. */
+  opened: {
+    title: 'Cassette',
+    onlyShown: 'Nothing was switched on. To answer from it, choose “Replay” and this folder at a key or group.',
+    recordings: 'Recordings',
+    empty: 'It has no recordings.',
+    unread: (file: string) => `${file} cannot be shown`,
+    more: (count: string) => `and ${count} more`,
+  },
   /** Tags of keys and groups in lists. */
   tags: { record: 'records', replay: 'replays', 'replay-or-record': 'replays' },
   /** Results shown for a request. */

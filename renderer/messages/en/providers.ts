@@ -50,6 +50,9 @@ export const providers = {
   },
 
   add: {
+    /** Above a form that a link filled in. */
+    linked:
+      'A link filled this in. Nothing is asked or added until you test it. Enter a key only if you trust this address.',
     open: 'Add provider',
     title: 'Add a provider',
     search: 'Service',

@@ -267,6 +267,7 @@ export const settings = {
   desktop: {
     title: 'Desktop',
     startAtLogin: 'Start at login, in the tray',
+    trayCost: 'Show today’s cost in the menu bar',
     hotkey: {
       label: 'Hotkey',
       hint: 'Shows or hides Sluice from any program.',

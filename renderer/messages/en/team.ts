@@ -1,3 +1,4 @@
+import type { LinkRefusal } from '../../../server/contract/sluice-link.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 /** Team presets: their changes and locks. */
@@ -30,6 +31,13 @@ export const team = {
   link: 'The link',
   pasted: 'The pasted text',
   unreadable: (what: string) => `${what} does not contain a readable team preset. Nothing was changed.`,
+  /** Links of Sluice that show nothing. */
+  refusedLinks: {
+    preset: 'The link does not contain a readable team preset. Nothing was changed.',
+    secret:
+      'The link contains a key or password. Sluice takes none from a link, since anyone who saw the link has it. Nothing was changed; enter it in Sluice yourself, and replace it if the link was sent around.',
+    unknown: 'Sluice does not know this link. Nothing was changed.',
+  } satisfies Record<LinkRefusal, string>,
   notJson: 'This is not JSON. Nothing was changed.',
   unknown: 'This is neither a team preset nor an exported configuration. Nothing was changed.',
   changesTitle: 'This would change',

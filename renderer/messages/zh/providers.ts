@@ -45,6 +45,7 @@ export const providers: typeof english.providers = {
   },
 
   add: {
+    linked: '此表单由链接填写。在你测试之前不会请求或添加任何内容。只有信任此地址时才输入密钥。',
     open: '添加服务商',
     title: '添加服务商',
     search: '服务',

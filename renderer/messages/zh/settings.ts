@@ -238,6 +238,7 @@ export const settings: typeof english.settings = {
   desktop: {
     title: '桌面',
     startAtLogin: '登录时启动，仅显示在托盘',
+    trayCost: '在菜单栏显示今日费用',
     hotkey: {
       label: '全局快捷键',
       hint: '在任何程序中显示或隐藏 Sluice。',

@@ -29,6 +29,12 @@ export const team: typeof english.team = {
   link: '该链接',
   pasted: '粘贴的文本',
   unreadable: (what) => `无法读取团队预设（${what}），未作任何更改。`,
+  refusedLinks: {
+    preset: '链接不包含可读取的团队预设，未作任何更改。',
+    secret:
+      '链接中含有密钥或密码。看到链接的人都会得到它，因此 Sluice 不从链接中接收。未作任何更改；请自行在 Sluice 中输入，如果链接已被转发，请更换它。',
+    unknown: 'Sluice 不认识此链接，未作任何更改。',
+  },
   notJson: '这不是 JSON。未作任何更改。',
   unknown: '这既不是团队预设，也不是导出的配置，未作任何更改。',
   changesTitle: '将会更改',

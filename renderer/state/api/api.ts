@@ -26,8 +26,8 @@ export interface DesktopApi {
   onChange(listener: (desktop: DesktopView) => void): () => void;
   /** Calls back when the menu asks for something. Returns the unsubscribe function. */
   onAct(listener: (act: WindowAct) => void): () => void;
-  /** Calls back when a preset is ready for `takeOpenedPreset`. Returns the unsubscribe function. */
-  onPresetOpened(listener: () => void): () => void;
+  /** Calls back when something is ready for `takeOpened`. Returns the unsubscribe function. */
+  onOpened(listener: () => void): () => void;
 }
 
 export type DesktopCallName = Exclude<IpcCallName, keyof ControlApi | 'unsubscribe'>;

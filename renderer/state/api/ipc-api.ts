@@ -15,11 +15,11 @@ export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: Desktop
   const listeners = new Map<number, ControlListener>();
   const desktopListeners = new Set<Parameters<DesktopApi['onChange']>[0]>();
   const actListeners = new Set<Parameters<DesktopApi['onAct']>[0]>();
-  const presetListeners = new Set<() => void>();
+  const openedListeners = new Set<() => void>();
   bridge.listen((message) => {
     if (message.type === 'desktop') for (const listener of desktopListeners) listener(message.desktop);
     else if (message.type === 'act') for (const listener of actListeners) listener(message.act);
-    else if (message.type === 'preset-opened') for (const listener of presetListeners) listener();
+    else if (message.type === 'opened') for (const listener of openedListeners) listener();
     else deliver(message, listeners.get(message.subscription));
   });
   return {
@@ -39,9 +39,9 @@ export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: Desktop
         actListeners.add(listener);
         return () => actListeners.delete(listener);
       },
-      onPresetOpened(listener) {
-        presetListeners.add(listener);
-        return () => presetListeners.delete(listener);
+      onOpened(listener) {
+        openedListeners.add(listener);
+        return () => openedListeners.delete(listener);
       },
     },
   };

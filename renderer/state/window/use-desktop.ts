@@ -3,7 +3,7 @@ import type {
   DesktopView,
   IpcArgument,
   IpcCalls,
-  OpenedPreset,
+  Opened,
   WindowAct,
   WindowLanguage,
 } from '../../../server/contract/ipc.ts';
@@ -72,17 +72,17 @@ export function useMenuActs(acts: Record<WindowAct, () => void>): void {
 }
 
 /** Calls back with each link or file that the system hands over; never in a browser. */
-export function useOpenedPresets(onPreset: (opened: OpenedPreset) => void): void {
+export function useOpened(onOpened: (opened: Opened) => void): void {
   const api = useContext(DesktopContext);
-  const handlePreset = useEffectEvent(onPreset);
+  const handle = useEffectEvent(onOpened);
   useEffect(() => {
     if (!api) return;
-    const takePreset = async () => {
-      // If the call fails, the preset stays in main until it is asked for again.
-      const opened = await api.call('takeOpenedPreset', null).catch(() => null);
-      if (opened) handlePreset(opened);
+    const take = async () => {
+      // If the call fails, it stays in main until it is asked for again.
+      const opened = await api.call('takeOpened', null).catch(() => null);
+      if (opened) handle(opened);
     };
-    void takePreset();
-    return api.onPresetOpened(() => void takePreset());
+    void take();
+    return api.onOpened(() => void take());
   }, [api]);
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -8,11 +8,13 @@ import { Screen } from '../../components/layout/Screen.tsx';
 import { LockMark } from '../../components/locks/LockMark.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import { providerRows } from '../../state/providers/provider-row.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
 import { useLocks } from '../../state/rights/use-locks.ts';
 import { AddProvider, type Stage } from './adding/AddProvider.tsx';
 import { EnvironmentSection } from './adding/EnvironmentOffers.tsx';
+import { draftOf } from './adding/provider-draft.ts';
 import { JoinButton } from './joining/JoinButton.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
@@ -31,9 +33,11 @@ export function ProviderList() {
   const canAdd = canChange && lock === null;
   const [openedStage, setAdding] = useState<Stage | null>(null);
   // `/providers?add` also opens the dialog, even while this screen is shown.
-  const isAddRequested = new URLSearchParams(useSearch()).has('add');
+  const search = new URLSearchParams(useSearch());
+  const isAddRequested = search.has('add');
+  const linked = useLinkedStage(search);
   const [, goTo] = useLocation();
-  const adding = openedStage ?? (isAddRequested ? firstStage : null);
+  const adding = openedStage ?? (isAddRequested ? linked : null);
   const close = () => {
     setAdding(null);
     if (isAddRequested) goTo('/providers', { replace: true });
@@ -67,4 +71,24 @@ export function ProviderList() {
       <AddProvider first={adding} onClose={close} onKept={close} />
     </Screen>
   );
+}
+
+/**
+ * Where adding a provider begins when the address asks for it: `/providers?add`, or, from a link of Sluice, with
+ * `&preset=openrouter` or `&address=https://…&name=…` filled in. Nothing is asked of the address before the person tests it.
+ * Null while the preset is being looked up.
+ */
+function useLinkedStage(search: URLSearchParams): Stage | null {
+  const presetId = search.get('preset');
+  const address = search.get('address');
+  const name = search.get('name') ?? '';
+  const presets = useQuery<'presets'>(presetId === null ? null : { type: 'presets' });
+  const { answer, problem } = presets;
+  return useMemo(() => {
+    if (address !== null) return { name: 'connect', draft: { ...draftOf({ address }), name }, isLinked: true };
+    if (presetId === null) return { name: 'pick' };
+    if (answer === null && problem === null) return null;
+    const preset = answer?.find(({ id }) => id === presetId);
+    return preset ? { name: 'connect', draft: draftOf({ preset }), isLinked: true } : { name: 'pick' };
+  }, [address, name, presetId, answer, problem]);
 }

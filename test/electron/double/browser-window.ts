@@ -22,7 +22,7 @@ class WebContentsDouble
   );
 
   getURL(): string {
-    return this.page?.url ?? '';
+    return this.page?.address ?? '';
   }
 
   isDestroyed(): boolean {
@@ -63,6 +63,7 @@ type WindowMembers =
   | 'loadURL'
   | 'show'
   | 'hide'
+  | 'isVisible'
   | 'focus'
   | 'isFocused'
   | 'setMenuBarVisibility'
@@ -82,6 +83,10 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   bounds: Electron.Rectangle;
   isShown = false;
   hasMenuBar = true;
+  /** What main has loaded. An address that is shown already would be loaded anew, as if typed into an address bar. */
+  readonly loads: string[] = [];
+  /** The channels of its page's calls so far. */
+  readonly calls: string[] = [];
   readonly trayWhenOpened = TrayDouble.current?.toolTip ?? null;
   #isFocused = false;
   #isFullScreen = false;
@@ -99,13 +104,19 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   }
 
   async loadURL(url: string): Promise<void> {
+    this.loads.push(url);
     const page = await this.#opened;
     await page.load(url, this.bounds);
-    if (!this.isShown) this.emit('ready-to-show');
+    if (!this.isShown && this.options.paintWhenInitiallyHidden !== false) this.emit('ready-to-show');
   }
 
   show(): void {
     this.isShown = true;
+    this.#follow(true);
+  }
+
+  isVisible(): boolean {
+    return this.isShown;
   }
 
   /** In full screen, macOS leaves a black screen instead. */
@@ -113,6 +124,12 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
     if (this.#isFullScreen) return;
     this.isShown = false;
     this.#isFocused = false;
+    this.#follow(false);
+  }
+
+  /** The page sees from `document.hidden` whether its window is shown. */
+  #follow(isVisible: boolean): void {
+    void this.#opened.then((page) => page.setVisible(isVisible)).catch(() => {});
   }
 
   focus(): void {
@@ -175,7 +192,8 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
 
   async #open(): Promise<ChromiumPage> {
     const { webContents } = this;
-    const page = await ChromiumPage.open(this.options.webPreferences?.preload ?? '', {
+    const { webPreferences, paintWhenInitiallyHidden = true } = this.options;
+    const page = await ChromiumPage.open(webPreferences?.preload ?? '', paintWhenInitiallyHidden, {
       mayNavigate: (url, isMainFrame) => {
         let isPrevented = false;
         webContents.emit('will-frame-navigate', { url, isMainFrame, preventDefault: () => (isPrevented = true) });
@@ -183,7 +201,11 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
       },
       navigating: () => webContents.emit('did-start-navigation', { isMainFrame: true, isSameDocument: false }),
       opens: (url) => webContents.openHandler?.(asElectron<Electron.HandlerDetails>({ url })),
-      invoked: (message) => invoke(this, message),
+      invoked: (message) => {
+        this.calls.push(message.channel);
+        return invoke(this, message);
+      },
+      closes: () => this.close(),
       crashed: () => webContents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }),
       closed: () => this.destroy(),
     });

@@ -10,7 +10,14 @@ import { asElectron } from './as-electron.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
 import { bridge } from './stream-bridge.ts';
 import { toHttps, toScheme } from './window-address.ts';
-import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
+import {
+  type FromPreload,
+  pageWorldScript,
+  preloadWorld,
+  preloadWorldScript,
+  runAsWindow,
+  sendBinding,
+} from './worlds.ts';
 
 interface PageListener {
   /** If it returns false, the navigation is refused. */
@@ -18,6 +25,8 @@ interface PageListener {
   navigating(url: string): void;
   opens(url: string): void;
   invoked(message: FromPreload): Promise<unknown>;
+  /** The page calls `window.close()`. */
+  closes(): void;
   crashed(): void;
   closed(): void;
 }
@@ -34,13 +43,13 @@ export class ChromiumPage {
   #loading: string | undefined;
   url = '';
 
-  static async open(preload: string, listener: PageListener): Promise<ChromiumPage> {
+  static async open(preload: string, isVisible: boolean, listener: PageListener): Promise<ChromiumPage> {
     browser ??= chromium.connectOverCDP(process.env.DOUBLE_CDP ?? '');
     const context = (await browser).contexts()[0];
     if (!context) throw new Error('this Chromium has no default context');
     const page = await context.newPage();
     const opened = new ChromiumPage(page, await context.newCDPSession(page), listener);
-    await opened.#prepare(readFileSync(preload, 'utf8'));
+    await opened.#prepare(readFileSync(preload, 'utf8'), isVisible);
     return opened;
   }
 
@@ -50,7 +59,7 @@ export class ChromiumPage {
     this.#listener = listener;
   }
 
-  async #prepare(preload: string): Promise<void> {
+  async #prepare(preload: string, isVisible: boolean): Promise<void> {
     const cdp = this.#cdp;
     await Promise.all([cdp.send('Page.enable'), cdp.send('Runtime.enable'), cdp.send('Inspector.enable')]);
     this.#mainFrameId = (await cdp.send('Page.getFrameTree')).frameTree.frame.id;
@@ -69,6 +78,8 @@ export class ChromiumPage {
     this.#page.on('close', () => this.#listener.closed());
     this.#page.on('crash', () => {});
     await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
+    await this.#page.exposeFunction('electronDoubleClose', () => this.#listener.closes());
+    await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: `(${runAsWindow})(${isVisible})` });
     await cdp.send('Runtime.addBinding', { name: sendBinding, executionContextName: preloadWorld });
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: pageWorldScript() });
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: loadsNothingAhead });
@@ -76,6 +87,12 @@ export class ChromiumPage {
       source: preloadWorldScript(preload),
       worldName: preloadWorld,
     });
+  }
+
+  /** With the screen to which the page has gone by itself. */
+  get address(): string {
+    const shown = toScheme(this.#page.url());
+    return shown.split('#')[0] === this.url.split('#')[0] ? shown : this.url;
   }
 
   async load(url: string, { width, height }: { width: number; height: number }): Promise<void> {
@@ -87,6 +104,11 @@ export class ChromiumPage {
 
   send(channel: string, args: unknown[]): void {
     void this.#inPreload(`electronDoubleReceive(${JSON.stringify(channel)}, ${JSON.stringify(args)})`);
+  }
+
+  /** As Electron tells the page of a window that is shown or hidden. */
+  async setVisible(isVisible: boolean): Promise<void> {
+    await this.#cdp.send('Runtime.evaluate', { expression: `electronDoubleShow(${isVisible})` });
   }
 
   /** Crashes the page with the browser's own command, so that its process really ends. */

@@ -30,7 +30,15 @@ interface MenuLine {
 }
 
 export interface DesktopState {
-  tray: { icon: string; toolTip: string; menu: MenuLine[] } | null;
+  tray: { icon: string; toolTip: string; title: string; menu: MenuLine[]; hasPoppedUp: boolean } | null;
+  /** The frameless window at the tray; null if there is none. */
+  panel: {
+    url: string;
+    isShown: boolean;
+    bounds: Electron.Rectangle;
+    calls: string[];
+    preferences: Electron.WebPreferences;
+  } | null;
   /** The application's menu: labels of its items, or their roles. */
   applicationMenu: { label: string; items: string[] }[];
   about: Electron.AboutPanelOptionsOptions | null;
@@ -42,6 +50,7 @@ export interface DesktopState {
     url: string;
     isShown: boolean;
     hasMenuBar: boolean;
+    loads: string[];
     /** The tray's state at that time. */
     trayWhenOpened: string | null;
     bounds: Electron.Rectangle;
@@ -86,12 +95,11 @@ const controls = {
     appUserModelId: app.appUserModelId,
     isInDock: app.isInDock,
     hotkeys: [...globalShortcut.held.keys()],
-    windows: [...BrowserWindowDouble.all].map(
-      ({ webContents, isShown, hasMenuBar, trayWhenOpened, bounds, options }) => ({
-        ...{ url: webContents.getURL(), isShown, hasMenuBar, trayWhenOpened, bounds },
-        preferences: options.webPreferences ?? {},
-      }),
-    ),
+    panel: describePanel(),
+    windows: framed().map(({ webContents, isShown, hasMenuBar, loads, trayWhenOpened, bounds, options }) => ({
+      ...{ url: webContents.getURL(), isShown, hasMenuBar, loads, trayWhenOpened, bounds },
+      preferences: options.webPreferences ?? {},
+    })),
     clipboard: await clipboard.readText(),
     sandboxIsForced: app.sandboxIsForced,
     schemes: protocol.privileged,
@@ -121,6 +129,15 @@ const controls = {
     natively(() => NotificationDouble.latest?.emit('action', { actionIndex: button, selectionIndex: -1 })),
   blurWindow: () => natively(() => theWindow().blur()),
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
+  /** The panel has the focus, which a click on the tray takes from it. */
+  clickTrayBesidePanel: () =>
+    natively(() => {
+      thePanel().blur();
+      TrayDouble.current?.emit('click');
+    }),
+  rightClickTray: () => natively(() => TrayDouble.current?.emit('right-click')),
+  blurPanel: () => natively(() => thePanel().blur()),
+  crashPanel: () => natively(() => thePanel().webContents.page?.crash()),
   moveCursor({ at }: { at: Electron.Point }): null {
     cursor.at = at;
     return null;
@@ -222,11 +239,14 @@ export function obey(): void {
 function describeTray(): DesktopState['tray'] {
   const tray = TrayDouble.current;
   if (!tray) return null;
-  const items = allItems(tray.menu?.template ?? []).filter(({ type }) => type !== 'separator');
+  const menu = tray.menu ?? tray.poppedUp;
+  const items = allItems(menu?.template ?? []).filter(({ type }) => type !== 'separator');
   return {
     icon: tray.image.path,
     toolTip: tray.toolTip,
-    menu: items.map((item) => describeItem(item, tray.menu?.toggled.has(item) ?? false)),
+    title: tray.title,
+    hasPoppedUp: tray.poppedUp !== null,
+    menu: items.map((item) => describeItem(item, menu?.toggled.has(item) ?? false)),
   };
 }
 
@@ -244,10 +264,31 @@ function allItems(template: Electron.MenuItemConstructorOptions[]): Electron.Men
   return template.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? allItems(item.submenu) : [])]);
 }
 
+function framed(): BrowserWindowDouble[] {
+  return [...BrowserWindowDouble.all].filter(({ options }) => options.frame !== false);
+}
+
 function theWindow(): BrowserWindowDouble {
-  const [window] = BrowserWindowDouble.all;
+  const [window] = framed();
   if (!window) throw new Error('no window is open');
   return window;
+}
+
+function findPanel(): BrowserWindowDouble | undefined {
+  return [...BrowserWindowDouble.all].find(({ options }) => options.frame === false);
+}
+
+function thePanel(): BrowserWindowDouble {
+  const panel = findPanel();
+  if (!panel) throw new Error('there is no panel');
+  return panel;
+}
+
+function describePanel(): DesktopState['panel'] {
+  const panel = findPanel();
+  if (!panel) return null;
+  const { webContents, isShown, bounds, calls, options } = panel;
+  return { url: webContents.getURL(), isShown, bounds, calls, preferences: options.webPreferences ?? {} };
 }
 
 /** Electron's native code cannot pass on an exception from a callback, so it becomes an uncaught exception. */

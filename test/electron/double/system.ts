@@ -53,10 +53,16 @@ export const nativeImage: Record<'createFromPath', (path: string) => ImageDouble
 const trayBounds: Electron.Rectangle = { x: 1200, y: 776, width: 24, height: 24 };
 
 /** As in Electron, a tray exists even on a desktop that does not show it (`DOUBLE_TRAY=false`, see `bin/gdbus`). */
-export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'setToolTip' | 'getBounds' | 'destroy'> {
+export class TrayDouble
+  extends EventEmitter
+  implements Pick<Electron.Tray, 'setToolTip' | 'setTitle' | 'getBounds' | 'destroy'>
+{
   static current: TrayDouble | null = null;
   image: ImageDouble;
   toolTip = '';
+  title = '';
+  /** The menu that came up at the icon. */
+  poppedUp: MenuDouble | null = null;
   menu: MenuDouble | null = null;
   bounds = trayBounds;
 
@@ -72,6 +78,14 @@ export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'set
 
   setToolTip(toolTip: string): void {
     this.toolTip = toolTip;
+  }
+
+  setTitle(title: string): void {
+    this.title = title;
+  }
+
+  popUpContextMenu(menu: MenuDouble): void {
+    this.poppedUp = menu;
   }
 
   setContextMenu(menu: MenuDouble | null): void {
@@ -183,6 +197,7 @@ export const cursor = { at: { x: 0, y: 0 } };
 
 export const screen = asEmitter<Electron.Screen>(
   Object.assign(new EventEmitter(), {
+    getPrimaryDisplay: () => firstDisplay,
     getDisplayMatching: displayOf,
     getDisplayNearestPoint: ({ x }: Electron.Point) => displayOf({ x, width: 0 }),
     getCursorScreenPoint: () => cursor.at,

@@ -24,6 +24,21 @@ export function preloadWorldScript(preload: string): string {
   return `if (window === window.top) (${runInPreloadWorld})((require, module, exports) => {${preload}\n})`;
 }
 
+/** Runs in the page: it sees whether its window is shown, and may close it. */
+export function runAsWindow(wasVisible: boolean): void {
+  let isVisible = wasVisible;
+  Object.defineProperty(document, 'hidden', { get: () => !isVisible });
+  Object.defineProperty(document, 'visibilityState', { get: () => (isVisible ? 'visible' : 'hidden') });
+  Object.assign(window, {
+    electronDoubleShow(next: boolean) {
+      if (next === isVisible) return;
+      isVisible = next;
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    },
+    close: () => Reflect.get(window, 'electronDoubleClose')(),
+  });
+}
+
 /** Calls functions of the preload's world, and functions of the page that were passed to one. */
 function runInPageWorld(): void {
   interface Settled {

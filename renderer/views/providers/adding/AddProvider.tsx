@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
@@ -9,7 +10,8 @@ import { Trial } from './Trial.tsx';
 /** The current step: choosing a service, entering what it needs, or testing it. */
 export type Stage =
   | { name: 'pick' }
-  | { name: 'connect'; draft: ProviderDraft; field?: Field | null }
+  /** `isLinked`: a link filled it in, which may come from anyone. */
+  | { name: 'connect'; draft: ProviderDraft; field?: Field | null; isLinked?: boolean }
   | { name: 'try'; draft: ProviderDraft };
 
 interface AddProviderProps {
@@ -33,6 +35,7 @@ export function AddProvider({ first, onClose, onKept }: AddProviderProps) {
 }
 
 function Stages({ first, onKept }: { first: Stage; onKept(): void }) {
+  const { add: names } = useMessages().providers;
   const [stage, setStage] = useState(first);
   const test = (draft: ProviderDraft) => setStage({ name: 'try', draft });
   switch (stage.name) {
@@ -40,12 +43,19 @@ function Stages({ first, onKept }: { first: Stage; onKept(): void }) {
       return <PresetPicker onPick={(draft) => setStage({ name: 'connect', draft })} onTry={test} />;
     case 'connect':
       return (
-        <ConnectForm
-          initial={stage.draft}
-          field={stage.field ?? null}
-          onBack={() => setStage({ name: 'pick' })}
-          onTry={test}
-        />
+        <>
+          {stage.isLinked && (
+            <Text c="dimmed" mb="sm">
+              {names.linked}
+            </Text>
+          )}
+          <ConnectForm
+            initial={stage.draft}
+            field={stage.field ?? null}
+            onBack={() => setStage({ name: 'pick' })}
+            onTry={test}
+          />
+        </>
       );
     case 'try':
       return (

@@ -22,6 +22,13 @@ export function DesktopPart() {
           checked={view.startsAtLogin}
           onChange={(event) => change('setStartAtLogin', event.currentTarget.checked)}
         />
+        {view.trayCost !== null && (
+          <Switch
+            label={names.trayCost}
+            checked={view.trayCost}
+            onChange={(event) => change('setTrayCost', event.currentTarget.checked)}
+          />
+        )}
         <HotkeyField hotkey={view.hotkey} onChange={(keys) => change('setHotkey', keys)} />
         {notificationKinds.map((kind) => (
           <Switch
