@@ -2,6 +2,7 @@
  * A client that asks two gateways for a plain chat, again and again, from a thread of its own with a provider of its own: what
  * it waits at one of them beyond the other, the witness, is what others do to it there.
  */
+import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -28,12 +29,9 @@ type Order = { kind: 'begin'; asked: AskedGateways } | { kind: 'end' };
 export async function startSecondClient(): Promise<SecondClient> {
   const thread = new Worker(new URL(import.meta.url));
   const said = async <T>(order?: Order): Promise<T> => {
-    const answer = new Promise<T>((resolve, reject) => {
-      thread.once('message', resolve);
-      thread.once('error', reject);
-    });
+    const answer = once(thread, 'message') as Promise<[T]>;
     if (order) thread.postMessage(order);
-    return answer;
+    return (await answer)[0];
   };
   const providerUrl = await said<string>();
   return {

@@ -32,9 +32,9 @@ export interface EmbeddingsWire extends EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
   parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
   /** One vector as it stands in the client's list. */
-  renderVector(vector: readonly number[], index: number, request: EmbeddingsRequest): unknown;
-  /** The answer as JSON. `vectors`: all of them as JSON, with commas between. */
-  renderAnswer(vectors: string, promptTokens: number | null, request: EmbeddingsRequest): string;
+  renderVector(vector: readonly number[], index: number, form: EmbeddingsRequest['form']): unknown;
+  /** What the answer has before and after all vectors, as JSON. */
+  renderAnswer(promptTokens: number | null, request: EmbeddingsRequest): [string, string];
 }
 
 /** Null if the value is not an array of numbers. */

@@ -15,7 +15,7 @@ export const openaiEmbeddings: EmbeddingsWire = {
     return { model, input: texts, dimensions };
   },
   parseAnswer,
-  renderVector: (vector, index, { form }) => ({
+  renderVector: (vector, index, form) => ({
     object: 'embedding',
     index,
     embedding: form === 'base64' ? encoded(vector) : vector,
@@ -80,9 +80,9 @@ function encoded(vector: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-function renderAnswer(vectors: string, promptTokens: number | null, { model, texts }: EmbeddingsRequest): string {
+function renderAnswer(promptTokens: number | null, { model, texts }: EmbeddingsRequest): [string, string] {
   // OpenAI's SDKs require a number.
   const tokens = promptTokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0);
   const end = { model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
-  return `{"object":"list","data":[${vectors}],${JSON.stringify(end).slice(1)}`;
+  return ['{"object":"list","data":[', `],${JSON.stringify(end).slice(1)}`];
 }

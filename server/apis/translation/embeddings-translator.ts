@@ -7,7 +7,7 @@ import { wholeNumberOf } from '../core/number-of.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { geminiEmbeddings } from '../gemini/translation/gemini-embeddings.ts';
 import { embeddedContent, predictedEmbeddings } from '../gemini/translation/vertex-embeddings.ts';
-import type { EmbeddingsAnswer, EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
+import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { invalid, type Loss, Losses } from '../neutral/losses.ts';
 import { openaiEmbeddings } from '../openai/embeddings-translation.ts';
@@ -52,12 +52,12 @@ export function createEmbeddingsTranslator(
 }
 
 export class EmbeddingsTranslator {
-  readonly #clientName: EmbeddingsWireName;
+  readonly #names: readonly [EmbeddingsWireName, EmbeddingsUpstreamName];
   readonly #client: EmbeddingsWire;
   readonly #upstream: EmbeddingsUpstream;
 
   constructor(client: EmbeddingsWireName, upstream: EmbeddingsUpstreamName) {
-    this.#clientName = client;
+    this.#names = [client, upstream];
     this.#client = wires[client];
     this.#upstream = upstreamWires[upstream];
   }
@@ -80,12 +80,12 @@ export class EmbeddingsTranslator {
         this.#upstream.renderRequest(part, model, place === 0 ? more : new Losses()),
       );
       const reported = [...losses.list, ...more.list];
-      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, parts, rendered, losses: reported });
+      return new TranslatedEmbeddings(this.#names, { request, parts, rendered, losses: reported });
     };
   }
 
   error(failed: FailedCall): TranslatedError {
-    return translatedError(conversations[this.#clientName], failed);
+    return translatedError(conversations[this.#names[0]], failed);
   }
 }
 
@@ -121,16 +121,16 @@ export class TranslatedEmbeddings {
   readonly losses: readonly Loss[];
   readonly #request: EmbeddingsRequest;
   readonly #parts: readonly EmbeddingsRequest[];
+  readonly #names: readonly [EmbeddingsWireName, EmbeddingsUpstreamName];
   readonly #client: EmbeddingsWire;
-  readonly #upstream: EmbeddingsUpstream;
   /** The vectors of each part so far, as JSON for the client: written part by part, because to write all at once takes seconds. */
-  readonly #vectors: string[] = [];
+  readonly #vectors: Buffer[] = [];
   /** Null if an answer has not reported it. */
   #promptTokens: number | null = 0;
   #texts = 0;
 
   constructor(
-    [client, upstream]: [EmbeddingsWire, EmbeddingsUpstream],
+    names: readonly [EmbeddingsWireName, EmbeddingsUpstreamName],
     { request, parts, rendered, losses }: RenderedEmbeddings,
   ) {
     const bodies = rendered.map((part) => Buffer.from(writeJson(part)));
@@ -139,44 +139,85 @@ export class TranslatedEmbeddings {
     this.losses = losses;
     this.#request = request;
     this.#parts = parts;
-    this.#client = client;
-    this.#upstream = upstream;
+    this.#names = names;
+    this.#client = wires[names[0]];
   }
 
-  /** Takes the answer to the next of `earlierBodies`. Null under the same conditions as `whole`. */
-  takeEarlier(body: Buffer): PartOfEmbeddings | null {
+  /** What is wanted of the answer to the next part. */
+  get wanted(): WantedVectors {
+    const [client, upstream] = this.#names;
+    const count = this.#parts[this.#vectors.length]?.texts.length ?? 0;
+    return { client, upstream, form: this.#request.form, from: this.#texts, count };
+  }
+
+  /** Takes the answer to the next of `earlierBodies`, of which these are the vectors. Null under the same conditions as `whole`. */
+  takeEarlier(vectors: RenderedVectors | null): PartOfEmbeddings | null {
     const part = this.#parts[this.#vectors.length];
-    const answer = part ? this.#take(part, body) : null;
-    if (answer === null || !part) return null;
+    if (!part || vectors === null) return null;
+    this.#take(part, vectors);
     return {
-      promptTokens: answer.promptTokens ?? part.texts.reduce((sum, text) => sum + estimateTokens(text), 0),
-      bytes: this.#vectors.at(-1)?.length ?? 0,
+      promptTokens: vectors.promptTokens ?? part.texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+      bytes: vectors.json.length,
     };
   }
 
   /** Null if the body is not an answer of the upstream's API, or does not have a vector for each text. */
   whole(body: Buffer): WholeAnswer | null {
-    const last = this.#parts.at(-1);
-    const areEarlierTaken = this.#vectors.length === this.earlierBodies.length;
-    if (!last || !areEarlierTaken || this.#take(last, body) === null) return null;
-    const rendered = this.#client.renderAnswer(this.#vectors.join(','), this.#promptTokens, this.#request);
-    return { ok: true, body: Buffer.from(rendered), losses: [], reasoning: null };
+    return this.wholeOf(renderVectors(body, this.wanted));
   }
 
-  #take({ texts }: EmbeddingsRequest, body: Buffer): EmbeddingsAnswer | null {
-    const answer = this.#upstream.parseAnswer(parseLosslessJson(body.toString()));
-    if (answer?.vectors.length !== texts.length) return null;
-    const { vectors, promptTokens } = answer;
-    const rendered = vectors.map((vector, place) =>
-      // Not `writeJson`, because the vectors are long and contain only numbers.
-      JSON.stringify(this.#client.renderVector(vector, this.#texts + place, this.#request)),
-    );
-    this.#vectors.push(rendered.join(','));
+  /** The same of the vectors in the body. */
+  wholeOf(vectors: RenderedVectors | null): WholeAnswer | null {
+    const last = this.#parts.at(-1);
+    const areEarlierTaken = this.#vectors.length === this.earlierBodies.length;
+    if (!last || !areEarlierTaken || vectors === null) return null;
+    this.#take(last, vectors);
+    const [begin, end] = this.#client.renderAnswer(this.#promptTokens, this.#request).map((text) => Buffer.from(text));
+    if (!begin || !end) throw new Error('unreachable: an answer has a begin and an end');
+    const body = Buffer.concat([
+      begin,
+      ...this.#vectors.flatMap((each, place) => (place === 0 ? [each] : [comma, each])),
+      end,
+    ]);
+    return { ok: true, body, losses: [], reasoning: null };
+  }
+
+  #take({ texts }: EmbeddingsRequest, { json, promptTokens }: RenderedVectors): void {
+    this.#vectors.push(json);
     this.#texts += texts.length;
     this.#promptTokens =
       this.#promptTokens === null || promptTokens === null ? null : wholeNumberOf(this.#promptTokens + promptTokens);
-    return answer;
   }
+}
+
+const comma = Buffer.from(',');
+
+/** Which vectors a part of an answer has to have, and how they are written. */
+export interface WantedVectors {
+  client: EmbeddingsWireName;
+  upstream: EmbeddingsUpstreamName;
+  form: EmbeddingsRequest['form'];
+  /** The index of the first. */
+  from: number;
+  count: number;
+}
+
+export interface RenderedVectors {
+  /** For the client, with commas between. */
+  json: Buffer;
+  promptTokens: number | null;
+}
+
+/** The vectors in an upstream's answer. Null if it is not an answer of its API, or has not as many as are wanted. */
+export function renderVectors(body: Buffer, wanted: WantedVectors): RenderedVectors | null {
+  const answer = upstreamWires[wanted.upstream].parseAnswer(parseLosslessJson(body.toString()));
+  if (answer?.vectors.length !== wanted.count) return null;
+  const client = wires[wanted.client];
+  const rendered = answer.vectors.map((vector, place) =>
+    // Not `writeJson`, because the vectors are long and contain only numbers.
+    JSON.stringify(client.renderVector(vector, wanted.from + place, wanted.form)),
+  );
+  return { json: Buffer.from(rendered.join(',')), promptTokens: answer.promptTokens };
 }
 
 /** What the answer to a part of a request used. */

@@ -19,7 +19,7 @@ export interface BatchOptions {
   /** The request with this body, signed. */
   requestWith(body: Buffer): Promise<OutgoingRequest>;
   /** Keeps the answer to a part. False if it cannot be used. */
-  take(answer: Buffer): boolean;
+  take(answer: Buffer): Promise<boolean>;
 }
 
 /** A transport for the last part, which asks for the others before. */

@@ -227,8 +227,8 @@ export class UpstreamAttempts {
         Object.assign(part.headers, await next.credential?.signing?.headersFor(part, transport));
         return part;
       },
-      take(answer) {
-        const taken = earlier.take(answer);
+      async take(answer) {
+        const taken = await earlier.take(answer);
         trace.earlierPromptTokens += taken?.promptTokens ?? 0;
         return taken !== null;
       },

@@ -11,10 +11,14 @@ import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers
 import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { TranslatedCount } from '../../apis/translation/count-translator.ts';
-import type { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
+import {
+  type RenderedVectors,
+  TranslatedEmbeddings,
+  type WantedVectors,
+} from '../../apis/translation/embeddings-translator.ts';
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
-import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
+import { type AnswerInputs, TranslatedRequest, type WholeAnswer } from '../../apis/translation/translated-request.ts';
 import type { Translator } from '../../apis/translation/translator.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -40,6 +44,8 @@ export interface AnswerOptions {
   requestId: string;
   /** The same for an answer that takes long to translate; absent if it is translated here nevertheless. */
   apart?: () => Promise<TranslatedApart>;
+  /** Renders the vectors of an answer that has many. */
+  vectorsApart(answer: Buffer, wanted: WantedVectors): Promise<RenderedVectors | null>;
   /** The number of values in the request. */
   requestValues: number;
   /** Whether the heap has room to parse this. */
@@ -212,13 +218,13 @@ export class AnswerTranslation {
   whole(bytes: Buffer): MaybePromise<Buffer | string> {
     const { request, stream } = this.#options;
     if (request instanceof TranslatedApart || this.#isForAnotherThread(bytes)) return this.#wholeApart(bytes);
+    if (request instanceof TranslatedEmbeddings && isHeavyAnswer(bytes, 0)) return this.#vectorsApart(request, bytes);
     if (!this.#fits(bytes)) return tooLarge.message;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
       return this.#asEvents(request.wholeAsEvents(bytes, this.#inputs, events), events.isMalformedCall);
     }
-    const whole = request.whole(bytes, this.#inputs);
-    return this.#settled(whole && !whole.ok ? { ...whole, message: whole.error.message } : whole);
+    return this.#settled(settledHere(request.whole(bytes, this.#inputs)));
   }
 
   #isForAnotherThread(bytes: Buffer): boolean {
@@ -236,8 +242,16 @@ export class AnswerTranslation {
       if (apart.state.failure === tooLarge.message) return tooLarge.message;
       return this.#asEvents(events, apart.state.isMalformedCall);
     } catch (thrown) {
-      if (thrown instanceof GatewayError) return thrown.message;
-      throw thrown;
+      return reasonIn(thrown);
+    }
+  }
+
+  async #vectorsApart(request: TranslatedEmbeddings, bytes: Buffer): Promise<Buffer | string> {
+    try {
+      const vectors = await this.#options.vectorsApart(bytes, request.wanted);
+      return this.#settled(settledHere(request.wholeOf(vectors)));
+    } catch (thrown) {
+      return reasonIn(thrown);
     }
   }
 
@@ -368,6 +382,16 @@ export class AnswerTranslation {
 type SettledAnswer =
   | { ok: true; body: Uint8Array; losses: readonly Loss[]; reasoning: KeptReasoning | null }
   | { ok: false; message: string; isMalformedCall?: boolean };
+
+/** Why another thread could not translate the answer. */
+function reasonIn(thrown: unknown): string {
+  if (thrown instanceof GatewayError) return thrown.message;
+  throw thrown;
+}
+
+function settledHere(whole: WholeAnswer | null): SettledAnswer | null {
+  return whole && !whole.ok ? { ...whole, message: whole.error.message } : whole;
+}
 
 /** Shorter answers and events cannot exhaust the heap, because one is translated after the other. */
 const uncountedBytes = 256 * 1024;

@@ -3,6 +3,7 @@ import { joinBytes } from '../../apis/json/join-bytes.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { Target } from '../../apis/neutral/requests/rendering.ts';
+import type { RenderedVectors, WantedVectors } from '../../apis/translation/embeddings-translator.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 import {
@@ -65,6 +66,22 @@ export class RequestApart {
     const calls = await this.#session.ask('open', { ...asked, body }, body);
     const stored = calls.length === 0 ? new Map<string, string>() : reasoning.stored(calls);
     if (stored.size > 0) await this.#session.ask('restore', { reasoning: stored });
+  }
+}
+
+/** The vectors of an answer with many of them. Rejects with a GatewayError if there is no room for them. */
+export async function vectorsApart(
+  threads: TranslationThreads,
+  answer: Buffer,
+  wanted: WantedVectors,
+): Promise<RenderedVectors | null> {
+  const session = threads.open();
+  try {
+    const body = ownBytes(await joinBytes([answer]));
+    const vectors = await session.ask('vectors', { body, wanted }, body);
+    return vectors && { ...vectors, json: asBuffer(vectors.json) };
+  } finally {
+    session.close();
   }
 }
 

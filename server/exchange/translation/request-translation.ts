@@ -7,11 +7,15 @@ import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import { inputOf } from '../../apis/core/requests/turns.ts';
 import type { Route } from '../../apis/core/route.ts';
-import { countValues } from '../../apis/json/count-values.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
 import { CountTranslator } from '../../apis/translation/count-translator.ts';
-import { TranslatedEmbeddings } from '../../apis/translation/embeddings-translator.ts';
+import {
+  type RenderedVectors,
+  renderVectors,
+  TranslatedEmbeddings,
+  type WantedVectors,
+} from '../../apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../apis/translation/kept-ids.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
@@ -26,9 +30,10 @@ import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
-import { isHeavyRequest, RequestApart, type TranslatedApart } from './request-apart.ts';
+import { isHeavyRequest, RequestApart, type TranslatedApart, vectorsApart } from './request-apart.ts';
 import type { TranslationWay } from './thread-orders.ts';
 import type { TranslationThreads } from './translation-threads.ts';
+import { isHeavyAnswer } from './weighed-stream.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {
@@ -48,7 +53,7 @@ export interface PreparedRequest {
 export interface EarlierParts {
   bodies: readonly Buffer[];
   /** Takes the answer to the next of them. Null if it cannot be used. */
-  take(answer: Buffer): { promptTokens: number } | null;
+  take(answer: Buffer): MaybePromise<{ promptTokens: number } | null>;
 }
 
 /** How a cloud's answer is read. */
@@ -204,14 +209,18 @@ export class RequestTranslation {
     memory.add(sumOfLengths(request.earlierBodies));
     return {
       bodies: request.earlierBodies,
-      take(answer) {
-        if (!memory.mayParse({ bytes: answer.length, values: countValues(answer) })) return null;
-        const taken = request.takeEarlier(answer);
+      take: async (answer) => {
+        const taken = request.takeEarlier(await this.#vectorsOf(answer, request.wanted));
         // Held until the last part is answered.
         if (taken) memory.add(taken.bytes);
         return taken;
       },
     };
+  }
+
+  #vectorsOf(answer: Buffer, wanted: WantedVectors): MaybePromise<RenderedVectors | null> {
+    if (isHeavyAnswer(answer, 0)) return vectorsApart(this.#options.threads, answer, wanted);
+    return renderVectors(answer, wanted);
   }
 
   #answer(request: Translated, facts: AnswerFacts): AnswerTranslation {
@@ -223,6 +232,7 @@ export class RequestTranslation {
       upstream: this.route,
       ...facts,
       requestValues: body.values ?? 0,
+      vectorsApart: (answer, wanted) => vectorsApart(this.#options.threads, answer, wanted),
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#options.requestId,
       mayParse: (size) => this.#call.memory.mayParse(size),

@@ -8,6 +8,7 @@ import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { Target } from '../../apis/neutral/requests/rendering.ts';
 import type { CountingWire } from '../../apis/translation/count-translator.ts';
+import type { WantedVectors } from '../../apis/translation/embeddings-translator.ts';
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
@@ -83,6 +84,11 @@ export interface Orders {
   pushWhole: { asked: { stream: number; body: Uint8Array; moment: AnswerMoment }; answered: StreamedApart | null };
   end: { asked: { stream: number }; answered: StreamedApart };
   fail: { asked: { stream: number; error: AnswerError }; answered: StreamedApart };
+  /** Of an answer with embeddings. Null if it has not those that are wanted. */
+  vectors: {
+    asked: { body: Uint8Array; wanted: WantedVectors };
+    answered: { json: Uint8Array; promptTokens: number | null } | null;
+  };
   /** Of a session. */
   close: { asked: null; answered: null };
 }

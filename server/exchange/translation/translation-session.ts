@@ -6,6 +6,7 @@ import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target } from '../../apis/neutral/requests/rendering.ts';
 import { CountTranslator, type TranslatedCount } from '../../apis/translation/count-translator.ts';
+import { renderVectors } from '../../apis/translation/embeddings-translator.ts';
 import { callsWithoutReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
 import { createTranslatorBetween } from '../../apis/translation/translator.ts';
@@ -134,6 +135,14 @@ export class TranslationSession {
     const open = this.#open(stream);
     const { events } = open.stream;
     return stateAfter(open, events.isOver ? Buffer.alloc(0) : events.fail(error));
+  }
+
+  /** @throws GatewayError `overloaded` */
+  vectors({ body, wanted }: Orders['vectors']['asked']): Orders['vectors']['answered'] {
+    const bytes = asBuffer(body);
+    if (!this.#fits(bytes)) throw new GatewayError('overloaded', tooLarge.message);
+    const vectors = renderVectors(bytes, wanted);
+    return vectors && { ...vectors, json: ownBytes(vectors.json) };
   }
 
   close(): null {

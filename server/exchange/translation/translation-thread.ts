@@ -43,6 +43,8 @@ function carryOut(order: Order): unknown {
       return session.end(order.asked);
     case 'fail':
       return session.fail(order.asked);
+    case 'vectors':
+      return session.vectors(order.asked);
     case 'close':
       sessions.delete(order.session);
       return session.close();

@@ -181,6 +181,26 @@ describe.each(Object.entries(services))('%s', (_name, service) => {
   });
 });
 
+test.each(Object.entries(services))('%s: long vectors are whole, whichever thread renders them', async (_, service) => {
+  const { model, mostTexts, textsIn, answer } = service;
+  const longOf = (text: string) => Array.from({ length: 3_000 }, (_each, at) => Number(text.slice(5)) + at / 4);
+  upstream.answer((request, response) => json(response, answer(textsIn(bodyOf(request)).map(longOf))));
+  const texts = textsTo(mostTexts + 3);
+  for (const form of ['float', 'base64'] as const) {
+    const { data } = await (await askOpenai(model, texts, form)).json();
+    const vectors = data.map(({ embedding }: { embedding: number[] | string }) =>
+      typeof embedding === 'string' ? floatsIn(embedding) : embedding,
+    );
+    expect(vectors).toEqual(texts.map(longOf));
+    expect(data.map(({ index }: { index: number }) => index)).toEqual(texts.map((_text, index) => index));
+  }
+});
+
+function floatsIn(base64: string): number[] {
+  const bytes = Buffer.from(base64, 'base64');
+  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
+}
+
 describe('a part that fails', () => {
   const inPart = (place: number, fail: Script) =>
     answerAs(google, (request, response, raw) =>

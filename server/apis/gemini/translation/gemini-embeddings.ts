@@ -72,7 +72,7 @@ function parseAnswer(body: unknown): EmbeddingsAnswer | null {
   return vectors.every((vector) => vector !== null) ? { vectors, promptTokens: wholeNumberOf(tokens) } : null;
 }
 
-function renderAnswer(vectors: string, promptTokens: number | null, { form }: EmbeddingsRequest): string {
+function renderAnswer(promptTokens: number | null, { form }: EmbeddingsRequest): [string, string] {
   const usage = promptTokens === null ? '' : `,"usageMetadata":{"promptTokenCount":${promptTokens}}`;
-  return form === 'single' ? `{"embedding":${vectors}${usage}}` : `{"embeddings":[${vectors}]${usage}}`;
+  return form === 'single' ? ['{"embedding":', `${usage}}`] : ['{"embeddings":[', `]${usage}}`];
 }

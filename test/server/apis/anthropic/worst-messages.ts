@@ -43,6 +43,7 @@ function translation(): AnswerTranslation {
     requestValues: 0,
     mayParse: () => true,
     keepReasoning: () => {},
+    vectorsApart: async () => null,
   });
 }
 

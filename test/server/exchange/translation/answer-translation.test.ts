@@ -22,6 +22,7 @@ function translation(stream = true): AnswerTranslation {
     requestValues: 0,
     mayParse: () => true,
     keepReasoning: () => {},
+    vectorsApart: async () => null,
   });
 }
 

@@ -2,10 +2,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
+import { createEmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../../../server/apis/translation/kept-ids.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
-import { RequestApart } from '../../../../server/exchange/translation/request-apart.ts';
+import { RequestApart, vectorsApart } from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
 import { clientWires, saidKinds } from '../../../bench/conversations.ts';
@@ -66,7 +67,7 @@ class Answer {
     this.translation = new AnswerTranslation({
       request: translator.request(translator.read(body, fromUrl), targetOf('m')),
       ...{ translator, api, upstream: route, stream: isStream ? clientRoute.stream : null, requestId: 'r' },
-      ...{ requestValues, mayParse: () => true, keepReasoning: () => {} },
+      ...{ requestValues, mayParse: () => true, keepReasoning: () => {}, vectorsApart: async () => null },
       ...(mayMove && { apart }),
       ...(client === 'openai-responses' && {
         identity,
@@ -202,4 +203,47 @@ test('a provider that repeats the tools of a large request is no reason to move'
     return (await answer.stream(pieces)).moves;
   };
   expect([await moves(9), await moves(9_000)]).toEqual([1, 0]);
+});
+
+describe('an answer with vectors', () => {
+  const answerOf = (length: number) =>
+    Buffer.from(JSON.stringify({ embeddings: [{ values: Array(length).fill(0.123456789) }] }));
+  const translator = createEmbeddingsTranslator('openai-embeddings', 'gemini-embeddings', false);
+  const body = Buffer.from('{"model":"m","input":["x"]}');
+
+  async function told(answer: Buffer) {
+    const [api] = servedApis;
+    const route = registry.wholeRoute('gemini-embeddings');
+    if (!translator || !route) throw new Error('There is no such route.');
+    const rendered: number[] = [];
+    const translation = new AnswerTranslation({
+      ...{ request: translator.open(body)({ model: 'm' }), translator, api, upstream: route, stream: null },
+      ...{ requestId: 'r', requestValues: 0, mayParse: () => true, keepReasoning: () => {} },
+      vectorsApart: (bytes, wanted) => {
+        rendered.push(bytes.length);
+        return vectorsApart(threads, bytes, wanted);
+      },
+    });
+    return { text: (await translation.whole(answer)).toString(), rendered };
+  }
+
+  test('is rendered in another thread if there are many numbers', async () => {
+    const few = answerOf(1_900);
+    expect((await told(few)).rendered).toEqual([]);
+    const many = answerOf(9_000);
+    const { text, rendered } = await told(many);
+    expect(rendered).toEqual([many.length]);
+    expect(text.length).toBeGreaterThan(90_000);
+    expect(text).toBe(wholeText(many));
+  });
+
+  test('has to have as many vectors as were asked for', async () => {
+    const other = Buffer.from(JSON.stringify({ embeddings: Array(3_000).fill({ values: [0.5] }) }));
+    expect((await told(other)).text).toBe('It has no content.');
+  });
+
+  function wholeText(answer: Buffer): string {
+    const whole = translator?.open(body)({ model: 'm' }).whole(answer);
+    return whole?.ok ? whole.body.toString() : '';
+  }
 });

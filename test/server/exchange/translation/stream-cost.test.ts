@@ -44,6 +44,7 @@ function translationOf({ client, upstream }: Omit<Conversation, 'said'>): Answer
       mayParse: () => true,
     },
     keepReasoning: () => {},
+    vectorsApart: async () => null,
   });
   translation.received({ 'x-amzn-requestid': answerId });
   return translation;

@@ -73,6 +73,7 @@ function translationOf(client: WireName, upstream: Upstream): AnswerTranslation 
     translator: translatorOf(client, upstream),
     ...{ api, upstream: route, stream: clientRoute.stream, requestId: 'r', requestValues: 0, mayParse: () => true },
     keepReasoning: () => {},
+    vectorsApart: async () => null,
   });
 }
 
