@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { stretched } from '../../support/cpu-work.ts';
 import { closedPort, unknownHost } from '../../support/ports.ts';
 import { failureOf, observe, openTransportInSuite, requestTo } from './harness.ts';
 
@@ -62,8 +63,9 @@ describe('a failure after the connection stands', () => {
 
   test('does not occur while a long upload is in progress', async () => {
     const upstream = await serve((request, response) => request.resume().on('end', () => response.end('ok')));
-    const body = Readable.from(slowly(['a', 'b', 'c', 'd'], 300));
-    const timeouts = { ...limits, firstByteMs: 1_000 };
+    const pauseMs = stretched(200);
+    const body = Readable.from(slowly([...'abcdefgh'], pauseMs));
+    const timeouts = { ...limits, firstByteMs: 5 * pauseMs };
     const { outcome } = observe(transport, requestTo(upstream.origin, { method: 'POST', body, timeouts }));
     expect(await outcome).toMatchObject({ status: 200, body: 'ok', error: null });
   });

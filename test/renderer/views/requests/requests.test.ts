@@ -151,7 +151,11 @@ describe('what is said of a request that failed', () => {
   });
 
   it('is left to the provider’s own answer where one was asked', () => {
-    expect(explainFailure({ ...refused, attempts: [attempt] }, errors)).toBeNull();
+    for (const errorCode of ['insufficient_quota', 'rate_limit_exceeded']) {
+      const asked = { ...refused, errorCode, provider: 'main', attempts: [attempt] };
+      expect(explainFailure(asked, errors)).toBeNull();
+      expect(fixOfRequest(asked, true)?.kind).toBe('provider');
+    }
     expect(explainFailure({ ...refused, errorCode: 'upstream_timeout', attempts: [attempt] }, errors)).toMatch(
       /in time/,
     );
