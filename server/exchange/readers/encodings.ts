@@ -24,11 +24,6 @@ export function encodingsOf(headers: Readonly<Record<string, unknown>>): readonl
   return known.length === names.length && known.length <= maxEncodings ? known : none;
 }
 
-/** The response is encoded in a way that Sluice does not know, or says so. */
-export function isOddlyEncoded(headers: Readonly<Record<string, unknown>>): boolean {
-  return namesIn(headers).length > 0 && encodingsOf(headers).length === 0;
-}
-
 function namesIn({ 'content-encoding': value }: Readonly<Record<string, unknown>>): readonly string[] {
   if (typeof value !== 'string') return [];
   const names = value.split(',', maxEncodings + 1).map((name) => name.trim().toLowerCase());

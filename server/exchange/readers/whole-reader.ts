@@ -26,7 +26,7 @@ import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy } from './broken-stream.ts';
-import { decompress, type Encoding, encodingsOf, isOddlyEncoded } from './encodings.ts';
+import { decompress, type Encoding, encodingsOf } from './encodings.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -57,8 +57,6 @@ export class WholeReader implements ResponseReader {
   readonly #status: number;
   #headers: ResponseHeaders;
   readonly #encodings: readonly Encoding[];
-  /** In a way that Sluice cannot read; its client may. */
-  readonly #isOdd: boolean;
   #format: ResponseFormat;
   /** Whether a longer response may pass as it arrives. */
   readonly #mayPassOn: boolean;
@@ -77,7 +75,6 @@ export class WholeReader implements ResponseReader {
     this.#status = head.status;
     this.#headers = head.headers;
     this.#encodings = encodingsOf(head.headers);
-    this.#isOdd = isOddlyEncoded(head.headers);
     this.#format = formatOf({ ...facts, wire: facts.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = facts.route.wire;
@@ -115,7 +112,7 @@ export class WholeReader implements ResponseReader {
 
   end(): Steps | Promise<Steps> {
     if (this.#isPassing) return [{ kind: 'complete' }];
-    if (this.#encodings.length > 0 || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
+    if (this.#isPacked || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
     const [first = empty] = this.#chunks;
     const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first;
     return this.#settle(body, body);
@@ -194,13 +191,13 @@ export class WholeReader implements ResponseReader {
    */
   async #settleLong(): Promise<Steps> {
     const body = await joinBytes(this.#chunks);
-    if (this.#encodings.length === 0 || body.length === 0) return this.#settle(body, body);
+    if (!this.#isPacked || body.length === 0) return this.#settle(body, body);
     const plain = await decompress(this.#encodings, body, maxWrittenBytes);
     return plain === null ? [damagedBy('sent a compressed answer that is damaged')] : this.#settle(body, plain);
   }
 
   get #isPacked(): boolean {
-    return this.#isOdd || this.#encodings.length > 0;
+    return this.#encodings.length > 0;
   }
 
   /** Whether its length or last chunk shows that it is complete. */
@@ -213,10 +210,7 @@ export class WholeReader implements ResponseReader {
     const steps: Step[] = [];
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
-    const isUnread = verdict.kind === 'damaged' && this.#isOdd && this.#isFramed && plain.length > 0;
-    if (isUnread && !this.#facts.isTranslated) steps.push({ kind: 'complete', bytes: body });
-    else if (isUnread) steps.push(damagedBy('sent an answer in an encoding that Sluice cannot read'));
-    else if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
+    if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
     else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
       steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
@@ -230,7 +224,7 @@ export class WholeReader implements ResponseReader {
     if (method === 'HEAD' || this.#status === 204 || this.#status === 304) return { kind: 'answer' };
     if (this.#format === 'text' || (this.#facts.isTextAsked && isJsonString(plain))) return readText(plain);
     if (this.#format === 'media') return readMedia(plain);
-    const isFramed = this.#isFramed || this.#encodings.length > 0;
+    const isFramed = this.#isFramed || this.#isPacked;
     const verdict = readJson(plain, route.wire, { isFramed, passesUnread: !this.#facts.isTranslated });
     const isText = verdict.kind === 'damaged' && this.#facts.isTextAsked && isOtherText(plain);
     return isText ? readText(plain) : verdict;
