@@ -50,6 +50,28 @@ describe('a new key', () => {
     await page.getByText('can be shown again').waitFor();
   });
 
+  it('makes a second group from the form of a key, which is listed from then on', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/keys' });
+    const tabs = page.getByRole('navigation', { name: 'Access' });
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(await tabs.count()).toBe(0);
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('editor');
+    await dialog.getByRole('button', { name: 'New group…' }).click();
+    await expectFocus(dialog.getByLabel('New group'));
+    await page.keyboard.type('Writers');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => dialog.getByLabel('Group', { exact: true }).inputValue()).toBe('group:writers');
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect((await gateway.gateway.query({ type: 'keys' })).at(-1)).toMatchObject({ name: 'editor', group: 'writers' });
+    await tabs.getByRole('link', { name: 'Groups' }).click();
+    await page.getByRole('link', { name: 'Writers' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('captures nothing unless that is switched on, and then shows for how long bodies are kept', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
     await page.getByRole('button', { name: 'New key' }).click();

@@ -147,6 +147,7 @@ it('has what runs and where it keeps its things in the settings, not here', asyn
   await page.getByRole('region', { name: 'Usage' }).waitFor();
   expect(await page.getByText('Ledger').count()).toBe(0);
   await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'About' }).click();
   await page.getByRole('region', { name: 'About' }).getByText('recording').waitFor();
 });
 

@@ -133,6 +133,31 @@ describe('the command palette', () => {
   });
 
   it.each([
+    ['prices', 'Prices', '#/settings?section=prices'],
+    ['captured bodies', 'Keep captured bodies', '#/settings?section=records&level=advanced'],
+    ['heartbeat', 'Keep-alive comments', '#/settings?section=serving&level=advanced'],
+    ['test alpha', 'Test Alpha', '#/providers/alpha?test'],
+    ['claude code', 'Connect Claude Code', '#/connect/claude-code'],
+    ['new group', 'New group…', '#/groups?new'],
+    ['invite', 'Invite people…', '#/settings?section=team'],
+    ['traffic', 'Requests', '#/requests'],
+  ])('knew no act, setting or client for “%s”', async (search, option, address) => {
+    const { page } = await open({ config });
+    await runCommand(page, search, option);
+    await expect.poll(() => new URL(page.url()).hash).toBe(address);
+  });
+
+  it('finds a language by what it is called in the other one, and captures for ten minutes', async () => {
+    const { page } = await open({ config });
+    await runCommand(page, 'capture all', 'Capture all requests for 10 minutes');
+    await page.getByRole('link', { name: 'Capturing' }).waitFor();
+    await runCommand(page, 'stop capturing', 'Stop capturing');
+    await page.getByRole('link', { name: 'Capturing' }).waitFor({ state: 'detached' });
+    await runCommand(page, 'chinese', 'Language: 简体中文');
+    await headingOf(page, '首页').waitFor();
+  });
+
+  it.each([
     ['alpha', 'Alpha', '#/providers/alpha'],
     ['default', 'default', '#/groups/default'],
     ['gpt-b', 'gpt-b', '#/models?model=gpt-b'],

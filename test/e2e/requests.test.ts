@@ -39,7 +39,19 @@ it('reports a program with a wrong key, for which no row exists', async () => {
     .getByText(/^12 requests with an unknown key, the last from “OpenAI\/Python 1\.2” at \d\d:\d\d/)
     .waitFor();
   expect(await page.getByText('No requests yet').count()).toBe(1);
-  await notice.getByRole('link', { name: 'Open keys' }).click();
+  const height = await notice.evaluate((part) => part.getBoundingClientRect().height);
+  expect(height).toBeLessThan(40);
+  const hiddenHeight = () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+  expect(await hiddenHeight()).toBeLessThanOrEqual(0);
+  await fetch(`${gateway.baseUrl}/models`);
+  await notice.getByText('1 more kind').click();
+  await notice.getByText(/with an unknown key/).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await notice.getByRole('button', { name: 'Close until the next one' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await page.reload();
+  await fetch(`${gateway.baseUrl}/models`, { headers });
+  await notice.getByRole('link', { name: 'Open keys' }).first().click();
   await page.waitForURL(/\/keys$/);
   expect(complaints).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sectionIds } from '../../renderer/state/window/section-ids.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { openInSuite, overflowOf } from './window-suite.ts';
 
@@ -6,62 +7,59 @@ const open = openInSuite();
 const narrow = { viewport: { width: 420, height: 800 } };
 
 describe('the contents of the settings', () => {
-  it('lead to a section, mark it and put it into the address', async () => {
+  it('lead to a section, which is a page of its own, mark it and put it into the address', async () => {
     const { page, complaints } = await open({ screen: '/settings' });
     const contents = page.getByRole('navigation', { name: 'Contents' });
-    const marked = () => contents.locator('[aria-current="location"]').allTextContents();
+    const marked = () => contents.locator('[aria-current="page"]').allTextContents();
+    await expect.poll(marked).toEqual(['This window']);
     await contents.getByRole('link', { name: 'Records' }).click();
     await expect.poll(() => page.url()).toContain('#/settings?section=records');
     await expect.poll(marked).toEqual(['Records']);
-    const top = () =>
-      page.getByRole('region', { name: 'Records' }).evaluate((part) => part.getBoundingClientRect().top);
-    await expect.poll(top).toBeLessThan(200);
-    // The last section cannot be scrolled to the top of the page.
+    expect(await page.getByRole('region').count()).toBe(1);
+    await page.getByRole('region', { name: 'Records' }).waitFor();
     await contents.getByRole('link', { name: 'Export and import' }).click();
     await expect.poll(marked).toEqual(['Export and import']);
     await page.goBack();
     await expect.poll(marked).toEqual(['Records']);
-    await page.mouse.move(700, 400);
-    await page.mouse.wheel(0, -100_000);
-    await expect.poll(marked).toEqual(['This window']);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     expect(complaints).toEqual([]);
   });
 
-  it('are reached by a link from elsewhere', async () => {
-    const { page } = await open({ screen: '/settings?section=about' });
-    await expect
-      .poll(() => page.getByRole('region', { name: 'About' }).evaluate((part) => part.getBoundingClientRect().bottom))
-      .toBeLessThanOrEqual(800);
-  });
-
-  it('stay where they lead to while what stands above grows', async () => {
-    const { page } = await open({ screen: '/settings?section=records' });
-    const contents = page.getByRole('navigation', { name: 'Contents' });
-    const records = page.getByRole('region', { name: 'Records' });
-    const top = () => records.evaluate((part) => part.getBoundingClientRect().top);
-    await expect.poll(top).toBeLessThan(200);
-    const grow = (part: Element) => part.setAttribute('style', 'min-height: 900px');
-    await page.getByRole('region', { name: 'Proxies and certificates' }).evaluate(grow);
-    await expect.poll(top).toBeLessThan(200);
-    expect(await contents.locator('[aria-current="location"]').allTextContents()).toEqual(['Records']);
+  it('are reached by a link from elsewhere, each by itself', async () => {
+    const { page, gateway } = await open({ screen: '/settings?section=about' });
+    await page.getByRole('region', { name: 'About' }).waitFor();
+    for (const id of sectionIds.filter((each) => each !== 'desktop')) {
+      await page.goto(`${gateway.origin}/#/settings?section=${id}`);
+      await expect.poll(() => page.locator('[data-is-shown="true"]').getAttribute('id')).toBe(`settings-${id}`);
+      expect(await page.getByRole('region').count()).toBeGreaterThan(0);
+    }
   });
 
   it('fall back to the beginning where the address names no section', async () => {
     const { page } = await open({ screen: '/settings?section=teapot' });
-    await page.getByRole('region', { name: 'About' }).waitFor();
+    await page.getByRole('region', { name: 'This window' }).waitFor();
     const contents = page.getByRole('navigation', { name: 'Contents' });
-    expect(await contents.locator('[aria-current="location"]').allTextContents()).toEqual(['This window']);
-    expect(await page.evaluate(() => scrollY)).toBe(0);
+    expect(await contents.locator('[aria-current="page"]').allTextContents()).toEqual(['This window']);
+  });
+
+  it('keep an unsaved edit in sight while another section is shown, and ask before it is lost', async () => {
+    const { page } = await open({ screen: '/settings?section=address' });
+    const port = page.getByLabel('Port', { exact: true });
+    await port.fill('4321');
+    await page.getByRole('link', { name: 'Serving' }).click();
+    await page.getByRole('region', { name: 'Serving' }).waitFor();
+    expect(await port.inputValue()).toBe('4321');
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('dialog', { name: 'Discard unsaved changes?' }).waitFor();
   });
 
   it('are a choice where the window is narrow', async () => {
     const { page } = await open({ screen: '/settings', context: narrow });
-    await page.getByRole('region', { name: 'About' }).waitFor();
+    await page.getByRole('region', { name: 'This window' }).waitFor();
     expect(await page.getByRole('navigation', { name: 'Contents' }).count()).toBe(0);
     await page.getByLabel('Go to').selectOption('Serving');
-    const top = () =>
-      page.getByRole('region', { name: 'Serving' }).evaluate((part) => part.getBoundingClientRect().top);
-    await expect.poll(top).toBeLessThan(200);
+    await page.getByRole('region', { name: 'Serving' }).waitFor();
+    expect(await page.getByRole('region').count()).toBe(1);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   });
 });
@@ -93,6 +91,37 @@ describe('the search of the settings', () => {
     await page.getByText('No setting matches “teapot”.').waitFor();
     expect(await page.getByRole('region').count()).toBe(0);
     await page.getByRole('button', { name: 'Clear search' }).last().click();
-    await page.getByRole('region', { name: 'About' }).waitFor();
+    await page.getByRole('region', { name: 'This window' }).waitFor();
+  });
+});
+
+describe('the advanced settings', () => {
+  it('are folded away in a section that has others, and shown by one click in all of them', async () => {
+    const { page } = await open({ screen: '/settings?section=records' });
+    const rows = page.getByLabel('Keep at most (requests)');
+    await page.getByLabel('Keep requests (days)').waitFor();
+    expect(await rows.count()).toBe(0);
+    await page.getByRole('button', { name: /^Advanced/, expanded: false }).click();
+    await rows.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Serving' }).click();
+    await page.getByLabel('Keep-alive comments').waitFor();
+    await page
+      .getByRole('button', { name: /^Advanced/, expanded: true })
+      .first()
+      .click();
+    await page.getByLabel('Keep-alive comments').waitFor({ state: 'detached' });
+  });
+
+  it('are found by the search, asked for by a link, and alone in a section need no click', async () => {
+    const { page, gateway } = await open({ screen: '/settings' });
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('heartbeat');
+    await page.getByLabel('Keep-alive comments').waitFor();
+    await page.goto(`${gateway.origin}/#/settings?section=observability`);
+    await page.getByRole('button', { name: 'Clear search' }).click();
+    await page.getByLabel('Prometheus metrics').waitFor();
+    expect(await page.getByRole('button', { name: /^Advanced/ }).count()).toBe(0);
+    await page.goto(`${gateway.origin}/#/settings?section=serving&level=advanced`);
+    await page.getByLabel('Memory for bodies').waitFor();
   });
 });

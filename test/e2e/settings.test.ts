@@ -2,6 +2,7 @@
 import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { type SectionId, sectionIds } from '../../renderer/state/window/section-ids.ts';
 import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { hashOf } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
@@ -11,11 +12,11 @@ import { expectFocus, tabTo } from './person.ts';
 import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
-const screen = '/settings';
+const at = (section: SectionId) => `/settings?section=${section}&level=advanced`;
 
 describe('the settings screen', () => {
   it('saves what was changed, and nothing else', async () => {
-    const { page, gateway, complaints } = await open({ screen, config: { settings: { demo: 'on' } } });
+    const { page, gateway, complaints } = await open({ screen: at('records'), config: { settings: { demo: 'on' } } });
     const records = page.getByRole('region', { name: 'Records' });
     await records.getByLabel('Keep requests (days)').fill('30');
     await records.getByLabel('Largest captured body (KiB)').fill('64');
@@ -32,18 +33,19 @@ describe('the settings screen', () => {
   });
 
   it('says beside a line that cannot be used what is wrong with it, keeps it and changes nothing', async () => {
-    const { page, gateway, complaints } = await open({ screen });
+    const { page, gateway, complaints } = await open({ screen: at('access') });
     const settings = async () => (await gateway.gateway.query({ type: 'status' })).settings;
     const before = await settings();
     const wrong = [
-      ['Allowed host names', 'http://gateway.example', /“http:\/\/gateway\.example” is not a host name/],
-      ['Allowed web pages', 'app.example', /“app\.example” is not an origin/],
-      ['Bypass proxy', 'a b', /“a b” is not a host/],
-      ['Scrape token', 'plain', /Use env:NAME or file:PATH/],
-      ['OpenTelemetry endpoint', 'nowhere', /“nowhere” is not a base URL/],
-      ['Webhooks', 'nowhere', /Use a URL without user and password/],
+      ['access', 'Allowed host names', 'http://gateway.example', /“http:\/\/gateway\.example” is not a host name/],
+      ['access', 'Allowed web pages', 'app.example', /“app\.example” is not an origin/],
+      ['network', 'Bypass proxy', 'a b', /“a b” is not a host/],
+      ['observability', 'Scrape token', 'plain', /Use env:NAME or file:PATH/],
+      ['observability', 'OpenTelemetry endpoint', 'nowhere', /“nowhere” is not a base URL/],
+      ['observability', 'Webhooks', 'nowhere', /Use a URL without user and password/],
     ] as const;
-    for (const [label, text, said] of wrong) {
+    for (const [section, label, text, said] of wrong) {
+      await page.goto(`${gateway.origin}/#${at(section)}`);
       const field = page.getByRole('textbox', { name: label });
       await field.fill(text);
       await page.getByRole('button', { name: 'Save' }).first().click();
@@ -58,14 +60,14 @@ describe('the settings screen', () => {
   });
 
   it('says that an address given at the start counts, and not the setting', async () => {
-    const given = await open({ screen });
+    const given = await open({ screen: at('address') });
     const address = given.page.getByRole('region', { name: 'Address' });
     await address.getByText('Started with --host and --port, which overrides this setting.').waitFor();
     expect(await address.getByText('Takes effect after restart.').count()).toBe(0);
   });
 
   it('keeps what was typed when the same is changed elsewhere, and asks which is to hold', async () => {
-    const { page, gateway } = await open({ screen });
+    const { page, gateway } = await open({ screen: at('address') });
     const address = page.getByRole('region', { name: 'Address' });
     const port = address.getByLabel('Port', { exact: true });
     await port.fill('4811');
@@ -81,7 +83,7 @@ describe('the settings screen', () => {
   });
 
   it('keeps what is typed while a save is in flight, as unsaved', async () => {
-    const { page, gateway, complaints } = await open({ screen });
+    const { page, gateway, complaints } = await open({ screen: at('records') });
     const records = page.getByRole('region', { name: 'Records' });
     const days = records.getByLabel('Keep requests (days)');
     const release = Promise.withResolvers<void>();
@@ -107,7 +109,7 @@ describe('the settings screen', () => {
   });
 
   it('asks before keeping less of the records than exists', async () => {
-    const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
+    const { page, gateway, complaints } = await open({ screen: at('records'), prepare: fillWithOldRequests });
     const records = page.getByRole('region', { name: 'Records' });
     const dialog = page.getByRole('dialog', { name: 'Delete old records' });
     const save = () => records.getByRole('button', { name: 'Save' }).click();
@@ -145,7 +147,7 @@ describe('the settings screen', () => {
   });
 
   it('says what becomes of hard budgets without Valkey, only where replicas count together', async () => {
-    const alone = await open({ screen });
+    const alone = await open({ screen: at('serving') });
     await alone.page.getByRole('region', { name: 'Serving' }).getByLabel('Memory for bodies').waitFor();
     expect(await alone.page.getByLabel('Hard budgets while').count()).toBe(0);
     await alone.close();
@@ -154,7 +156,7 @@ describe('the settings screen', () => {
       const replicas = await import('../../server/team/valkey/open-replica-limits.ts');
       return replicas.openReplicaLimits(await replicas.connectValkey(address), options);
     };
-    const { page, gateway, complaints } = await open({ screen, ports: { openReplicaLimits } });
+    const { page, gateway, complaints } = await open({ screen: at('serving'), ports: { openReplicaLimits } });
     const serving = page.getByRole('region', { name: 'Serving' });
     await serving.getByLabel('Hard budgets while').selectOption('Split what is left between replicas');
     await serving.getByRole('button', { name: 'Save' }).click();
@@ -166,11 +168,12 @@ describe('the settings screen', () => {
   });
 
   it('switches the demo off and an origin on', async () => {
-    const { page, gateway } = await open({ screen });
+    const { page, gateway } = await open({ screen: at('serving') });
     const serving = page.getByRole('region', { name: 'Serving' });
     await serving.getByLabel('Demo provider').selectOption('Off');
     await serving.getByRole('button', { name: 'Save' }).click();
     await expect.poll(async () => (await gateway.client.models.list()).data.length).toBe(0);
+    await page.goto(`${gateway.origin}/#${at('access')}`);
     const access = page.getByRole('region', { name: 'Network access' });
     await access.getByLabel('Allowed web pages').fill(' https://app.example \n\nhttps://other.example');
     await access.getByRole('button', { name: 'Save' }).click();
@@ -188,7 +191,7 @@ describe('the settings screen', () => {
       { ...provider, id: 'own', name: 'Its own', proxy: 'http://me:hush@mine.invalid:3128' },
     ];
     const ports = { proxies: { httpsProxy: 'http://corp.invalid:8080', noProxy: 'intranet.invalid' } };
-    const { page, gateway, complaints } = await open({ screen, config: { providers }, ports });
+    const { page, gateway, complaints } = await open({ screen: at('network'), config: { providers }, ports });
     const network = page.getByRole('region', { name: 'Proxies and certificates' });
     await network.getByText('Far away: through corp.invalid:8080 (by HTTP_PROXY or HTTPS_PROXY)').waitFor();
     await network.getByText('Its own: through mine.invalid:3128 (as set for the provider)').waitFor();
@@ -210,7 +213,7 @@ describe('the settings screen', () => {
   });
 
   it('signs out all browsers, this one too, and says how to come back', async () => {
-    const { page, gateway } = await open({ screen });
+    const { page, gateway } = await open({ screen: at('sessions') });
     const other = await fetch(gateway.gateway.createAdminUrl(), { redirect: 'manual' });
     expect(other.status).toBe(303);
     await page.getByRole('button', { name: 'Sign out everywhere…' }).click();
@@ -232,7 +235,7 @@ describe('the settings screen', () => {
   });
 
   it('warns of the local network before it is saved, and says when the address holds', async () => {
-    const { page, gateway } = await open({ screen });
+    const { page, gateway } = await open({ screen: at('address') });
     const address = page.getByRole('region', { name: 'Address' });
     await address.getByText(`Listening at ${gateway.origin}.`).waitFor();
     expect(await address.getByRole('alert').count()).toBe(0);
@@ -247,7 +250,7 @@ describe('the settings screen', () => {
   });
 
   it('shows every change of an import before it is made, and makes it when asked', async () => {
-    const { page, gateway, complaints } = await open({ screen });
+    const { page, gateway, complaints } = await open({ screen: at('transfer') });
     await importFile(page, {
       version: 1,
       providers: [{ id: 'new', baseUrl: 'http://127.0.0.1:9/v1', credentials: [{ id: 'c1' }], models: ['m'] }],
@@ -269,7 +272,7 @@ describe('the settings screen', () => {
   });
 
   it('reports before an import what would be refused', async () => {
-    const { page, gateway, complaints } = await open({ screen });
+    const { page, gateway, complaints } = await open({ screen: at('transfer') });
     const providers = [{ id: 'open', baseUrl: 'http://127.0.0.1:9/v1', headers: { 'x-api-key': 'planted' } }];
     await importFile(page, { version: 1, providers, groups: [{ id: 'default' }] });
     const dialog = page.getByRole('dialog', { name: 'Import a configuration' });
@@ -284,7 +287,7 @@ describe('the settings screen', () => {
   });
 
   it('finds nothing to change in what it exported', async () => {
-    const { page } = await open({ screen });
+    const { page } = await open({ screen: at('transfer') });
     const download = await downloadBy(page, 'Export');
     expect(download.suggestedFilename()).toBe('sluice-config.json');
     await importFile(page, JSON.parse(await textOf(download)));
@@ -293,7 +296,7 @@ describe('the settings screen', () => {
   });
 
   it('says what is wrong with a file that is no JSON, or no configuration', async () => {
-    const { page } = await open({ screen });
+    const { page } = await open({ screen: at('transfer') });
     for (const [text, complaint] of [
       ['not json', /This is not JSON/],
       ['{"version":7}', /config\.version/],
@@ -308,7 +311,7 @@ describe('the settings screen', () => {
     const config = {
       providers: [{ id: 'main', baseUrl: 'http://127.0.0.1:9/v1', credentials: [{ id: 'c1' }], models: ['m'] }],
     };
-    const { page, gateway, complaints } = await open({ screen, config });
+    const { page, gateway, complaints } = await open({ screen: at('about'), config });
     await gateway.client.models.retrieve('missing').catch(() => {});
     await gateway.client.embeddings.create({ model: 'm', input: 'planted words' }).catch(() => {});
     await page.getByText(gateway.folder, { exact: true }).waitFor();
@@ -324,7 +327,7 @@ describe('the settings screen', () => {
   });
 
   it('is operated by keyboard alone', async () => {
-    const { page, gateway } = await open({ screen });
+    const { page, gateway } = await open({ screen: at('records') });
     const days = page.getByLabel('Keep requests (days)');
     await tabTo(page, days);
     await page.keyboard.press('ControlOrMeta+a');
@@ -337,7 +340,7 @@ describe('the settings screen', () => {
   });
 
   it('switches metrics, telemetry and webhooks on, and says what is wrong with them', async () => {
-    const { page, gateway, complaints } = await open({ screen });
+    const { page, gateway, complaints } = await open({ screen: at('observability') });
     const part = page.getByRole('region', { name: 'Observability' });
     const save = part.getByRole('button', { name: 'Save' });
     await part.getByLabel('Prometheus metrics').selectOption('Served at /metrics');
@@ -360,7 +363,7 @@ describe('the settings screen', () => {
   });
 
   it('changes language and appearance at once', async () => {
-    const { page } = await open({ screen });
+    const { page } = await open({ screen: at('window') });
     const part = page.getByRole('region', { name: 'This window' });
     await part.getByLabel('Appearance').selectOption('Dark');
     await expect.poll(() => page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
@@ -381,12 +384,16 @@ describe('the settings screen', () => {
         },
       };
       const ports = { logFolder: '/home/somebody/.local/state/sluice' };
-      const { page, gateway, complaints } = await open({ context, screen, config, ports });
-      await page.getByText('authority.pem').last().waitFor();
-      await page.getByText(gateway.folder, { exact: true }).waitFor();
-      expect(await accessibilityFaults(page)).toEqual([]);
-      await takePicture(page, `settings-${width}-${colorScheme}-${locale}`);
-      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      const { page, gateway, complaints } = await open({ context, screen: at('window'), config, ports });
+      for (const section of sectionIds) {
+        await page.goto(`${gateway.origin}/#${at(section)}`);
+        if (section === 'network') await page.getByText('authority.pem').last().waitFor();
+        if (section === 'about') await page.getByText(gateway.folder, { exact: true }).waitFor();
+        expect(await accessibilityFaults(page)).toEqual([]);
+        await takePicture(page, `settings-${section}-${width}-${colorScheme}-${locale}`);
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      }
+      await page.goto(`${gateway.origin}/#${at('transfer')}`);
       await importFile(page, { version: 1, groups: [{ id: 'default' }], settings: { port: 4_811 } });
       await page.getByRole('dialog').getByText('4810 → 4811').waitFor();
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);

@@ -17,7 +17,7 @@ const locking = {
 
 describe('a team preset', () => {
   it('is imported from a file after a preview of every change, and leads to the missing credential', async () => {
-    const { page, gateway, complaints } = await open({ screen: '/settings' });
+    const { page, gateway, complaints } = await open({ screen: '/settings?section=team' });
     await chooseFile(page, locking);
     const dialog = page.getByRole('dialog', { name: 'Team preset' });
     await dialog.getByText('by Acme · version 2026-11 · Questions: it@acme.example').waitFor();
@@ -39,7 +39,7 @@ describe('a team preset', () => {
   });
 
   it('is imported as pasted text or a pasted link', async () => {
-    const { page, gateway } = await open({ screen: '/settings' });
+    const { page, gateway } = await open({ screen: '/settings?section=team' });
     await page.getByRole('button', { name: 'Paste preset…' }).click();
     const paste = page.getByRole('dialog', { name: 'Paste a team preset' });
     await paste.getByRole('textbox').fill('sluice://preset?data=not*base64');
@@ -53,7 +53,7 @@ describe('a team preset', () => {
   });
 
   it('is told from an exported configuration, which is chosen the same way, and from anything else', async () => {
-    const { page } = await open({ screen: '/settings' });
+    const { page } = await open({ screen: '/settings?section=team' });
     await chooseFile(page, { version: 1, groups: [{ id: 'default' }] });
     await page.getByRole('dialog', { name: 'Import a configuration' }).getByText('Removed: key k1').waitFor();
     await page.keyboard.press('Escape');
@@ -72,7 +72,7 @@ describe('a team preset', () => {
   it('that leads a provider elsewhere warns that its credentials are removed, before it is applied', async () => {
     const main = { id: 'main', baseUrl: 'https://api.example.com/v1', models: ['m'] };
     const config = { providers: [{ ...main, credentials: [{ id: 'c1' }] }] };
-    const { page, gateway } = await open({ screen: '/settings', config });
+    const { page, gateway } = await open({ screen: '/settings?section=team', config });
     const providers = [{ ...main, baseUrl: 'https://evil.example/v1' }];
     await chooseFile(page, { teamPreset: 1, name: 'Trap', organisation: 'Nobody', providers });
     const dialog = page.getByRole('dialog', { name: 'Team preset' });
@@ -84,7 +84,7 @@ describe('a team preset', () => {
   });
 
   it('is applied by keyboard alone', async () => {
-    const { page, gateway } = await open({ screen: '/settings' });
+    const { page, gateway } = await open({ screen: '/settings?section=team' });
     await chooseFile(page, acmePreset);
     const dialog = page.getByRole('dialog', { name: 'Team preset' });
     await tabTo(page, dialog.getByRole('button', { name: 'Apply' }));
@@ -103,7 +103,7 @@ describe('a team preset', () => {
 
 describe('what a team preset has locked', () => {
   it('is shown as locked on the screens, with the team’s name, and can be changed after leaving', async () => {
-    const { page, gateway, complaints } = await open({ screen: '/settings' });
+    const { page, gateway, complaints } = await open({ screen: '/settings?section=records&level=advanced' });
     await gateway.gateway.execute({ type: 'team-preset.apply', preset: locking });
     const days = page.getByLabel('Keep requests (days)');
     await page.getByText('Set by Acme').first().waitFor();
@@ -131,17 +131,18 @@ describe('what a team preset has locked', () => {
     await page.getByText('Set by Acme').first().waitFor();
     expect(await page.getByRole('button', { name: 'Change team/fast' }).isDisabled()).toBe(true);
 
-    await page.goto(`${gateway.origin}/#/settings`);
+    await page.goto(`${gateway.origin}/#/settings?section=team`);
     await page.getByRole('button', { name: 'Leave…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
     await page.getByText('No team preset is active.').waitFor();
+    await page.goto(`${gateway.origin}/#/settings?section=records`);
     await expect.poll(() => days.isDisabled()).toBe(false);
     expect(complaints).toEqual([]);
   });
 
   it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const { page, gateway, complaints } = await open({ context, screen: '/settings' });
+    const { page, gateway, complaints } = await open({ context, screen: '/settings?section=team' });
     const check = async (name: string) => {
       await takePicture(page, `team-${name}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);

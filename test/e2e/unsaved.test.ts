@@ -17,7 +17,7 @@ describe('what was typed and not saved', () => {
   it.each([
     { screen: '/groups/default', label: 'Name' },
     { screen: '/providers/alpha', label: 'Name' },
-    { screen: '/settings', label: 'Port' },
+    { screen: '/settings?section=address', label: 'Port' },
   ])('is not lost by a step to another screen from $screen', async ({ screen, label }) => {
     const { page, complaints } = await open({ screen, config });
     const field = page.getByLabel(label, { exact: true }).first();
@@ -120,7 +120,7 @@ it.each([
 
 it('what is wrong with a field can be read, light and dark', async () => {
   const { page } = await open({ screen: '/providers/alpha', config });
-  await page.getByRole('textbox', { name: 'Base URL' }).fill('nowhere');
+  await page.getByRole('textbox', { name: 'Base URL' }).fill('ftp://nowhere');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('[id$="-error"]').first().waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {

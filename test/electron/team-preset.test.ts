@@ -115,8 +115,9 @@ describe('a preset that is built in', () => {
     const page = await desktop.page();
     await page.evaluate(() => location.assign('#/groups'));
     await page.getByText('Set by Acme').first().waitFor();
-    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.evaluate(() => location.assign('#/settings?section=team'));
     await page.getByText('Built into this program.').waitFor();
+    await page.evaluate(() => location.assign('#/settings?section=desktop'));
     await page.getByText('Updates come with this installation.').waitFor();
   });
 
@@ -125,7 +126,7 @@ describe('a preset that is built in', () => {
     const env = { DOUBLE_PACKAGED: '1', APPIMAGE: '/opt/Sluice.AppImage' };
     const desktop = await open({ main: mainWith({ ...acmePreset, updates: 'on' }), env });
     const page = await desktop.page();
-    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.evaluate(() => location.assign('#/settings?section=desktop'));
     await page.getByRole('button', { name: 'Check for updates' }).waitFor();
   });
 });

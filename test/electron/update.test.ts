@@ -83,7 +83,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     };
     await open();
     const page = await desktop.page();
-    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.evaluate(() => location.assign('#/settings?section=desktop'));
     const part = page.getByRole('region', { name: 'Desktop' });
     await part.getByText('Version 9.9.9 is being downloaded.').waitFor();
     expect(await part.getByRole('listitem').allTextContents()).toEqual([

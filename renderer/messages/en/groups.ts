@@ -20,6 +20,7 @@ export const groups = {
   allowsNone: 'allows no model',
   nothing: 'nothing',
   backToAll: 'All groups',
+  createOpen: 'New group…',
   formTitle: 'What its keys may use',
   goneTitle: (id: string) => `There is no group “${id}”`,
   goneNext: 'It may have been removed. Go back to all groups.',

@@ -126,6 +126,8 @@ export const requests = {
   /** Requests without a valid key are counted but not listed. */
   refused: {
     title: 'Refused in the last hour',
+    others: (count: string) => `${count} more ${count === '1' ? 'kind' : 'kinds'}`,
+    close: 'Close until the next one',
     line: ({ requests, count, why, time, client }: Refused) =>
       `${count} ${requests === 1 ? 'request' : 'requests'} ${why}, ${requests === 1 ? '' : 'the last '}` +
       `${client === null ? '' : `from “${client}” `}at ${time}`,

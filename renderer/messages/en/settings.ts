@@ -166,6 +166,7 @@ export const settings = {
     dollars: 'USD',
   },
   contents: 'Contents',
+  advanced: (count: string) => `Advanced (${count})`,
   goTo: 'Go to',
   search: 'Search settings',
   clearSearch: 'Clear search',

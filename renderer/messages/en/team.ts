@@ -7,6 +7,15 @@ export const team = {
   part: 'Team',
   hint: 'A team can hand out providers, aliases, groups and settings in a file or a link. You see every change before it is made, and add only your credentials.',
   none: 'No team preset is active.',
+  invite: {
+    title: 'Invite people',
+    alone:
+      'People sign in to a Sluice that they share, each with keys and budgets of their own. It needs a public address and your identity provider, in the section “people” of its configuration (docs/teams.md). Start it like this:',
+    command: 'command',
+    shared: 'Send people this address. They sign in, make a key in a group that is theirs, and connect their tools.',
+    address: 'address',
+    open: 'Open People',
+  },
   sources: {
     'built-in': 'Built into this program.',
     policy: 'Installed on this machine by its administrator.',

@@ -19,6 +19,7 @@ export const groups: typeof english.groups = {
   allowsNone: '不允许任何模型',
   nothing: '无',
   backToAll: '全部分组',
+  createOpen: '新建分组…',
   formTitle: '其密钥可使用的内容',
   goneTitle: (id) => `没有分组“${id}”`,
   goneNext: '它可能已被移除。请返回全部分组。',

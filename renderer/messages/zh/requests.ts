@@ -108,6 +108,8 @@ export const requests: typeof english.requests = {
   noneFitNext: '请求记录中没有符合这些筛选条件的请求。',
   refused: {
     title: '最近一小时内被拒绝',
+    others: (count) => `另有 ${count} 种`,
+    close: '关闭，直到再次发生',
     line: ({ requests, count, why, time, client }) =>
       `${count} 个${why}的请求，${requests === 1 ? '' : '最后一次'}${client === null ? '' : `来自“${client}”，`}${time}`,
     reasons: {

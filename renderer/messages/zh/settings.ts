@@ -146,6 +146,7 @@ export const settings: typeof english.settings = {
     dollars: '美元',
   },
   contents: '目录',
+  advanced: (count) => `高级（${count}）`,
   goTo: '转到',
   search: '搜索设置',
   clearSearch: '清除搜索',

@@ -6,6 +6,15 @@ export const team: typeof english.team = {
   part: '团队',
   hint: '团队可以用文件或链接分发服务商、别名、分组和设置。每项更改都会先展示给你，你只需填入自己的凭据。',
   none: '此处没有生效的团队预设。',
+  invite: {
+    title: '邀请用户',
+    alone:
+      '多人可以登录并共用同一个 Sluice，各有自己的密钥和预算。这需要一个公开地址，并在配置的 people 一节中填写你的身份提供者（docs/teams.md）。这样启动：',
+    command: '命令',
+    shared: '把此地址发给对方。对方登录后，在自己的分组中新建密钥，再接入自己的工具。',
+    address: '地址',
+    open: '打开用户页面',
+  },
   sources: {
     'built-in': '内置于此程序。',
     policy: '由本机管理员放置。',

@@ -2,9 +2,12 @@
 import {
   IconCopy,
   IconKey,
+  IconPlayerRecord,
   IconPlus,
   IconPower,
   IconServer2,
+  IconStethoscope,
+  IconUsers,
   IconUsersGroup,
   IconVectorTriangle,
 } from '@tabler/icons-react';
@@ -23,6 +26,7 @@ interface EntrySources {
   locks: Locks;
   /** Why nothing can be changed now; null if changes are possible. */
   unchangeable: string | null;
+  isAdmin: boolean;
   execute: ControlStore['execute'];
 }
 
@@ -36,7 +40,8 @@ export function configEntries(sources: EntrySources): PaletteEntry[] {
   ];
 }
 
-function actionEntries({ messages, views, locks, unchangeable }: EntrySources): PaletteEntry[] {
+function actionEntries(sources: EntrySources): PaletteEntry[] {
+  const { messages, views, locks, unchangeable } = sources;
   const { palette: names, commandFailed, connection } = messages;
   const { baseUrl } = views.status;
   const section = 'actions';
@@ -53,11 +58,39 @@ function actionEntries({ messages, views, locks, unchangeable }: EntrySources): 
       act: { href: '/keys?new' },
     },
     {
+      ...{ id: 'create-group', section, Icon: IconPlus, label: names.createGroup, words: 'add new group' },
+      blocked: unchangeable ?? (locks.adding('groups') && commandFailed.locked),
+      act: { href: '/groups?new' },
+    },
+    {
+      ...{ id: 'invite-people', section, Icon: IconUsers, label: names.invitePeople },
+      words: 'add people user member team share sign-in',
+      act: { href: '/settings?section=team' },
+    },
+    ...(sources.isAdmin ? [captureEntry(sources)] : []),
+    {
       ...{ id: 'copy-base-url', section, Icon: IconCopy, label: names.copyBaseUrl, detail: baseUrl, words: 'copy' },
       blocked: baseUrl === null ? connection.notListening : null,
       act: { work: () => copy(baseUrl ?? '', names.baseUrlCopied, names.copyRefused) },
     },
   ];
+}
+
+/** Begins or ends a capture of all requests. One of a group or key is started where those are. */
+function captureEntry({ messages, views, execute }: EntrySources): PaletteEntry {
+  const { palette: names } = messages;
+  const isRunning = views.status.capture.some(({ kind }) => kind === 'all');
+  return {
+    ...{ id: 'capture', section: 'actions', Icon: IconPlayerRecord, words: 'capture record bodies headers 捕获' },
+    label: isRunning ? names.stopCapture : names.capture,
+    act: {
+      async work() {
+        if (isRunning) await execute({ type: 'capture.stop' });
+        else await execute({ type: 'capture.start', minutes: 10 });
+        return isRunning ? names.captureStopped : names.captureRuns;
+      },
+    },
+  };
 }
 
 function providerEntries({ messages, views, locks, unchangeable, execute }: EntrySources): PaletteEntry[] {
@@ -82,7 +115,18 @@ function providerEntries({ messages, views, locks, unchangeable, execute }: Entr
     };
     if (isDemo) return [power];
     const act = { href: `/providers/${id}` };
-    return [{ id: `provider:${id}`, section, Icon: IconServer2, label: name, words: id, act }, power];
+    const test: PaletteEntry = {
+      ...{
+        id: `test:${id}`,
+        section,
+        Icon: IconStethoscope,
+        label: names.testProvider(name),
+        words: `${id} test check`,
+      },
+      action: `${names.testProvider('')} test check`,
+      act: { href: `/providers/${id}?test` },
+    };
+    return [{ id: `provider:${id}`, section, Icon: IconServer2, label: name, words: id, act }, power, test];
   });
 }
 

@@ -2,6 +2,7 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import type { ConfigViews } from '../../../server/contract/events.ts';
+import { screenAt } from '../../../server/contract/places.ts';
 import { searchDelayMs } from '../../components/lists/LongList.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { Kind } from '../../state/control/find-by-id.ts';
@@ -10,8 +11,10 @@ import { useReportedAndFound } from '../../state/control/use-found.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
 import { useLocks } from '../../state/rights/use-locks.ts';
 import { useScreens } from '../../state/rights/use-places.ts';
+import { useDesktop } from '../../state/window/use-desktop.ts';
 import { configEntries } from './config-entries.ts';
 import { findEntries, firstEntries, mostInSection, type PaletteSection } from './find-entries.ts';
+import { clientEntries, settingsEntries } from './guide-entries.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 import { recentEntries } from './recent-entries.ts';
 import { requestEntry, requestSearchEntry, screenEntries, windowEntries } from './window-entries.ts';
@@ -56,14 +59,21 @@ function useEntries(views: ConfigViews | null): PaletteEntry[] {
   const locks = useLocks();
   const screens = useScreens();
   const canChange = useCanChange();
+  const hasDesktop = Boolean(useDesktop()?.view);
   return useMemo(() => {
     const { messages } = localization;
+    const sharedCounts = views?.status.sharedCounts ?? null;
     const whyNot = views?.status.readOnly ? messages.readOnly : messages.commandFailed.unanswered;
     const unchangeable = canChange ? null : whyNot;
-    return [
+    const all = [
       ...screenEntries(messages, screens),
-      ...(views ? configEntries({ messages, views, locks, unchangeable, execute }) : []),
+      ...(views
+        ? configEntries({ messages, views, locks, unchangeable, execute, isAdmin: screens.includes('settings') })
+        : []),
       ...windowEntries(localization, { colorScheme, setColorScheme }),
+      ...(screens.includes('connect') ? clientEntries(messages) : []),
+      ...(screens.includes('settings') ? settingsEntries({ messages, sharedCounts, hasDesktop }) : []),
     ];
-  }, [localization, colorScheme, setColorScheme, views, locks, screens, canChange, execute]);
+    return all.filter(({ act }) => !('href' in act) || screens.some((name) => name === screenAt(act.href)));
+  }, [localization, colorScheme, setColorScheme, views, locks, screens, canChange, execute, hasDesktop]);
 }

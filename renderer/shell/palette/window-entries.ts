@@ -1,10 +1,12 @@
 /** Palette entries besides the configuration: screens, requests, appearance and language. Pure. */
 import type { MantineColorScheme } from '@mantine/core';
 import { IconKeyboard, IconLanguage, IconListSearch, IconSun } from '@tabler/icons-react';
-import { pathOf, type ScreenName } from '../../../server/contract/places.ts';
+import { type Place, pathOf, placeOf, places, type ScreenName } from '../../../server/contract/places.ts';
 import { en, type Messages } from '../../messages/en/en.ts';
 import { languages } from '../../messages/languages.ts';
+import type { LanguageId } from '../../messages/preferred-language.ts';
 import type { Localization } from '../../messages/use-messages.ts';
+import { goKeyCaps } from '../../state/window/go-keys.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import { screens as entries } from '../screens/screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
@@ -13,15 +15,25 @@ import type { PaletteEntry } from './palette-entry.ts';
 export function screenEntries({ screens: names }: Messages, screens: readonly ScreenName[]): PaletteEntry[] {
   return screens.map((name) => ({
     ...{ id: `screen:${name}`, section: 'screens', Icon: entries[name].Icon, label: names[name] },
-    words: en.screens[name],
+    detail: keysOf(name),
+    words: `${en.screens[name]} ${en.places[placeOf(name)]}`,
     act: { href: pathOf(name) },
   }));
+}
+
+/** The keys that lead to the first screen of a place. */
+function keysOf(name: ScreenName): string | null {
+  const place: Place | undefined = places.find(({ screens: [first] }) => first === name);
+  return place ? goKeyCaps(place).join(' ') : null;
 }
 
 interface Appearance {
   colorScheme: MantineColorScheme;
   setColorScheme(scheme: MantineColorScheme): void;
 }
+
+/** What a language is called in the other one. */
+const languageWords: Record<LanguageId, string> = { en: 'english 英文 英语', 'zh-CN': 'chinese 中文 汉语' };
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
@@ -41,7 +53,7 @@ export function windowEntries(
     ...otherLanguages.map(
       ({ id, name }): PaletteEntry => ({
         ...{ id: `language:${id}`, section, Icon: IconLanguage, label: names.useLanguage(name) },
-        words: 'language 语言',
+        words: `language 语言 ${languageWords[id]}`,
         act: { run: () => setLanguage(id) },
       }),
     ),

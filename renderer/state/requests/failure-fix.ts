@@ -10,6 +10,7 @@ interface FailureFix {
 
 const keys: FailureFix = { kind: 'keys', href: '/keys' };
 const settingsOf = (section: SectionId): FailureFix => ({ kind: 'settings', href: `/settings?section=${section}` });
+const limits: FailureFix = { kind: 'settings', href: '/settings?section=serving&level=advanced' };
 const byCode: Record<string, FailureFix> = {
   missing_key: keys,
   invalid_api_key: keys,
@@ -19,8 +20,8 @@ const byCode: Record<string, FailureFix> = {
   loop_detected: { kind: 'providers', href: '/providers' },
   host_not_allowed: settingsOf('access'),
   origin_not_allowed: settingsOf('access'),
-  request_too_large: settingsOf('serving'),
-  slow_down: settingsOf('serving'),
+  request_too_large: limits,
+  slow_down: limits,
 };
 
 type FailedRequest = Pick<

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { maxReported } from '../../../server/contract/find.ts';
 import { LimitMeters } from '../../components/access/LimitMeters.tsx';
@@ -31,8 +31,14 @@ export function GroupList() {
   const { answer, problem, search, setSearch, showMore } = useLongList('group');
   const canChange = useCanChange();
   const lock = useLocks().adding('groups');
+  // `/groups?new` opens the dialog too.
+  const isAskedFor = new URLSearchParams(useSearch()).has('new');
   const [isCreating, setCreating] = useState(false);
   const [, goTo] = useHashLocation();
+  const close = () => {
+    setCreating(false);
+    if (isAskedFor) goTo('/groups', { replace: true });
+  };
   const create = (
     <>
       <LockMark lock={lock} />
@@ -62,11 +68,8 @@ export function GroupList() {
           <ListEnd shown={answer.found.length} total={answer.total} most={maxReported} onMore={showMore} />
         )}
       </Panel>
-      <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
-        <CreateGroup
-          onCancel={() => setCreating(false)}
-          onCreated={(id) => goTo(`/groups/${id}`, { discardEdits: true })}
-        />
+      <ModalFrame opened={isCreating || isAskedFor} onClose={close} title={names.createTitle}>
+        <CreateGroup onCancel={close} onCreated={(id) => goTo(`/groups/${id}`, { discardEdits: true })} />
       </ModalFrame>
     </Screen>
   );

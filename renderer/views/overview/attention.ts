@@ -115,7 +115,15 @@ function concernsOfLedger({ ok, spooled, dropped, setAside, ...ledger }: ConfigV
 function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status']): Concern[] {
   if (!sharedCounts || sharedCounts.problem === null) return [];
   const isClosed = settings.sharedCounts.hardBudgets === 'closed';
-  return [{ kind: 'counts-away', isBad: true, href: '/settings?section=serving', counts: sharedCounts, isClosed }];
+  return [
+    {
+      kind: 'counts-away',
+      isBad: true,
+      href: '/settings?section=serving&level=advanced',
+      counts: sharedCounts,
+      isClosed,
+    },
+  ];
 }
 
 /** Irrelevant if there are no budgets. */

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { useState } from 'react';
+import { useSearch } from 'wouter';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { StateSwitch } from '../../components/forms/StateSwitch.tsx';
@@ -61,7 +62,8 @@ export function ProviderDetail({ id }: { id: string }) {
 function StateSection({ provider }: { provider: ProviderView }) {
   const { providers: names } = useMessages();
   const command = useCommand();
-  const probe = useProbe(provider.id);
+  const isTestAsked = new URLSearchParams(useSearch()).has('test');
+  const probe = useProbe(provider.id, isTestAsked);
   const activity = activityIn(useProviderActivity(), provider.id);
   const locks = useLocks();
   const { id, name } = provider;

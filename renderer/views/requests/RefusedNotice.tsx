@@ -1,50 +1,80 @@
+import { CloseButton } from '@mantine/core';
 import { IconKeyOff } from '@tabler/icons-react';
 import { useId } from 'react';
 import { Link } from 'wouter';
+import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { describeRefusal } from '../../state/requests/describe-refusal.ts';
 import { fixOfRefusal } from '../../state/requests/failure-fix.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
+import { createSessionValue, useSessionValue } from '../../state/window/session-value.ts';
 import classes from './Requests.module.css';
 
+/** The latest refusal when the notice was closed, in Unix milliseconds. A later one opens it again. */
+const closedAt = createSessionValue<number>(0);
+
 /**
- * Requests without a valid key, which appear in no list. Helps to find a program with a wrong key. Usually renders
- * nothing.
+ * Requests without a valid key, which appear in no list. Helps to find a program with a wrong key. One line, so that the
+ * list keeps its place; the kinds besides the latest are unfolded. Usually renders nothing.
  */
 export function RefusedNotice() {
   const localization = useLocalization();
-  const { refused, fixes } = localization.messages.requests;
-  const refusals = useControlState((state) => state.views?.refusals ?? null);
-  const { mayOpen } = useRights();
+  const { refused } = localization.messages.requests;
+  const refusals = useControlState((state) => state.views?.refusals ?? null) ?? [];
+  const [seenUntil, setSeenUntil] = useSessionValue(closedAt);
   const titleId = useId();
-  if (!refusals || refusals.length === 0) return null;
+  const [latest, ...others] = refusals.toSorted((one, other) => other.lastAt - one.lastAt);
+  if (!latest || latest.lastAt <= seenUntil) return null;
   return (
     <section className={classes.refused} aria-labelledby={titleId}>
-      <IconKeyOff className={classes.refusedIcon} size={20} aria-hidden />
-      <div>
-        <h2 className={classes.refusedTitle} id={titleId}>
-          {refused.title}
-        </h2>
-        <ul className={classes.refusedList}>
-          {refusals.map((refusal) => {
-            const fix = fixOfRefusal(refusal.reason);
-            return (
+      <IconKeyOff className={classes.refusedIcon} size={18} aria-hidden />
+      <h2 className={classes.refusedTitle} id={titleId}>
+        {refused.title}
+      </h2>
+      <p className={classes.refusedLine}>
+        <Refusal refusal={latest} />
+      </p>
+      {others.length > 0 && (
+        <details className={classes.refusedOthers}>
+          <summary>{refused.others(localization.formats.number(others.length))}</summary>
+          <ul className={classes.refusedList}>
+            {others.map((refusal) => (
               <li key={refusal.reason}>
-                {describeRefusal(refusal, localization)}
-                {fix && mayOpen(fix.href) && (
-                  <>
-                    {' · '}
-                    <Link className={classes.refusedFix} href={fix.href}>
-                      {fixes[fix.kind]}
-                    </Link>
-                  </>
-                )}
+                <Refusal refusal={refusal} />
               </li>
-            );
-          })}
-        </ul>
-      </div>
+            ))}
+          </ul>
+        </details>
+      )}
+      <CloseButton
+        size="sm"
+        className={classes.refusedClose}
+        aria-label={refused.close}
+        title={refused.close}
+        onClick={() => setSeenUntil(latest.lastAt)}
+      />
     </section>
+  );
+}
+
+function Refusal({ refusal }: { refusal: RefusalView }) {
+  const localization = useLocalization();
+  const { fixes } = localization.messages.requests;
+  const { mayOpen } = useRights();
+  const fix = fixOfRefusal(refusal.reason);
+  const text = describeRefusal(refusal, localization);
+  return (
+    <>
+      <span title={text}>{text}</span>
+      {fix && mayOpen(fix.href) && (
+        <>
+          {' · '}
+          <Link className={classes.refusedFix} href={fix.href}>
+            {fixes[fix.kind]}
+          </Link>
+        </>
+      )}
+    </>
   );
 }

@@ -1,16 +1,16 @@
 /**
- * Settings of Sluice itself, such as the window's appearance, the address to listen on, and what is kept. Providers,
- * keys and groups have their own screens.
+ * Settings of Sluice itself, one section a page: the window's appearance, the address to listen on, what is kept.
+ * Providers, keys and groups have their own screens.
  */
 import { Button } from '@mantine/core';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { useSearch } from 'wouter';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
-import { type SectionId, sectionIds } from '../../state/window/section-ids.ts';
+import { type SectionId, sectionIds, sectionOf } from '../../state/window/section-ids.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
-import { ProgressiveRender } from './ProgressiveRender.tsx';
 import { AboutPart } from './parts/AboutPart.tsx';
 import { AddressNotes } from './parts/AddressNotes.tsx';
 import { DesktopPart } from './parts/DesktopPart.tsx';
@@ -26,7 +26,6 @@ import { SettingsGuide } from './SettingsGuide.tsx';
 import { searchSettings } from './search/search-settings.ts';
 import { FoundSettingsContext } from './search/use-found-settings.ts';
 import { searchableSections } from './settings-sections.ts';
-import { sectionElementId, useSectionAddress } from './use-section-address.ts';
 
 const parts: Record<SectionId, ReactNode> = {
   window: <WindowPart />,
@@ -50,18 +49,25 @@ export function Settings() {
   const status = useControlState((state) => state.views?.status ?? null);
   const isDesktop = Boolean(useDesktop()?.view);
   const [search, setSearch] = useState('');
-  const { current, requested, show } = useSectionAddress(status !== null);
+  const current = sectionOf(new URLSearchParams(useSearch()).get('section')) ?? 'window';
   const sharedCounts = status?.sharedCounts ?? null;
   const searchable = useMemo(() => searchableSections(messages, { sharedCounts }), [messages, sharedCounts]);
   const found = useMemo(() => searchSettings(searchable, search), [searchable, search]);
   const available = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
-  const shown = available.filter(found.hasSection);
+  const listed = available.filter(found.hasSection);
+  const isShown = (id: SectionId) => (found.isAll ? id === current : found.hasSection(id));
+  const opened = useOpened(available.filter(isShown));
+  useEffect(() => {
+    if (found.isAll) scrollTo({ top: 0 });
+    else document.getElementById(elementIdOf(current))?.scrollIntoView();
+    // Only when another section is asked for, not with each letter that is typed.
+  }, [current, found.isAll]);
   return (
     <Screen name="settings">
       <div className={classes.columns}>
-        <SettingsGuide sections={shown} current={current} search={search} onSearch={setSearch} onShow={show} />
+        <SettingsGuide sections={listed} current={current} search={search} onSearch={setSearch} />
         <div className={classes.sections}>
-          {shown.length === 0 && (
+          {listed.length === 0 && (
             <div className={classes.noneFound}>
               <p className={classes.text}>{names.noneFound(search.trim())}</p>
               <Button size="xs" variant="default" onClick={() => setSearch('')}>
@@ -70,24 +76,15 @@ export function Settings() {
             </div>
           )}
           <p className={classes.heard} role="status">
-            {!found.isAll && names.found(shown.length, String(shown.length))}
+            {!found.isAll && names.found(listed.length, String(listed.length))}
           </p>
           <FoundSettingsContext value={found}>
             {status ? (
-              // A link to a section needs everything above and below it to be rendered.
-              <ProgressiveRender first={requested === null ? 3 : available.length}>
-                {available.map((id) => (
-                  <div
-                    key={id}
-                    id={sectionElementId(id)}
-                    className={classes.section}
-                    data-is-found={found.hasSection(id)}
-                    tabIndex={-1}
-                  >
-                    {parts[id]}
-                  </div>
-                ))}
-              </ProgressiveRender>
+              opened.map((id) => (
+                <div key={id} id={elementIdOf(id)} className={classes.section} data-is-shown={isShown(id)}>
+                  {parts[id]}
+                </div>
+              ))
             ) : (
               <ListSkeleton rows={4} rowHeight={120} />
             )}
@@ -96,4 +93,14 @@ export function Settings() {
       </div>
     </Screen>
   );
+}
+
+const elementIdOf = (id: SectionId) => `settings-${id}`;
+
+/** The sections shown so far, in their order. They stay mounted, because one may have unsaved edits. */
+function useOpened(shown: readonly SectionId[]): readonly SectionId[] {
+  const [opened, setOpened] = useState<ReadonlySet<SectionId>>(new Set());
+  const isComplete = shown.every((id) => opened.has(id));
+  if (!isComplete) setOpened(new Set([...opened, ...shown]));
+  return sectionIds.filter((id) => opened.has(id) || shown.includes(id));
 }

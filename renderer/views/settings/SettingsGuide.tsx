@@ -7,29 +7,25 @@ import classes from './SettingsGuide.module.css';
 import { sectionTitle } from './settings-sections.ts';
 
 interface SettingsGuideProps {
-  /** The sections that are shown. */
+  /** All of them, or those that the search has found. */
   sections: readonly SectionId[];
   current: SectionId;
   search: string;
   onSearch(search: string): void;
-  /** Scrolls a section into view. */
-  onShow(id: SectionId): void;
 }
 
 const hrefOf = (id: SectionId) => `/settings?section=${id}`;
 
 /**
- * The search box and the table of contents: links beside the sections if there is room, otherwise a select above them.
+ * The search box and the table of contents: links beside the section if there is room, otherwise a select above it.
  */
-export function SettingsGuide({ sections, current, search, onSearch, onShow }: SettingsGuideProps) {
+export function SettingsGuide({ sections, current, search, onSearch }: SettingsGuideProps) {
   const messages = useMessages();
   const { settings: names } = messages;
   const [, goTo] = useLocation();
   const choose = (value: string) => {
     const id = sectionOf(value);
-    if (!id) return;
-    goTo(hrefOf(id));
-    onShow(id);
+    if (id) goTo(hrefOf(id));
   };
   return (
     <div className={classes.guide}>
@@ -55,12 +51,7 @@ export function SettingsGuide({ sections, current, search, onSearch, onShow }: S
         <ul className={classes.list}>
           {sections.map((id) => (
             <li key={id}>
-              <Link
-                className={classes.link}
-                href={hrefOf(id)}
-                aria-current={id === current ? 'location' : undefined}
-                onClick={() => onShow(id)}
-              >
+              <Link className={classes.link} href={hrefOf(id)} aria-current={id === current ? 'page' : undefined}>
                 {sectionTitle(id, messages)}
               </Link>
             </li>

@@ -33,7 +33,7 @@ const sectionWords: Record<SectionId, string> = {
   prices: 'cost price money dollars budget billing currency usd 费用 价格 成本 美元 预算 计费 单价',
   observability:
     'monitoring metrics prometheus grafana opentelemetry otlp tracing jaeger langfuse webhook 监控 指标 追踪 遥测',
-  team: 'organisation company policy shared preset lock 组织 公司 策略 共享 预设 锁定',
+  team: 'invite people users members 邀请 用户 成员 organisation company policy shared preset lock 组织 公司 策略 共享 预设 锁定',
   transfer: 'backup restore move json file 备份 恢复 迁移 文件',
   about: 'version data folder log file diagnostics support node path 版本 数据 文件夹 日志 诊断 支持 路径',
 };
@@ -78,7 +78,10 @@ const fieldWords: Record<FieldPath, string> = {
 };
 
 /** Uses the texts of the current language and the settings that apply to this installation. */
-export function searchableSections(messages: Messages, status: Parameters<typeof fieldsOf>[1]): SearchableSection[] {
+export function searchableSections(
+  messages: Messages,
+  status: Parameters<typeof fieldsOf>[1],
+): (SearchableSection & { id: SectionId })[] {
   const { fields } = messages.settings;
   return sectionIds.map((id) => ({
     id,
@@ -87,11 +90,20 @@ export function searchableSections(messages: Messages, status: Parameters<typeof
     rows:
       id === 'window'
         ? [
-            { name: 'language', text: `${messages.language} language locale chinese english 语言 中文 英文` },
-            { name: 'appearance', text: `${messages.appearance} dark light theme color 深色 浅色 主题 颜色` },
+            {
+              name: 'language',
+              label: messages.language,
+              text: `${messages.language} language locale chinese english 语言 中文 英文`,
+            },
+            {
+              name: 'appearance',
+              label: messages.appearance,
+              text: `${messages.appearance} dark light theme color 深色 浅色 主题 颜色`,
+            },
           ]
         : fieldPathsOf(id, status).map((path) => ({
             name: path,
+            label: fields[path].label,
             text: `${fields[path].label} ${fields[path].hint} ${fieldWords[path]}`,
           })),
   }));

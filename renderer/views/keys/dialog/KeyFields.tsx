@@ -9,6 +9,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { usePerson, useRights } from '../../../state/rights/use-rights.ts';
 import { KeyTesting } from './KeyTesting.tsx';
 import { type KeyDraft, readExpiry } from './key-draft.ts';
+import { NewGroup } from './NewGroup.tsx';
 import { RevealButton } from './RevealButton.tsx';
 
 const expiryDays = [1, 7, 30, 90, 365];
@@ -51,6 +52,7 @@ export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, ca
           ]}
         />
       </Group>
+      {isAdmin && <NewGroup onCreated={(group) => onChange({ ...draft, group })} />}
       <TagsInput
         label={names.models}
         description={names.modelsHint}

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { SettingsPart as Part } from '../../../../server/contract/settings-table.ts';
+import { type SettingsPart as Part, settingEntry } from '../../../../server/contract/settings-table.ts';
 import type { StatusView } from '../../../../server/contract/status-views.ts';
 import { FormActions } from '../../../components/forms/FormActions.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
@@ -7,10 +7,11 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
 import { SettingsFieldInput } from '../fields/SettingsFieldInput.tsx';
-import { fieldsOf } from '../fields/settings-field.ts';
+import { fieldsOf, type SettingsField } from '../fields/settings-field.ts';
 import { type SettingsForm, useSettingsForm } from '../fields/use-settings-form.ts';
 import classes from '../Settings.module.css';
 import { useFoundSettings } from '../search/use-found-settings.ts';
+import { AdvancedToggle, useLevel } from './AdvancedToggle.tsx';
 import { LostRecordsDialog } from './LostRecordsDialog.tsx';
 import { type LostRecords, lostRecordsOf } from './lost-records.ts';
 
@@ -41,6 +42,14 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
   const form = useSettingsForm(settings, fields);
   const store = useControlStore();
   const found = useFoundSettings();
+  const level = useLevel();
+  const isAdvanced = ({ path }: SettingsField) => settingEntry(path).level === 'advanced';
+  // A section of nothing else needs no second click.
+  const foldable = fields.every(isAdvanced) ? [] : fields.filter(isAdvanced);
+  const isShown = (field: SettingsField) => {
+    if (form.isEdited(field)) return true;
+    return found.isAll ? level.isAdvanced || !foldable.includes(field) : found.hasRow(part, field.path);
+  };
   const [lost, setLost] = useState<LostRecords | null>(null);
   const [problem, setProblem] = useState<ControlError | null>(null);
   const submit = async () => {
@@ -65,11 +74,10 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
   return (
     <form className={classes.form} onSubmit={onSubmit}>
       <div className={classes.fields}>
-        {fields
-          .filter((field) => found.hasRow(part, field.path) || form.isEdited(field))
-          .map((field) => (
-            <SettingsFieldInput key={field.path} field={field} form={form} />
-          ))}
+        {fields.filter(isShown).map((field) => (
+          <SettingsFieldInput key={field.path} field={field} form={form} />
+        ))}
+        {found.isAll && foldable.length > 0 && <AdvancedToggle fields={foldable} level={level} />}
       </div>
       {children?.(form)}
       <FormActions

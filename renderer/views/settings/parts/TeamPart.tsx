@@ -1,9 +1,12 @@
 import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { IconClipboard, IconFileImport } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
+import { Link } from 'wouter';
+import { pathOf } from '../../../../server/contract/places.ts';
 import { isSluiceLink, readPresetLink } from '../../../../server/contract/preset-link.ts';
 import type { TeamPresetView } from '../../../../server/contract/status-views.ts';
 import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
+import { CopyLine } from '../../../components/copying/CopyLine.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -14,10 +17,21 @@ import { asControlError, ControlError } from '../../../state/api/api.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import { useViewer } from '../../../state/rights/use-rights.ts';
 import classes from '../Settings.module.css';
 
-/** The team presets in force, and the ways to import one. */
+/** What a team hands out, and how others come to use this Sluice. */
 export function TeamPart() {
+  return (
+    <div className={classes.sections}>
+      <PresetsSection />
+      <InvitePeople />
+    </div>
+  );
+}
+
+/** The team presets in force, and the ways to import one. */
+function PresetsSection() {
   const { team: names } = useMessages();
   const presets = useControlState((state) => state.views?.status.team.presets ?? null) ?? [];
   const canChange = useCanChange();
@@ -63,6 +77,31 @@ export function TeamPart() {
     </Section>
   );
 }
+
+/** How others come to use this Sluice with keys of their own: by a public address, where they sign in. */
+function InvitePeople() {
+  const { team: names } = useMessages();
+  const { isShared } = useViewer();
+  const baseUrl = useControlState(({ views }) => views?.status.baseUrl ?? null);
+  return (
+    <Section title={names.invite.title}>
+      <div className={classes.form}>
+        <p className={classes.text}>{isShared ? names.invite.shared : names.invite.alone}</p>
+        {isShared && baseUrl !== null && <CopyLine value={new URL(baseUrl).origin} label={names.invite.address} />}
+        {!isShared && <CopyLine value={serveCommand} label={names.invite.command} />}
+        {isShared && (
+          <div className={classes.acts}>
+            <Button component={Link} href={pathOf('people')} size="xs" variant="default">
+              {names.invite.open}
+            </Button>
+          </div>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+const serveCommand = 'sluice serve --public-url https://sluice.example.com';
 
 function PresetInForce({ preset }: { preset: TeamPresetView }) {
   const { team: names } = useMessages();

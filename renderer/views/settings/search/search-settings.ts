@@ -5,7 +5,8 @@ export interface SearchableSection {
   title: string;
   /** Other words that people search for. */
   words: string;
-  rows: { name: string; text: string }[];
+  /** `text`: the label and everything else by which it is found. */
+  rows: { name: string; label: string; text: string }[];
 }
 
 export interface FoundSettings {
