@@ -103,7 +103,7 @@ describe('a group', () => {
     await sent.promise;
     await name.fill('One and more');
     release.resolve();
-    await page.getByRole('heading', { name: 'One', level: 2, exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'One', level: 1, exact: true }).waitFor();
     const save = page.getByRole('button', { name: 'Save' }).and(page.locator(':not([data-loading])'));
     await save.waitFor();
     expect(await nameThere()).toBe('One');
@@ -250,7 +250,7 @@ describe('a group', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await notice.getByRole('button', { name: 'Keep my version' }).click();
     await save.click();
-    await page.getByRole('region', { name: 'Mine' }).waitFor();
+    await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     const [group] = await gateway.gateway.query({ type: 'groups' });
     expect(group).toMatchObject({ name: 'Mine', deny: ['gpt-b'] });
     await name.fill('Mine again');
@@ -299,7 +299,7 @@ describe('a group', () => {
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('My Writers');
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'My Writers' }).waitFor();
+    await page.getByRole('heading', { name: 'My Writers', level: 1 }).waitFor();
     // Asking for the models of a group that has been removed would be a complaint of the console.
     await expect.poll(() => namesIn(page)).toContain('gpt-a');
     await page.getByRole('button', { name: 'Remove…' }).click();
