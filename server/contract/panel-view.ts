@@ -14,6 +14,8 @@ export interface PanelView extends Pick<StatusView, 'baseUrl' | 'readOnly' | 'ca
   sessions: SessionView[];
   /** Of keys and groups, the share that is spent highest first. */
   budgets: PanelBudget[];
+  /** What providers have told of their own rate limits, where they do and where it still holds. */
+  remaining: PanelRemaining[];
   /** The latest five, as in the query `requests`. */
   requests: RequestView[];
 }
@@ -58,4 +60,22 @@ export interface PanelBudget {
   id: string;
   name: string;
   meter: LimitMeter;
+}
+
+/** A rate limit of a provider, as the headers of its last answer told it: of each credential the one that is nearest to its end. */
+export interface RemainingLimit {
+  credentialId: string | null;
+  kind: 'requests' | 'tokens' | 'input-tokens' | 'output-tokens';
+  remaining: number;
+  /** Null if it was not told. */
+  limit: number | null;
+  /** When it is whole again, in Unix milliseconds; null if that was not told. */
+  resetsAt: number | null;
+}
+
+export interface PanelRemaining extends RemainingLimit {
+  provider: string;
+  providerName: string;
+  /** Null if the provider has only one. */
+  credentialLabel: string | null;
 }

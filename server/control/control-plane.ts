@@ -17,6 +17,7 @@ import type { PriceTable } from '../models/price-table.ts';
 import { explainOrder } from '../routing/explain/explain-order.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { judgeTarget } from '../routing/health/judge.ts';
+import type { ToldLimits } from '../routing/health/told-limits.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -57,6 +58,7 @@ interface ControlPorts {
   providers: ProviderKnowledge;
   team: TeamPresets;
   health: HealthTracker;
+  toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
   /** The price of a typical request in US dollars; null if unknown. */

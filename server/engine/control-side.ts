@@ -25,6 +25,7 @@ import type { PriceTable } from '../models/price-table.ts';
 import type { Observability } from '../observability/observability.ts';
 import { createDiscovery, type Discovery } from '../providers/discovery.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
+import type { ToldLimits } from '../routing/health/told-limits.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
@@ -43,6 +44,7 @@ interface ControlSidePorts {
   transport: Transport;
   authorities: Authorities;
   health: HealthTracker;
+  toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
   prices: PriceTable;

@@ -8,6 +8,7 @@ import { followPrices } from '../models/follow-prices.ts';
 import { costsNothing } from '../providers/local-free.ts';
 import { HealthPicker } from '../routing/health/health-picker.ts';
 import { HealthTracker } from '../routing/health/health-tracker.ts';
+import { ToldLimits } from '../routing/health/told-limits.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { openLocalStore } from '../store/local-store.ts';
 import { createAuthorities } from '../transport/authorities.ts';
@@ -57,6 +58,7 @@ export async function openFoundations({
     cache,
     cassettes,
     health,
+    toldLimits: new ToldLimits(),
     prices,
     typicalPrice,
     picker: new HealthPicker({ health, typicalPrice }),

@@ -237,6 +237,7 @@ function apiPorts(
     translationThreads: new TranslationThreads(),
     cache,
     picker,
+    toldLimits: base.toldLimits,
     uploadFolder,
     started(request, reserved) {
       ledger.started(request, reserved);

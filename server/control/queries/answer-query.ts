@@ -24,6 +24,7 @@ import { anyKeyOf } from '../../routing/any-key.ts';
 import { compileGroup } from '../../routing/compile-group.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
+import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
@@ -71,6 +72,7 @@ export interface QueryPorts {
   /** The order in which targets would be tried now. */
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
   modelFacts: ModelFacts;
+  toldLimits: Pick<ToldLimits, 'of'>;
   prices: Pick<PriceTable, 'applied'>;
 }
 

@@ -7,11 +7,13 @@ import {
   type PanelBudget,
   type PanelClient,
   type PanelModel,
+  type PanelRemaining,
   type PanelView,
   panelRequests,
   panelSessionMs,
 } from '../../contract/panel-view.ts';
 import type { QueryMap } from '../../contract/queries.ts';
+import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledKey, Snapshot } from '../../routing/snapshot.ts';
 import type { ClientModelUse } from '../../store/rules/client-models.ts';
@@ -23,6 +25,7 @@ interface PanelPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot'>;
   views: Pick<Views, 'status' | 'limited' | 'meters'>;
   ledger: Pick<LedgerQueries, 'summarizeUsage' | 'listClientModels' | 'listSessions' | 'listRequests'>;
+  toldLimits: Pick<ToldLimits, 'of'>;
   now(): number;
 }
 
@@ -51,6 +54,7 @@ export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['
     clients: viewClients(uses, ports.live, findLocks(team.locks)),
     sessions,
     budgets: viewBudgets(views),
+    remaining: viewRemaining(ports),
     requests,
   };
 }
@@ -66,6 +70,19 @@ function viewBudgets(views: PanelPorts['views']): PanelBudget[] {
   });
   const shareOf = ({ meter }: PanelBudget) => meter.used / meter.amount;
   return budgets.sort((one, other) => shareOf(other) - shareOf(one));
+}
+
+function viewRemaining({ live, toldLimits }: PanelPorts): PanelRemaining[] {
+  return live.used.config.providers.flatMap(({ id, name = id, enabled, credentials }) => {
+    if (!enabled) return [];
+    const used = credentials.filter((credential) => credential.enabled);
+    const ids = credentials.length === 0 ? [null] : used.map((credential) => credential.id);
+    return toldLimits.of(id, ids).map((limit) => {
+      const own = used.find((credential) => credential.id === limit.credentialId);
+      const credentialLabel = used.length > 1 ? (own?.label ?? limit.credentialId) : null;
+      return { ...limit, provider: id, providerName: name, credentialLabel };
+    });
+  });
 }
 
 /** A client by its product, so that its versions are one, and by its key. */

@@ -1,5 +1,6 @@
 import type { AttemptResult } from '../../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { DeliveryOptions } from '../answer/answer-delivery.ts';
 import type { IncomingOptions } from '../answer/incoming-response.ts';
 import type { MemoryAccount } from '../request/memory-account.ts';
@@ -17,6 +18,8 @@ export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
+  /** Called with the headers of a response, before anything is read. */
+  answered(headers: ResponseHeaders): void;
   /** Called for a fault of Sluice's own in reading the answer. */
   reportError(error: unknown): void;
   /** Claims the answer for this attempt. Once true, it is false for all others. */

@@ -104,6 +104,7 @@ export class Attempt {
 
   answered(status: number, headers: ResponseHeaders): void {
     this.status = status;
+    this.#options.answered(headers);
     this.#describe(headers);
     this.#startReading();
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../contract/settings.ts';
 import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
+import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import type { Picker } from '../../routing/picker.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Transport } from '../../transport/transport.ts';
@@ -15,6 +16,8 @@ export interface UpstreamAttemptsPorts extends PreparationPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
+  /** Keeps what providers say of their own limits. */
+  toldLimits: Pick<ToldLimits, 'note'>;
   eventLoopMonitor: EventLoopMonitor;
   /** Called for internal errors. */
   reportError(error: unknown): void;

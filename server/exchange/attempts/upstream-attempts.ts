@@ -13,7 +13,7 @@ import { onlyTarget } from '../../routing/only-target.ts';
 import type { Picker } from '../../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { OutgoingRequest, Transport } from '../../transport/transport.ts';
+import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs } from '../answer/client-response.ts';
 import { createClientResponse } from '../answer/create-client-response.ts';
@@ -292,12 +292,17 @@ export class UpstreamAttempts {
       },
       timeouts,
       number: this.#options.trace.attempts.length,
+      answered: (headers) => this.#noteLimits(next, headers),
       reportError: this.#options.ports.reportError,
       claim: () => this.#claim(attempt, trace, next, prepared),
       observer: () => this.#observer(next, translation !== null),
     });
     this.#attempts.push(attempt);
     return attempt;
+  }
+
+  #noteLimits({ target, credential }: NextAttempt, headers: ResponseHeaders): void {
+    this.#options.ports.toldLimits.note(target.provider.id, credential?.id ?? null, headers);
   }
 
   #rest(next: NextAttempt): MissingRest | null {

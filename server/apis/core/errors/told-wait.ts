@@ -32,7 +32,7 @@ const maxValues = 16;
 const maxLength = 1024;
 
 /** Null if it is none, or negative. `Number('')` would be 0. */
-function numberOf(text: string): number | null {
+export function numberOf(text: string): number | null {
   const number = text === '' ? Number.NaN : Number(text);
   return number >= 0 && number < Number.POSITIVE_INFINITY ? number : null;
 }
@@ -74,7 +74,8 @@ const unitsMs = [86_400_000, 3_600_000, 60_000, 1_000, 1];
 const firstUnixSeconds = 1e9;
 const firstUnixMs = 1e12;
 
-function resetIn(text: string, nowMs: number): number | null {
+/** What is left of it, in milliseconds: a duration, a number of seconds, or a time. Null if it is none. */
+export function resetIn(text: string, nowMs: number): number | null {
   const number = numberOf(text);
   if (number !== null) {
     if (number < firstUnixSeconds) return number * 1000;

@@ -10,9 +10,11 @@ const budget = (amount: number) => ({ budgets: [{ unit: 'tokens' as const, amoun
 let upstream: ScriptedUpstream;
 let sluice: ControlGateway;
 beforeEach(async () => {
-  upstream = await startUpstream((request, response) =>
-    json(response, { id: 'x', choices: [], usage }, request.headers['x-fail'] ? 500 : 200),
-  );
+  upstream = await startUpstream((request, response) => {
+    const { model } = JSON.parse(request.body.toString());
+    if (model === 'gpt-x') response.setHeader('x-ratelimit-remaining-tokens', '1234');
+    json(response, { id: 'x', choices: [], usage });
+  });
   const { baseUrl } = upstream;
   sluice = await startControlGateway({
     config: {
@@ -142,6 +144,18 @@ test('a client is shown with its models, whatever its version, and with who else
     [null, true],
     ['claude-code', false],
   ]);
+});
+
+test('what a provider has left is shown once an answer has told it, and only while it is on', async () => {
+  await ask('gpt-y', 'curl/8.5.0');
+  expect((await panel()).remaining).toEqual([]);
+  await ask('gpt-x', 'curl/8.5.0');
+  await ask('gpt-y', 'curl/8.5.0');
+  const told = { kind: 'tokens', remaining: 1_234, limit: null, resetsAt: null };
+  const main = { provider: 'main', providerName: 'Main', credentialId: 'c1', credentialLabel: null };
+  expect((await panel()).remaining).toEqual([{ ...main, ...told }]);
+  await sluice.gateway.execute({ type: 'provider.set-enabled', id: 'main', enabled: false });
+  expect((await panel()).remaining).toEqual([]);
 });
 
 test('requests of other days are not shown, and those that a question has read are not forgotten by the next', async () => {
