@@ -57,17 +57,13 @@ export function LatestRequests({ requests }: { requests: readonly RequestView[] 
   const texts = messages.panel;
   return (
     <Section title={texts.latest}>
-      {requests.length === 0 ? (
-        <p className={classes.empty}>{texts.noRequests}</p>
-      ) : (
-        <ul>
-          {requests.map((request) => (
-            <li key={request.id} className={classes.row}>
-              <RequestRow request={request} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul>
+        {requests.map((request) => (
+          <li key={request.id} className={classes.row}>
+            <RequestRow request={request} />
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }

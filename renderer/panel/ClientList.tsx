@@ -2,26 +2,29 @@ import { IconChevronRight, IconLock } from '@tabler/icons-react';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
-import { nameOfClient, Section, WindowLink } from './Rows.tsx';
+import { nameOfClient, Section } from './Rows.tsx';
 
 /** The clients of today, each with the model that it uses and who answers. */
-export function ClientList({ clients }: { clients: readonly PanelClient[] }) {
+export const idOfClient = ({ client, keyId }: PanelClient) => `${client} ${keyId}`;
+
+interface ClientListProps {
+  clients: readonly PanelClient[];
+  /** Opens the menu of a client. */
+  onOpen(client: PanelClient): void;
+}
+
+export function ClientList({ clients, onOpen }: ClientListProps) {
   const { messages } = usePanelWords();
   const texts = messages.panel;
   return (
     <Section title={texts.clients}>
       {clients.length === 0 ? (
-        <p className={classes.empty}>
-          {texts.noClients}{' '}
-          <WindowLink path="/connect" className={undefined}>
-            {texts.connect}
-          </WindowLink>
-        </p>
+        <p className={classes.empty}>{texts.noClients}</p>
       ) : (
         <ul>
           {clients.map((client) => (
-            <li key={`${client.client} ${client.keyId}`} className={classes.row}>
-              <ClientRow client={client} />
+            <li key={idOfClient(client)} className={classes.row}>
+              <ClientRow client={client} onOpen={() => onOpen(client)} />
             </li>
           ))}
         </ul>
@@ -30,15 +33,22 @@ export function ClientList({ clients }: { clients: readonly PanelClient[] }) {
   );
 }
 
-function ClientRow({ client: { client, keyName, models } }: { client: PanelClient }) {
+function ClientRow({ client, onOpen }: { client: PanelClient; onOpen(): void }) {
   const { messages, formats } = usePanelWords();
   const texts = messages.panel;
+  const { keyName, models } = client;
   const [latest] = models;
+  const name = nameOfClient(client.client);
   return (
-    <WindowLink path="/models" className={`${classes.main} ${classes.client}`}>
+    <button
+      type="button"
+      className={`${classes.main} ${classes.client}`}
+      data-client={idOfClient(client)}
+      onClick={onOpen}
+    >
       <span className={classes.cut}>
-        <span className={classes.name}>{nameOfClient(client)}</span>{' '}
-        <span className={classes.small}>{keyName ?? texts.removedKey}</span>
+        <span className={classes.name}>{name}</span> {/* Many keys are called like their client. */}
+        {keyName !== name && <span className={classes.small}>{keyName ?? texts.removedKey}</span>}
         {latest && (
           <span className={classes.target}>
             <ModelLine model={latest} />
@@ -47,19 +57,18 @@ function ClientRow({ client: { client, keyName, models } }: { client: PanelClien
         )}
       </span>
       <IconChevronRight size={14} className={classes.soft} aria-hidden />
-    </WindowLink>
+    </button>
   );
 }
 
 /** `sonnet → gpt-5 · OpenAI`. */
 function ModelLine({ model: { model, target, lock } }: { model: PanelModel }) {
   const texts = usePanelWords().messages.panel;
-  const answers = target
-    ? [target.model === model ? null : target.model, target.providerName].filter(Boolean).join(' · ')
-    : texts.nobody;
+  const answers = target && [target.model === model ? null : target.model, target.providerName].filter(Boolean);
   return (
     <>
-      {model} → {answers} {lock && <IconLock size={12} aria-hidden />}
+      {model} → {answers ? answers.join(' · ') : <span className={classes.bad}>{texts.nobody}</span>}{' '}
+      {lock && <IconLock size={12} aria-hidden />}
     </>
   );
 }

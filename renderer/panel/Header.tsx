@@ -21,7 +21,8 @@ interface HeaderProps {
 export function Header({ state, baseUrl }: HeaderProps) {
   const texts = usePanelWords().messages.panel;
   const desktop = usePanelDesktop();
-  const isOn = state === 'serving' || state === 'starting';
+  // Without a connection the engine may run all the same.
+  const isOn = !['off', 'stopping', 'failed'].includes(state);
   const address = state === 'serving' && baseUrl !== null ? ` · ${new URL(baseUrl).host}` : '';
   return (
     <header className={classes.header}>

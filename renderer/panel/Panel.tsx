@@ -1,66 +1,142 @@
 /** The panel at the tray: whether Sluice is on, what it has done today, and the few things to do about it. */
 import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
-import type { PanelView } from '../../server/contract/panel-view.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { PanelClient, PanelView } from '../../server/contract/panel-view.ts';
 import { minuteMs } from '../../server/contract/units.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { useNow } from '../state/window/use-now.ts';
 import { LatestRequests, SessionList } from './Activity.tsx';
-import { ClientList } from './ClientList.tsx';
-import { Header, stateOf } from './Header.tsx';
-import { Budgets } from './Meters.tsx';
+import { useArrowKeys } from './arrow-keys.ts';
+import { ClientList, idOfClient } from './ClientList.tsx';
+import { Header, type PanelPower, stateOf } from './Header.tsx';
+import { Budgets, RemainingLimits } from './Meters.tsx';
 import classes from './Panel.module.css';
 import type { PanelStore } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
 import { usePanelDesktop, WindowLink } from './Rows.tsx';
+import { Switched, useSwitching } from './Switched.tsx';
+import { SwitchView } from './SwitchView.tsx';
 import { type PanelActions, useDesktopView, usePanel } from './use-panel.ts';
 
 export function Panel({ store }: { store: PanelStore }) {
-  const { messages } = usePanelWords();
-  const texts = messages.panel;
   const desktop = usePanelDesktop();
-  const desktopView = useDesktopView(desktop);
   const panel = usePanel(store);
-  const { view, connection, problem } = panel;
-  const state = stateOf(connection, desktopView);
-  const frame = useRef<HTMLDivElement>(null);
-  // So that the first arrow key arrives.
-  useEffect(() => frame.current?.focus(), []);
-  const notes = {
-    off: texts.offText,
-    failed: texts.failedText,
-    lost: view ? texts.lostText : messages.connection.lostNothing,
-    'signed-out': texts.signedOutText,
-  };
-  const note = state in notes ? notes[state as keyof typeof notes] : null;
+  const { view, connection } = panel;
+  const state = stateOf(connection, useDesktopView(desktop));
+  const [opened, setOpenClient] = useState<PanelClient | null>(null);
+  // As it is now: a lock or an alias may have changed since the menu was opened.
+  const openClient = opened && (view?.clients.find((client) => idOfClient(client) === idOfClient(opened)) ?? opened);
+  const { switched, choose, undo } = useSwitching(panel);
+  const frame = useFocus(openClient && idOfClient(openClient));
+  useArrowKeys(frame, {
+    isInMenu: openClient !== null,
+    leave() {
+      if (openClient) setOpenClient(null);
+      // Which the desktop answers by hiding it.
+      else if (desktop) window.close();
+    },
+  });
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only moves the focus between what can be pressed
-    <div
-      className={classes.panel}
-      ref={frame}
-      tabIndex={-1}
-      onKeyDown={(event) => moveByArrows(event, () => desktop && window.close())}
-    >
+    <div className={classes.panel} ref={frame} tabIndex={-1}>
       <Header state={state} baseUrl={view?.baseUrl ?? null} />
       <main className={classes.body}>
-        {note !== null && (
-          <p className={classes.note} role="status">
-            {note}
-          </p>
-        )}
-        {problem && <Problem text={describeProblem(problem, messages)} />}
-        {view && (
+        <Notes state={state} isKnown={view !== null} problem={panel.problem} />
+        {view && openClient === null && (
           <>
             <Figures today={view.today} isStale={connection !== 'open'} />
-            <ClientList clients={view.clients} />
-            <SessionList sessions={view.sessions} run={panel.run} canChange={panel.canChange} />
-            <Budgets budgets={view.budgets} />
-            <LatestRequests requests={view.requests} />
+            <Contents view={view} onOpen={setOpenClient} run={panel.run} canChange={panel.canChange} />
           </>
         )}
+        {openClient && (
+          <SwitchView
+            client={openClient}
+            canChange={panel.canChange}
+            query={store.query}
+            onBack={() => setOpenClient(null)}
+            onChoose={async (choice) => {
+              if (await choose(choice)) setOpenClient(null);
+            }}
+          />
+        )}
       </main>
+      {switched && <Switched choice={switched} canChange={panel.canChange} onUndo={undo} />}
       <Footer view={view} run={panel.run} canChange={panel.canChange} />
     </div>
+  );
+}
+
+interface ContentsProps extends Pick<PanelActions, 'run' | 'canChange'> {
+  view: PanelView;
+  onOpen(client: PanelClient): void;
+}
+
+function Contents({ view, onOpen, run, canChange }: ContentsProps) {
+  const texts = usePanelWords().messages.panel;
+  const { clients, sessions, budgets, remaining, requests } = view;
+  if (clients.length === 0 && requests.length === 0) {
+    return (
+      <section className={classes.first} aria-label={texts.clients}>
+        <h2>{texts.nothingYet}</h2>
+        <p>{texts.nothingYetNext}</p>
+        <WindowLink path="/connect" className={classes.primary}>
+          {texts.connect}
+        </WindowLink>
+      </section>
+    );
+  }
+  return (
+    <>
+      <ClientList clients={clients} onOpen={onOpen} />
+      <SessionList sessions={sessions} run={run} canChange={canChange} />
+      <Budgets budgets={budgets} />
+      <RemainingLimits remaining={remaining} />
+      <LatestRequests requests={requests} />
+    </>
+  );
+}
+
+/** The panel itself, so that the first arrow key arrives; in a menu its first button, and after it the row that opened it. */
+function useFocus(openId: string | null) {
+  const frame = useRef<HTMLDivElement>(null);
+  const last = useRef<string | null>(null);
+  useEffect(() => {
+    const inMenu = openId !== null && frame.current?.querySelector<HTMLElement>('section button');
+    const row =
+      last.current && frame.current?.querySelector<HTMLElement>(`[data-client="${CSS.escape(last.current)}"]`);
+    (inMenu || row || frame.current)?.focus();
+    last.current = openId;
+  }, [openId]);
+  return frame;
+}
+
+interface NotesProps {
+  state: PanelPower;
+  isKnown: boolean;
+  problem: PanelActions['problem'];
+}
+
+function Notes({ state, isKnown, problem }: NotesProps) {
+  const { messages } = usePanelWords();
+  const texts = messages.panel;
+  const notes: Partial<Record<PanelPower, string>> = {
+    off: texts.offText,
+    failed: texts.failedText,
+    lost: isKnown ? texts.lostText : messages.connection.lostNothing,
+    'signed-out': texts.signedOutText,
+  };
+  return (
+    <>
+      {notes[state] !== undefined && (
+        <p className={classes.note} role="status">
+          {notes[state]}
+        </p>
+      )}
+      {problem && (
+        <div className={classes.problem}>
+          <Problem text={describeProblem(problem, messages)} />
+        </div>
+      )}
+    </>
   );
 }
 
@@ -139,38 +215,4 @@ function Footer({ view, run, canChange }: FooterProps) {
       </WindowLink>
     </footer>
   );
-}
-
-const stops = 'a[href], button:not(:disabled)';
-
-/** For the element around them. Enter and Space are the elements' own. */
-function moveByArrows(event: KeyboardEvent<HTMLElement>, leave: () => void): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === 'Escape') {
-    event.preventDefault();
-    leave();
-    return;
-  }
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(stops)];
-  const next = targetOf(event.key, all);
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
-  next.scrollIntoView({ block: 'nearest' });
-}
-
-function targetOf(key: string, all: readonly HTMLElement[]): HTMLElement | undefined {
-  const at = all.indexOf(document.activeElement as HTMLElement);
-  switch (key) {
-    case 'ArrowDown':
-      return all[at + 1] ?? all[0];
-    case 'ArrowUp':
-      return all[at - 1] ?? all.at(-1);
-    case 'Home':
-      return all[0];
-    case 'End':
-      return all.at(-1);
-    default:
-      return undefined;
-  }
 }

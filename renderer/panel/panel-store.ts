@@ -33,7 +33,7 @@ const pauseMs = 400;
 /** Figures also change with time: a day ends, a capture too. */
 const longestPauseMs = 30_000;
 
-/** These change nothing that the panel shows, or come with another event that does. */
+/** These change nothing that the panel shows, or come with another event that does. Nothing is missed before a snapshot: the panel has just asked. */
 const unseen: readonly ControlEvent['type'][] = ['refusals', 'update-ready', 'limit-reached', 'session-budget-reached'];
 
 export function createPanelStore(api: ControlApi): PanelStore {
@@ -50,7 +50,7 @@ export function createPanelStore(api: ControlApi): PanelStore {
     const number = newest;
     const { startMs } = localCalendar().periodOf('day', Date.now());
     const answer = await api.query<'panel'>({ type: 'panel', sinceMs: startMs, zone: localZone() }).then(
-      (view) => ({ view, problem: null }),
+      (view) => ({ view, problem: null, connection: 'open' as const }),
       (error: unknown) => ({ problem: asControlError(error) }),
     );
     // A later question has the later answer.
@@ -66,20 +66,17 @@ export function createPanelStore(api: ControlApi): PanelStore {
       void ask();
     }, pauseMs);
   };
-  const begin = () => {
-    void ask();
+  let isShown = false;
+  const begin = async () => {
     again = setInterval(askSoon, longestPauseMs);
+    // Only then, because the connection begins with all that the window knows, which takes time from the figures.
+    await ask();
+    if (!isShown || subscription) return;
     subscription = api.subscribe({
-      onEvent: ({ type }) => {
-        // The question that began with it has the same answer.
-        if (type === 'snapshot' && state.connection === 'open' && state.problem === null) return;
+      onEvent({ type }) {
         if (!unseen.includes(type)) askSoon();
       },
-      onConnection(connection) {
-        const wasOpen = state.connection === 'open';
-        set({ connection });
-        if (connection === 'open' && !wasOpen) askSoon();
-      },
+      onConnection: (connection) => set({ connection }),
     });
   };
   const end = () => {
@@ -96,9 +93,10 @@ export function createPanelStore(api: ControlApi): PanelStore {
       return () => listeners.delete(listener);
     },
     prepare: () => void ask(),
-    show(isShown) {
-      if (isShown === (subscription !== null)) return;
-      if (isShown) begin();
+    show(next) {
+      if (next === isShown) return;
+      isShown = next;
+      if (isShown) void begin();
       else end();
     },
     async execute(command) {

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { CommandInput } from '../../server/contract/commands.ts';
+import type { CommandInput, CommandResult } from '../../server/contract/commands.ts';
 import type { DesktopView } from '../../server/contract/ipc.ts';
 import { asControlError, type ControlError, type DesktopApi } from '../state/api/api.ts';
 import type { PanelState, PanelStore } from './panel-store.ts';
@@ -7,9 +7,9 @@ import type { PanelState, PanelStore } from './panel-store.ts';
 export interface PanelActions {
   /** Whether commands can succeed. */
   canChange: boolean;
-  /** Resolves with whether it was carried out; if not, `problem` says why. One runs at a time. */
-  run(command: CommandInput): Promise<boolean>;
-  /** Why the last command or switch failed; null if it did not. */
+  /** Resolves with null if it failed, and `problem` says why, or if another one is still running. */
+  run(command: CommandInput): Promise<CommandResult | null>;
+  /** Why the last command failed, or else the last question; null if neither did. */
   problem: ControlError | null;
 }
 
@@ -17,21 +17,21 @@ export interface PanelActions {
 export function usePanel(store: PanelStore): PanelState & PanelActions {
   const state = useSyncExternalStore(store.subscribe, store.state);
   const [isRunning, setRunning] = useState(false);
-  const [problem, setProblem] = useState<ControlError | null>(null);
+  const [failure, setFailure] = useState<ControlError | null>(null);
   return {
     ...state,
     canChange: state.connection === 'open' && state.view?.readOnly === false,
-    problem,
+    // Without a connection, that is said already.
+    problem: failure ?? (state.connection === 'open' ? state.problem : null),
     async run(command) {
-      if (isRunning) return false;
+      if (isRunning) return null;
       setRunning(true);
-      setProblem(null);
+      setFailure(null);
       try {
-        await store.execute(command);
-        return true;
+        return await store.execute(command);
       } catch (error) {
-        setProblem(asControlError(error));
-        return false;
+        setFailure(asControlError(error));
+        return null;
       } finally {
         setRunning(false);
       }

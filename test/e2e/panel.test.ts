@@ -52,7 +52,8 @@ describe('the panel', () => {
 
   it('shows what the day was, who called, and the latest requests, and follows them', async () => {
     const { page, clientWith, gateway } = await openPanel({ config: { settings: { demo: 'on' } } });
-    await page.getByText('No program has called Sluice today.').waitFor();
+    await page.getByText('Nothing has called Sluice yet').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'Editor' });
     await clientWith(secret).chat.completions.create({
       model: 'demo-chat',
@@ -88,6 +89,64 @@ describe('the panel', () => {
     expect((await gateway.gateway.query({ type: 'status' })).capture).toEqual([]);
   });
 
+  it('switches who answers a client, says who else is concerned, and takes it back', async () => {
+    const { page, gateway } = await openPanel({ config: furnishedConfig, env: furnishedEnv, prepare: furnish });
+    const fast = async () => (await gateway.gateway.query({ type: 'aliases' })).find(({ name }) => name === 'fast');
+    const before = await fast();
+    const row = section(page, 'Clients today').getByRole('button', { name: /Codex CLI/ });
+    await row.focus();
+    await page.keyboard.press('ArrowRight');
+    const menu = section(page, 'Who answers Codex CLI');
+    await menu.getByRole('button', { name: 'fast', exact: true }).press('Enter');
+    await menu.getByText('is also used by openai-python').waitFor();
+    await menu.locator('[aria-current]').getByText('gpt-5-mini').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await menu
+      .getByRole('listitem')
+      .getByRole('button', { name: /qwen3:14b/ })
+      .press('Enter');
+    await page.getByText('fast is now qwen3:14b at Ollama.').waitFor();
+    expect((await fast())?.targets[0]).toMatchObject({ provider: 'ollama', model: 'qwen3:14b', priority: 0 });
+    expect((await fast())?.targets).toHaveLength(before?.targets.length ?? 0);
+    await expect.poll(() => focused(page)).toContain('Codex CLI');
+    await page.getByRole('button', { name: 'Undo' }).press('Enter');
+    await expect.poll(fast).toEqual(before);
+
+    await row.press('ArrowRight');
+    await menu.getByRole('button', { name: 'gpt-5', exact: true }).press('Enter');
+    await menu.getByText('A choice adds an alias of this name').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await menu.waitFor({ state: 'detached' });
+
+    await section(page, 'Clients today')
+      .getByRole('button', { name: /Editor/ })
+      .press('Enter');
+    const ofEditor = section(page, 'Who answers openai-python');
+    await ofEditor.getByRole('searchbox').fill('embed ollama');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toBe('nomic-embed-textOllama');
+    await page.keyboard.press('Escape');
+    await ofEditor.waitFor({ state: 'detached' });
+  });
+
+  it('shows an alias that a team preset has locked as locked', async () => {
+    const { page, gateway } = await openPanel({ config: furnishedConfig, env: furnishedEnv, prepare: furnish });
+    const alias = { name: 'fast', targets: [{ provider: 'openai', model: 'gpt-5-mini' }] };
+    await gateway.gateway.execute({
+      type: 'team-preset.apply',
+      preset: { teamPreset: 1, name: 'Ours', organisation: 'Example Inc.', aliases: [alias], locked: ['aliases/fast'] },
+    });
+    await section(page, 'Clients today')
+      .getByRole('button', { name: /Editor/ })
+      .press('Enter');
+    const menu = section(page, 'Who answers openai-python');
+    await menu.getByRole('button', { name: 'fast', exact: true }).press('Enter');
+    await menu.getByText('Locked by Example Inc.').waitFor();
+    const choices = menu.getByRole('listitem').getByRole('button');
+    expect(await choices.count()).toBeGreaterThan(1);
+    for (const choice of await choices.all()) expect(await choice.isDisabled()).toBe(true);
+  });
+
   it('asks nothing and listens to nothing while it is hidden, and knows the news once it is shown', async () => {
     const { page, gateway, clientWith } = await openPanel({ config: { settings: { demo: 'on' } } });
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'Editor' });
@@ -121,6 +180,57 @@ describe('the panel', () => {
     expect(await page.getByRole('button', { name: 'Capture 10 min' }).isDisabled()).toBe(true);
     await window.startEngine();
     await page.getByText('These are the last known figures').waitFor({ state: 'detached' });
+  });
+});
+
+/** Runs in the page, in place of the desktop's preload: a desktop whose engine is off until it is switched on. */
+function pretendDesktop(): void {
+  const calls: [string, unknown][] = [];
+  let listener: (message: unknown) => void = () => {};
+  let gateway = 'off';
+  const off = { error: { code: 'shutting_down', message: 'The gateway is off.', type: 'server_error', param: null } };
+  Object.assign(window, {
+    calls,
+    close: () => calls.push(['close', null]),
+    sluiceDesktop: {
+      async call(name: string, argument: unknown) {
+        calls.push([name, argument]);
+        if (name === 'setGateway') {
+          gateway = argument ? 'serving' : 'off';
+          listener({ type: 'desktop', desktop: { gateway } });
+        }
+        return name === 'desktop' || name === 'setGateway' ? { result: { gateway } } : off;
+      },
+      listen: (next: typeof listener) => {
+        listener = next;
+      },
+    },
+  });
+}
+
+describe('the panel of the desktop', () => {
+  it('switches Sluice on and off, opens the window, and leaves with Escape', async () => {
+    const { page, gateway } = await open({ context: { viewport: size }, isNewPage: true });
+    await page.addInitScript(pretendDesktop);
+    await page.goto(`${gateway.origin}/panel`);
+    await page.getByText('Sluice is off.').waitFor();
+    const power = page.getByRole('switch', { name: 'Sluice on or off' });
+    expect(await power.getAttribute('aria-checked')).toBe('false');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => power.getAttribute('aria-checked')).toBe('true');
+    await power.press('Space');
+    await page.getByText('Sluice is off.').waitFor();
+    await page.getByRole('link', { name: 'Open Sluice' }).press('Enter');
+    await page.keyboard.press('Escape');
+    const calls: [string, unknown][] = await page.evaluate('window.calls');
+    expect(calls.filter(([name]) => ['setGateway', 'showWindow', 'close'].includes(name))).toEqual([
+      ['setGateway', true],
+      ['setGateway', false],
+      ['showWindow', '/'],
+      ['close', null],
+    ]);
   });
 });
 

@@ -1,0 +1,145 @@
+/** The menu of a client: who answers for the model that it asks for, and everything that could. */
+import { IconArrowLeft, IconCheck, IconLock } from '@tabler/icons-react';
+import { useEffect, useId, useState } from 'react';
+import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
+import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
+import { asControlError, type ControlApi, type ControlError } from '../state/api/api.ts';
+import { usePanelWords } from './panel-words.tsx';
+import rows from './Rows.module.css';
+import { nameOfClient, nameOfSharing } from './Rows.tsx';
+import classes from './SwitchView.module.css';
+import { type Choice, type Choosing, choicesOf, found } from './switch-target.ts';
+
+interface SwitchViewProps {
+  client: PanelClient;
+  canChange: boolean;
+  query: ControlApi['query'];
+  onChoose(chosen: { choosing: Choosing; choice: Choice }): void;
+  onBack(): void;
+}
+
+/** Enough to choose from; what is further down is found by its name. */
+const mostShown = 30;
+
+export function SwitchView({ client, canChange, query, onChoose, onBack }: SwitchViewProps) {
+  const { messages } = usePanelWords();
+  const texts = messages.panel;
+  const [name, setName] = useState(client.models[0]?.model ?? '');
+  const model = client.models.find((each) => each.model === name);
+  return (
+    <section className={classes.view} aria-label={texts.answersFor(nameOfClient(client.client))}>
+      <div className={classes.head}>
+        <button type="button" className={classes.back} aria-label={texts.back} onClick={onBack}>
+          <IconArrowLeft size={16} aria-hidden />
+        </button>
+        <h2 className={rows.cut}>{nameOfClient(client.client)}</h2>
+      </div>
+      {client.models.length > 1 && (
+        <div className={classes.models}>
+          {client.models.map((each) => (
+            <button
+              key={each.model}
+              type="button"
+              className={classes.model}
+              aria-pressed={each.model === name}
+              onClick={() => setName(each.model)}
+            >
+              {each.model}
+            </button>
+          ))}
+        </div>
+      )}
+      {model && <Choices key={name} {...{ model, client, canChange, query, onChoose }} />}
+    </section>
+  );
+}
+
+interface ChoicesProps extends Omit<SwitchViewProps, 'onBack'> {
+  model: PanelModel;
+}
+
+function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
+  const { messages, formats } = usePanelWords();
+  const texts = messages.panel;
+  const searchId = useId();
+  const [text, setText] = useState('');
+  const { choosing, problem } = useChoosing(model.model, client.keyId, query);
+  const { lock, target, sharedWith } = model;
+  const choices = choosing ? choicesOf(choosing) : [];
+  const matches = found(choices, text);
+  const isCurrent = ({ provider, model: upstream }: Choice) =>
+    provider === target?.provider && upstream === target.model;
+  return (
+    <>
+      <div className={classes.about}>
+        <strong>{model.model}</strong>{' '}
+        {sharedWith.length > 0 ? texts.sharedWith(formats.list(sharedWith.map(nameOfSharing))) : texts.sharedWithNone}
+        {!model.isAlias && !lock && ` ${texts.becomesAlias}`}
+        {lock && (
+          <span className={classes.lock}>
+            <IconLock size={13} aria-hidden /> {texts.lockedBy(lock.by)}
+          </span>
+        )}
+      </div>
+      {problem && <Problem text={describeProblem(problem, messages)} />}
+      {choices.length > 5 && (
+        <input
+          className={classes.search}
+          type="search"
+          id={searchId}
+          aria-label={texts.findModel}
+          placeholder={texts.findModel}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      )}
+      <ul className={classes.choices}>
+        {matches.slice(0, mostShown).map((choice) => (
+          <li key={`${choice.provider}/${choice.model}`} className={rows.row}>
+            <button
+              type="button"
+              className={`${rows.main} ${classes.choice}`}
+              aria-current={isCurrent(choice) || undefined}
+              disabled={!canChange || lock !== null}
+              onClick={() => choosing && !isCurrent(choice) && onChoose({ choosing, choice })}
+            >
+              <span className={rows.cut}>{choice.model}</span>
+              <span className={rows.small}>{choice.providerName}</span>
+              {isCurrent(choice) ? <IconCheck size={16} aria-hidden /> : <span />}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {choosing && matches.length === 0 && <p className={rows.empty}>{texts.noneFound}</p>}
+      {matches.length > mostShown && (
+        <p className={rows.empty}>{texts.moreFound(formats.number(matches.length - mostShown))}</p>
+      )}
+    </>
+  );
+}
+
+function useChoosing(name: string, keyId: string | null, query: ControlApi['query']) {
+  const [choosing, setChoosing] = useState<Choosing | null>(null);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const key = keyId ?? '';
+    Promise.all([
+      query<'route'>({ type: 'route', key, model: name }),
+      query<'models'>({ type: 'models', key }),
+      query<'aliases'>({ type: 'aliases' }),
+    ]).then(
+      ([route, models, aliases]) => {
+        const alias = aliases.find((each) => each.name === name) ?? null;
+        if (isCurrent) setChoosing({ name, alias, route, models });
+      },
+      (error: unknown) => {
+        if (isCurrent) setProblem(asControlError(error));
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [name, keyId, query]);
+  return { choosing, problem };
+}
