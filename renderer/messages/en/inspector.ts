@@ -35,6 +35,16 @@ export const inspector = {
   },
   rescued: (failures: number, count: string, provider: string | null) =>
     `Answered${provider === null ? '' : ` by ${provider}`} after ${count} failed ${failures === 1 ? 'attempt' : 'attempts'}`,
+  /** Facts of a request in one line: "$0.012 · 8K in (70% cached) · 142 out · 797 tok/s · first 180 ms · 2.1 s". */
+  gist: {
+    input: (tokens: string) => `${tokens} in`,
+    cached: (share: string) => `${share} cached`,
+    output: (tokens: string) => `${tokens} out`,
+    rate: (tokens: string) => `${tokens} tok/s`,
+    first: (duration: string) => `first ${duration}`,
+    losses: (count: string) => `${count} not carried over`,
+  },
+  newMessages: 'New since the previous request',
   duration: 'Duration',
   firstByte: 'First byte',
   cache: {

@@ -31,6 +31,15 @@ export const inspector: Messages['inspector'] = {
     'client-gone': '客户端关闭了连接。',
   },
   rescued: (_failures, count, provider) => `失败 ${count} 次后${provider === null ? '成功' : `由 ${provider} 完成`}`,
+  gist: {
+    input: (tokens) => `输入 ${tokens}`,
+    cached: (share) => `缓存 ${share}`,
+    output: (tokens) => `输出 ${tokens}`,
+    rate: (tokens) => `${tokens} token/秒`,
+    first: (duration) => `首字节 ${duration}`,
+    losses: (count) => `${count} 项未原样转换`,
+  },
+  newMessages: '上次请求之后的新内容',
   duration: '耗时',
   firstByte: '首字节',
   cache: {

@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { IconCheck, IconTool, IconX } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -13,10 +13,11 @@ import type {
 } from '../../../state/captured/conversation.ts';
 import classes from './Conversation.module.css';
 import { Medium } from './Medium.tsx';
+import { firstNewOf } from './newest-turn.ts';
 
 /**
- * The messages by role, with each tool call beside its result. The model's text is rendered as Markdown, or shown
- * unprocessed.
+ * The messages by role, with each tool call beside its result, opened where the newest turn begins. The model's text is
+ * rendered as Markdown, or shown unprocessed.
  */
 export function ConversationView({ conversation: { messages, tools } }: { conversation: ShownConversation }) {
   const [isRaw, setRaw] = useState(false);
@@ -43,8 +44,14 @@ function Messages({ messages, isRaw }: { messages: readonly ShownMessage[]; isRa
   const { messages: texts, formats } = useLocalization();
   const [shown, setShown] = useState(firstShown);
   const hidden = Math.max(0, messages.length - 1 - shown);
+  const newestRef = useRef<HTMLLIElement>(null);
+  useScrollTo(newestRef);
+  const firstNew = firstNewOf(messages);
+  const newest = firstNew === null ? null : messages[firstNew];
   const all = withIndexKeys(messages);
-  const draw = ({ key, value }: (typeof all)[number]) => <Message key={key} message={value} isRaw={isRaw} />;
+  const draw = ({ key, value }: (typeof all)[number]) => (
+    <Message key={key} message={value} isRaw={isRaw} newRef={value === newest ? newestRef : null} />
+  );
   return (
     <ol className={classes.messages}>
       {all.slice(0, 1).map(draw)}
@@ -58,6 +65,19 @@ function Messages({ messages, isRaw }: { messages: readonly ShownMessage[]; isRa
       {all.slice(1 + hidden).map(draw)}
     </ol>
   );
+}
+
+/** Room for what stays in sight above: the tabs. */
+const roomAbovePx = 48;
+
+/** Scrolls to an element once it is there, and nothing but the panel that it is in. */
+function useScrollTo(elementRef: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = elementRef.current;
+    const box = element?.closest('[data-scrolls]');
+    if (element && box)
+      box.scrollTop += element.getBoundingClientRect().top - box.getBoundingClientRect().top - roomAbovePx;
+  }, [elementRef]);
 }
 
 function ModeSwitch({ isRaw, onChange }: { isRaw: boolean; onChange(isRaw: boolean): void }) {
@@ -93,30 +113,53 @@ function Tools({ tools }: { tools: readonly ShownTool[] }) {
   );
 }
 
-function Message({ message: { role, isAnswer, parts, stop }, isRaw }: { message: ShownMessage; isRaw: boolean }) {
+interface MessageProps {
+  message: ShownMessage;
+  isRaw: boolean;
+  /** Set for the first message that the previous request did not have. */
+  newRef: RefObject<HTMLLIElement | null> | null;
+}
+
+function Message({ message: { role, isAnswer, parts, stop }, isRaw, newRef }: MessageProps) {
   const names = useLocalization().messages.inspector;
   return (
-    <li className={`${classes.message} ${classes[role] ?? ''}`}>
+    <li ref={newRef} className={`${classes.message} ${classes[role] ?? ''}`}>
+      {newRef && <p className={classes.newMark}>{names.newMessages}</p>}
       <p className={classes.role}>
         {names.roles[role]}
         {isAnswer && <span className={classes.answer}>{names.answer}</span>}
         {stop !== null && <span className={classes.stop}>{names.stopped(stop)}</span>}
       </p>
       {parts.length === 0 && <p className={classes.soft}>{names.emptyAnswer}</p>}
-      <Parts parts={parts} isMarkdown={role === 'assistant' && !isRaw} />
+      <Parts parts={parts} isMarkdown={role === 'assistant' && !isRaw} isBrief={role === 'system'} />
     </li>
   );
 }
 
-function Parts({ parts, isMarkdown = false }: { parts: readonly ShownPart[]; isMarkdown?: boolean }) {
-  return withIndexKeys(parts).map(({ key, value }) => <Part key={key} part={value} isMarkdown={isMarkdown} />);
+interface PartsProps {
+  parts: readonly ShownPart[];
+  isMarkdown?: boolean;
+  /** Only the beginning of a text is of interest. */
+  isBrief?: boolean;
 }
 
-function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
+function Parts({ parts, isMarkdown = false, isBrief = false }: PartsProps) {
+  return withIndexKeys(parts).map(({ key, value }) => (
+    <Part key={key} part={value} isMarkdown={isMarkdown} isBrief={isBrief} />
+  ));
+}
+
+function Part({ part, isMarkdown, isBrief }: { part: ShownPart; isMarkdown: boolean; isBrief: boolean }) {
   const names = useLocalization().messages.inspector;
   switch (part.kind) {
     case 'text':
-      return <FoldedText text={part.text} format={isMarkdown ? 'markdown' : 'text'} />;
+      return (
+        <FoldedText
+          text={part.text}
+          format={isMarkdown ? 'markdown' : 'text'}
+          longest={isBrief ? longestBriefText : longestText}
+        />
+      );
     case 'refusal':
       return (
         <div>
@@ -186,19 +229,28 @@ function prettyJson(input: string): string {
 }
 
 const longestText = 3_000;
+/** Two lines are shown of what is longer. */
+const longestBriefText = 320;
+
+interface FoldedTextProps {
+  text: string;
+  format?: 'text' | 'json' | 'markdown';
+  /** In characters. Half as many are shown of a longer text. */
+  longest?: number;
+}
 
 /** Shows only the start of a long text until it is unfolded. */
-function FoldedText({ text, format = 'text' }: { text: string; format?: 'text' | 'json' | 'markdown' }) {
+function FoldedText({ text, format = 'text', longest = longestText }: FoldedTextProps) {
   const { messages, formats } = useLocalization();
   const [isOpen, setOpen] = useState(false);
-  const isFolded = text.length > longestText && !isOpen;
-  const shown = isFolded ? `${text.slice(0, longestText / 2)}…` : text;
+  const isFolded = text.length > longest && !isOpen;
+  const shown = isFolded ? `${text.slice(0, longest / 2)}…` : text;
   return (
     <div className={classes[format]}>
       {format === 'markdown' ? <AnswerText text={shown} /> : shown}
       {isFolded && (
         <button type="button" className={classes.more} onClick={() => setOpen(true)}>
-          {messages.inspector.showRest(formats.number(text.length - longestText / 2))}
+          {messages.inspector.showRest(formats.number(text.length - longest / 2))}
         </button>
       )}
     </div>

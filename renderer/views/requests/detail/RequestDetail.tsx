@@ -17,9 +17,9 @@ import { type TabName, tabNames, useTab } from './use-tab.ts';
 export function RequestDetail({ full }: { full: RequestInFull }) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;
-  const [tab, choose] = useTab();
   const attempts = full.request.attempts.length;
   const hasBodies = full.capture !== null;
+  const [tab, choose] = useTab(hasBodies);
   useEffect(() => {
     // If this fails, the code view is fetched with the first body.
     if (hasBodies) loadCodeView().catch(() => {});

@@ -2,18 +2,20 @@ import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { RequestView } from '../../../../server/contract/request-views.ts';
+import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
+import { RequestGist } from '../facts/RequestGist.tsx';
 import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
 import { Outcome } from '../list/RequestRow.tsx';
 import type { SendMode } from '../send-again/SendDialog.tsx';
 import { SendMenu } from '../send-again/SendMenu.tsx';
 import { RequestDetail } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
+import { useTab } from './use-tab.ts';
 
 interface RequestPanelProps {
   id: string;
@@ -93,7 +95,7 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   return (
     <>
       <div className={classes.head}>
-        {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
+        {full ? <Headline full={full} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
           {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
@@ -101,7 +103,7 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
         </div>
       </div>
-      <div className={classes.content}>
+      <div className={classes.content} data-scrolls>
         {full && <RequestDetail key={id} full={full} />}
         {!full && problem && <CommandProblem problem={problem} />}
         {!full && !problem && (
@@ -116,15 +118,19 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   );
 }
 
-function Headline({ request }: { request: RequestView }) {
+function Headline({ full: { request, capture } }: { full: RequestInFull }) {
+  const [, choose] = useTab(capture !== null);
   const { method, route } = request;
   return (
-    <h2 className={classes.headline}>
-      <Outcome request={request} />{' '}
-      <span className={classes.mono}>
-        {method} {route}
-      </span>
-    </h2>
+    <div className={classes.headline}>
+      <h2 className={classes.name}>
+        <Outcome request={request} />{' '}
+        <span className={classes.mono}>
+          {method} {route}
+        </span>
+      </h2>
+      <RequestGist request={request} onLosses={() => choose('summary')} />
+    </div>
   );
 }
 

@@ -1,9 +1,9 @@
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import classes from './Timeline.module.css';
-import { longestGapOf, phasesOf } from './timeline.ts';
+import { longestGapOf, phasesOf, ticksOf } from './timeline.ts';
 
-/** The time spent in each phase, as bars. */
+/** The time spent in each phase, as bars below an axis. */
 export function Timeline({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { phases: names, longestGap, total, stillRunning } = messages.requests;
@@ -12,6 +12,17 @@ export function Timeline({ request }: { request: RequestView }) {
   const wholeMs = Math.max(request.totalMs ?? 0, ...phases.map(({ toMs }) => toMs), 0.001);
   return (
     <dl className={classes.timeline}>
+      <div className={classes.phase} aria-hidden>
+        <dt />
+        <dd className={classes.axis}>
+          {ticksOf(wholeMs).map((tick) => (
+            <span key={tick} className={classes.tick} style={{ left: `${(tick / wholeMs) * 100}%` }}>
+              {formats.duration(tick)}
+            </span>
+          ))}
+        </dd>
+        <dd />
+      </div>
       {phases.map(({ name, attempt, fromMs, toMs }) => (
         <div key={`${attempt} ${name}`} className={classes.phase}>
           <dt>{attempt === null ? names[name] : `${attempt} · ${names[name]}`}</dt>

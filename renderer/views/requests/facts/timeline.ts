@@ -47,6 +47,16 @@ export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView)
   return phases;
 }
 
+const mostTicks = 6;
+
+/** Moments for the axis of a request that takes so long: round numbers from 0, at most 6, none beyond its end. */
+export function ticksOf(wholeMs: number): number[] {
+  const least = wholeMs / (mostTicks - 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= least) ?? least;
+  return Array.from({ length: Math.floor(wholeMs / step) + 1 }, (_, index) => index * step);
+}
+
 /** The longest pause within an answer; null if it was not measured, or no answer arrived in more than one piece. */
 export function longestGapOf({ attempts }: Pick<RequestView, 'attempts'>): number | null {
   const gaps = attempts.flatMap(({ longestGapMs }) => longestGapMs ?? []);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiOfUrl } from '../../../../../renderer/state/captured/api-of-url.ts';
-import { longestGapOf, phasesOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
+import { longestGapOf, phasesOf, ticksOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import { finished } from '../../../events.ts';
@@ -10,6 +10,19 @@ const attempt = attemptRecord({ credential: null, startedAt: 1_001, connectMs: 4
 function view(more: Partial<RequestView> = {}): RequestView {
   return { ...finished('r1'), seq: 1, startedAt: 1_000, ...more };
 }
+
+it.each([0.001, 3, 99, 100, 101, 850, 1_000, 59_999, 3_600_000])(
+  'the axis of %d ms has few round moments',
+  (wholeMs) => {
+    const ticks = ticksOf(wholeMs);
+    expect(ticks[0]).toBe(0);
+    expect(ticks.length).toBeGreaterThanOrEqual(2);
+    expect(ticks.length).toBeLessThanOrEqual(6);
+    expect(Math.max(...ticks)).toBeLessThanOrEqual(wholeMs * 1.000_001);
+    const [, step = 0] = ticks;
+    expect(String(step / 10 ** Math.floor(Math.log10(step)))).toMatch(/^[125](?:\.0000|$)/);
+  },
+);
 
 describe('the timeline of a request', () => {
   it('has the queue, the connection, the wait and the transfer one after the other', () => {
