@@ -67,17 +67,23 @@ function Messages({ messages, isRaw }: { messages: readonly ShownMessage[]; isRa
   );
 }
 
-/** Room for what stays in sight above: the tabs. */
-const roomAbovePx = 48;
-
-/** Scrolls to an element once it is there, and nothing but the panel that it is in. */
+/** Scrolls to an element once it is there, but for its margin, and nothing but the panel or dialog that it is in. */
 function useScrollTo(elementRef: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = elementRef.current;
-    const box = element?.closest('[data-scrolls]');
-    if (element && box)
-      box.scrollTop += element.getBoundingClientRect().top - box.getBoundingClientRect().top - roomAbovePx;
+    const box = element && scrollerOf(element);
+    if (!element || !box) return;
+    const room = Number.parseFloat(getComputedStyle(element).scrollMarginTop);
+    box.scrollTop += element.getBoundingClientRect().top - box.getBoundingClientRect().top - room;
   }, [elementRef]);
+}
+
+/** The box around an element that scrolls; null if the whole page does. */
+function scrollerOf(element: HTMLElement): HTMLElement | null {
+  for (let box = element.parentElement; box && box !== document.documentElement; box = box.parentElement) {
+    if (box.scrollHeight > box.clientHeight && /auto|scroll/.test(getComputedStyle(box).overflowY)) return box;
+  }
+  return null;
 }
 
 function ModeSwitch({ isRaw, onChange }: { isRaw: boolean; onChange(isRaw: boolean): void }) {

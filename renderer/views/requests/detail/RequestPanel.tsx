@@ -2,7 +2,7 @@ import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
@@ -95,15 +95,16 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   return (
     <>
       <div className={classes.head}>
-        {full ? <Headline full={full} /> : <span className={classes.headline} />}
+        {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
           {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
         </div>
+        {full && <Gist full={full} />}
       </div>
-      <div className={classes.content} data-scrolls>
+      <div className={classes.content}>
         {full && <RequestDetail key={id} full={full} />}
         {!full && problem && <CommandProblem problem={problem} />}
         {!full && !problem && (
@@ -118,20 +119,21 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   );
 }
 
-function Headline({ full: { request, capture } }: { full: RequestInFull }) {
-  const [, choose] = useTab(capture !== null);
+function Headline({ request }: { request: RequestView }) {
   const { method, route } = request;
   return (
-    <div className={classes.headline}>
-      <h2 className={classes.name}>
-        <Outcome request={request} />{' '}
-        <span className={classes.mono}>
-          {method} {route}
-        </span>
-      </h2>
-      <RequestGist request={request} onLosses={() => choose('summary')} />
-    </div>
+    <h2 className={classes.headline}>
+      <Outcome request={request} />{' '}
+      <span className={classes.mono}>
+        {method} {route}
+      </span>
+    </h2>
   );
+}
+
+function Gist({ full: { request, capture } }: { full: RequestInFull }) {
+  const [, choose] = useTab(capture !== null);
+  return <RequestGist request={request} onLosses={() => choose('summary')} />;
 }
 
 interface HeadActProps {

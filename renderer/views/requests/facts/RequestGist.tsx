@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import classes from '../detail/RequestPanel.module.css';
@@ -18,7 +19,12 @@ export function RequestGist({ request, onLosses }: RequestGistProps) {
   if (facts.length + losses === 0) return null;
   return (
     <p className={classes.gist}>
-      {facts.join(' · ')}
+      {facts.map((fact, index) => (
+        <Fragment key={fact}>
+          {index > 0 && ' · '}
+          <span className={classes.gistFact}>{fact}</span>
+        </Fragment>
+      ))}
       {losses > 0 && (
         <button type="button" className={classes.lossCount} onClick={onLosses}>
           {messages.inspector.gist.losses(formats.number(losses))}

@@ -3,6 +3,9 @@ import { useLocalization } from '../../../messages/use-messages.ts';
 import classes from './Timeline.module.css';
 import { longestGapOf, phasesOf, ticksOf } from './timeline.ts';
 
+/** A label further to the right, as a share of the axis, would run into the durations. */
+const lastLabel = 0.88;
+
 /** The time spent in each phase, as bars below an axis. */
 export function Timeline({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
@@ -17,7 +20,7 @@ export function Timeline({ request }: { request: RequestView }) {
         <dd className={classes.axis}>
           {ticksOf(wholeMs).map((tick) => (
             <span key={tick} className={classes.tick} style={{ left: `${(tick / wholeMs) * 100}%` }}>
-              {formats.duration(tick)}
+              {tick / wholeMs <= lastLabel && formats.duration(tick)}
             </span>
           ))}
         </dd>

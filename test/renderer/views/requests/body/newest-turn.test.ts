@@ -6,7 +6,7 @@ const roles = { s: 'system', u: 'user', a: 'assistant', A: 'assistant' } as cons
 const conversation = (text: string) =>
   [...text].map((letter) => ({ role: roles[letter as keyof typeof roles], isAnswer: letter === 'A' }));
 
-it.each([
+it.each<[text: string, index: number | null, what: string]>([
   ['suA', null, 'the first turn'],
   ['suauA', 3, 'a second one'],
   ['suaauusA', 4, 'several messages at once'],
