@@ -4,16 +4,16 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import type {
-  ShownCall,
-  ShownConversation,
-  ShownMessage,
-  ShownPart,
-  ShownTool,
+import {
+  firstNewOf,
+  type ShownCall,
+  type ShownConversation,
+  type ShownMessage,
+  type ShownPart,
+  type ShownTool,
 } from '../../../state/captured/conversation.ts';
 import classes from './Conversation.module.css';
 import { Medium } from './Medium.tsx';
-import { firstNewOf } from './newest-turn.ts';
 
 /**
  * The messages by role, with each tool call beside its result, opened where the newest turn begins. The model's text is

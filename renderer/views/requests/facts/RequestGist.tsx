@@ -1,8 +1,9 @@
 import { Fragment } from 'react';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
-import { useLocalization } from '../../../messages/use-messages.ts';
+import { type Localization, useLocalization } from '../../../messages/use-messages.ts';
+import { outputRateOf } from '../../../state/requests/output-rate.ts';
 import classes from '../detail/RequestPanel.module.css';
-import { gistOf } from './request-gist.ts';
+import { unknown, usageInRow } from '../list/usage-in-row.ts';
 
 interface RequestGistProps {
   request: RequestView;
@@ -32,4 +33,25 @@ export function RequestGist({ request, onLosses }: RequestGistProps) {
       )}
     </p>
   );
+}
+
+/** What a request cost, what went in and came out, and how fast. Only what is known; empty while nothing is. Figures that the provider did not report have `≈` before them. */
+export function gistOf(request: RequestView, localization: Localization): string[] {
+  const { messages, formats } = localization;
+  const { gist: names } = messages.inspector;
+  const { inputTokens, cachedInputTokens = 0, outputTokens } = request.usage ?? {};
+  const { cost, certainty } = usageInRow(request, localization);
+  const about = certainty === undefined ? '' : '≈';
+  const rate = outputRateOf(request);
+  const { stream, firstByteMs, totalMs } = request;
+  const share = inputTokens ? cachedInputTokens / inputTokens : 0;
+  const cached = share > 0 ? ` (${names.cached(formats.percent(Math.round(share * 100) / 100))})` : '';
+  return [
+    cost !== unknown && cost,
+    inputTokens !== undefined && `${about}${names.input(formats.compact(inputTokens))}${cached}`,
+    outputTokens !== undefined && `${about}${names.output(formats.compact(outputTokens))}`,
+    rate !== null && names.rate(formats.number(Math.round(rate))),
+    stream && firstByteMs !== null && names.first(formats.duration(firstByteMs)),
+    totalMs !== null && formats.duration(totalMs),
+  ].filter((each) => typeof each === 'string');
 }
