@@ -1,14 +1,14 @@
 import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { useMessages } from '../../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
-import { RequestGist } from '../facts/RequestGist.tsx';
+import { gistOf } from '../facts/usage-amounts.ts';
 import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
 import { Outcome } from '../list/RequestRow.tsx';
 import type { SendMode } from '../send-again/SendDialog.tsx';
@@ -131,9 +131,29 @@ function Headline({ request }: { request: RequestView }) {
   );
 }
 
+/** What matters most of any request, in sight whatever tab is open. */
 function Gist({ full: { request, capture } }: { full: RequestInFull }) {
+  const localization = useLocalization();
   const [, choose] = useTab(capture !== null);
-  return <RequestGist request={request} onLosses={() => choose('summary')} />;
+  const { messages, formats } = localization;
+  const facts = gistOf(request, localization);
+  const losses = request.dropped.length + request.emulated.length;
+  if (facts.length + losses === 0) return null;
+  return (
+    <p className={classes.gist}>
+      {facts.map((fact, index) => (
+        <Fragment key={fact}>
+          {index > 0 && ' · '}
+          <span className={classes.gistFact}>{fact}</span>
+        </Fragment>
+      ))}
+      {losses > 0 && (
+        <button type="button" className={classes.lossCount} onClick={() => choose('summary')}>
+          {messages.inspector.gist.losses(formats.number(losses))}
+        </button>
+      )}
+    </p>
+  );
 }
 
 interface HeadActProps {

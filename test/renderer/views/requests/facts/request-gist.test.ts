@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { en } from '../../../../../renderer/messages/en/en.ts';
 import { createFormats } from '../../../../../renderer/messages/formats.ts';
-import { gistOf } from '../../../../../renderer/views/requests/facts/RequestGist.tsx';
+import { gistOf } from '../../../../../renderer/views/requests/facts/usage-amounts.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
 import { finished } from '../../../events.ts';
 
