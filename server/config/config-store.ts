@@ -14,7 +14,7 @@ import { describeFileProblem } from '../ground/files/file-problem.ts';
 import { readRegularFileSync } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { firstRunConfig } from './first-run.ts';
+import { emptyConfig, firstRunConfig } from './first-run.ts';
 import type { ConfigPersistence } from './persistence.ts';
 import { notifyListeners, validateChange } from './revisions.ts';
 import { backupPath, readStoredConfig } from './stored-config.ts';
@@ -56,7 +56,9 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
   const stored = readStoredConfig(persistence);
   const inTurn = createSerialQueue();
   const listeners = new Set<(revision: ConfigRevision) => void>();
-  let current: ConfigRevision = { config: deepFreeze(stored.config ?? firstRunConfig()), revision: 1 };
+  const isFirstRun = stored.config === undefined && stored.notices.length === 0;
+  const initial = stored.config ?? (isFirstRun ? firstRunConfig() : emptyConfig());
+  let current: ConfigRevision = { config: deepFreeze(initial), revision: 1 };
   /** The file's content; undefined if there is none. */
   let storedValue = stored.value;
   if (stored.isRecovered) {
@@ -88,7 +90,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
       return current;
     },
     readOnly: false,
-    isFirstRun: stored.config === undefined && stored.notices.length === 0,
+    isFirstRun,
     notices: stored.notices,
     removed: stored.removed,
     replaced: stored.replaced,

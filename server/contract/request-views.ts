@@ -50,6 +50,8 @@ export interface RequestInFull {
   /** Null if nothing is kept; `captureAbsence` then has the reason. */
   capture: CapturedExchange<CapturedBody> | null;
   captureAbsence: CaptureAbsence | null;
+  /** It is in memory only, as one of the newest requests. */
+  isRecent: boolean;
 }
 
 export interface UsageView extends UsageTotals {

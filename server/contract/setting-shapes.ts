@@ -28,6 +28,8 @@ export const settingShapes: Record<SettingPath, SettingShape> = {
   'capture.maxBytes': { kind: 'number', isWhole: true, min: 1, above: null, max: null, isOptional: false },
   'capture.totalBytes': { kind: 'number', isWhole: true, min: 1_048_576, above: null, max: null, isOptional: false },
   'capture.retentionDays': { kind: 'number', isWhole: true, min: 1, above: null, max: 1_000_000, isOptional: false },
+  'capture.recent': { kind: 'choice', values: ['unasked', 'on', 'off'] },
+  guide: { kind: 'choice', values: ['open', 'done'] },
   'keptResponses.retentionHours': { kind: 'number', isWhole: false, min: 0, above: null, max: 720, isOptional: false },
   'keptResponses.bytesPerGroup': { kind: 'number', isWhole: true, min: 1, above: null, max: null, isOptional: false },
   'jobs.retentionDays': { kind: 'number', isWhole: true, min: 1, above: null, max: 1_000_000, isOptional: false },

@@ -89,6 +89,12 @@ const table = {
   'capture.maxBytes': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
   'capture.totalBytes': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
   'capture.retentionDays': { preset: 'importable', level: 'basic', window: 'records', unit: 'days' },
+  'capture.recent': {
+    preset: 'own-machine',
+    level: 'basic',
+    window: { notBecause: 'the first steps ask for it, and a line beside what is kept switches it off' },
+  },
+  guide: { preset: 'own-machine', level: 'basic', window: { notBecause: 'the first steps are ended where they are' } },
   'keptResponses.retentionHours': { preset: 'importable', level: 'advanced', window: 'records', unit: 'hours' },
   'keptResponses.bytesPerGroup': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
   'jobs.retentionDays': { preset: 'importable', level: 'advanced', window: 'records', unit: 'days' },

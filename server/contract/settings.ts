@@ -104,9 +104,19 @@ export const settingsSchema = z.strictObject({
         .min(mebibyte)
         .default(gibibyte)
         .describe('Limit for all captured headers and bodies; the oldest are deleted.'),
+      recent: z
+        .enum(['unasked', 'on', 'off'])
+        .default('off')
+        .describe(
+          'Whether the newest 50 requests of a laptop are kept in memory until Sluice ends, wherever capture is off. `unasked`: until the guide of a new data folder has asked.',
+        ),
     })
     .prefault({})
     .describe('What is captured of requests.'),
+  guide: z
+    .enum(['open', 'done'])
+    .default('done')
+    .describe('Whether the window shows its first steps. Open in a new data folder, until they are done or skipped.'),
   sessions: z
     .enum(['off', 'named', 'all'])
     .default('named')

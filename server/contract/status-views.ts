@@ -44,6 +44,11 @@ export interface StatusView {
   sharedCounts: SharedCountsView | null;
   /** Captures that `capture.start` has begun and that have not ended yet. */
   capture: TimedCaptureView[];
+  /**
+   * Whether the newest requests are kept in memory where capture is off: because the person wanted it, or until they are asked.
+   * Null: they are not.
+   */
+  recentCapture: 'unasked' | 'on' | null;
   /** Faults on purpose that `faults.start` has begun and that have not ended yet. */
   faults: TimedFaultsView[];
   /** The latest standstill since the start. */

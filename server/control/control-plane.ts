@@ -10,6 +10,7 @@ import { findLocks } from '../contract/lock.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
+import type { RecentCaptures } from '../exchange/capture/recent-captures.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -61,6 +62,9 @@ interface ControlPorts {
   toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'clear'>;
+  /** One person's own machine: loopback only, no sign-in, no store that is shared. */
+  isLaptop(): boolean;
   /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
@@ -115,10 +119,7 @@ export interface ControlPlane {
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, log } = ports;
   let standstill: StandstillView | null = null;
-  const captureSwitch = new CaptureSwitch({
-    isLocked: (id) => findLocks(ports.team.locks(ports.live.used.config)).changing('groups', id, 'capture') !== null,
-    changed: () => statusChanged(),
-  });
+  const captureSwitch = createCaptureSwitch(ports, () => statusChanged());
   const faults = new FaultSwitch(() => statusChanged());
   const switches = { capture: captureSwitch, faults };
   const views = createViews(engineState(ports, switches, () => standstill));
@@ -225,6 +226,24 @@ function changeContext({ config, env, ownAddresses, providers, team }: ControlPo
   };
 }
 
+function createCaptureSwitch(ports: ControlPorts, changed: () => void): CaptureSwitch {
+  const { live, team, recentCaptures } = ports;
+  // What was kept goes as soon as nothing is kept any more.
+  live.onChange(() => {
+    if (recentCaptureOf(ports) === null) recentCaptures.clear();
+  });
+  return new CaptureSwitch({
+    isLocked: (id) => findLocks(team.locks(live.used.config)).changing('groups', id, 'capture') !== null,
+    keepsRecent: () => recentCaptureOf(ports) !== null,
+    changed,
+  });
+}
+
+function recentCaptureOf({ live, isLaptop }: Pick<ControlPorts, 'live' | 'isLaptop'>): StatusView['recentCapture'] {
+  const { recent } = live.snapshot.settings.capture;
+  return recent === 'off' || !isLaptop() ? null : recent;
+}
+
 function engineState(
   ports: ControlPorts,
   { capture, faults }: { capture: CaptureSwitch; faults: FaultSwitch },
@@ -254,6 +273,7 @@ function engineState(
       ledger: ledger.health(),
       sharedCounts: ports.sharedCounts(),
       capture: capture.timed,
+      recentCapture: recentCaptureOf(ports),
       faults: faults.timed,
       standstill: standstill(),
       team: { presets: team.views(), locks: team.locks(live.used.config) },

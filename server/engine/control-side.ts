@@ -18,6 +18,7 @@ import { checkScope } from '../control/people/caller.ts';
 import { type People, whereSignedIn } from '../control/people/people.ts';
 import { viewNetwork } from '../control/queries/view-network.ts';
 import { openWindowAccess } from '../control/window-access.ts';
+import type { RecentCaptures } from '../exchange/capture/recent-captures.ts';
 import type { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -31,6 +32,7 @@ import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { Authorities } from '../transport/authorities.ts';
 import { createFetch } from '../transport/fetch.ts';
+import { isLoopback } from '../transport/is-loopback.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openLimits } from './limits.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -47,6 +49,7 @@ interface ControlSidePorts {
   toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
+  recentCaptures: RecentCaptures;
   prices: PriceTable;
   observability: Observability;
   sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
@@ -97,6 +100,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     team,
     createAdminUrl,
     people,
+    isLaptop: () => !ports.isShared && gatewayPorts.people === undefined && isLoopback(hostOf(gatewayPorts, live)),
     signOutEverywhere: people?.endBrowserSessions ?? access.signOutEverywhere,
     openJoining: openJoiningOf(gatewayPorts, transport),
     log,
@@ -199,6 +203,10 @@ async function openLiveConfig(
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
   return { live, discovery, providers };
+}
+
+function hostOf({ listen }: GatewayPorts, { snapshot }: LiveConfig): string {
+  return listen?.host ?? snapshot.settings.host;
 }
 
 function givenAddress({ listen = {} }: GatewayPorts): StatusView['givenAddress'] {

@@ -210,6 +210,7 @@ function apiPorts(
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'eventLoopMonitor'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
+  const { recentCaptures } = base;
   const finished = (ended: RequestRecord, books?: BookedJob) => {
     // Limits and sessions count what the ledger will hold.
     const record = storableRow(ended);
@@ -253,6 +254,7 @@ function apiPorts(
     cassettes,
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
+    recentCaptures,
     prices,
     observability,
     reportError: (error) => log.error({ error }, 'a request failed inside Sluice'),

@@ -20,6 +20,7 @@ import type { UpstreamAttemptsPorts } from './attempts/upstream-attempts-options
 import { type CacheLookup, lookUpInCache } from './cache/cache-lookup.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
+import { type RecentCaptures, recentBodyBytes } from './capture/recent-captures.ts';
 import { CassetteCompanion } from './cassette/cassette-companion.ts';
 import type { CassetteDeck, CassetteSource } from './cassette/cassette-deck.ts';
 import { cassetteRequestOf } from './cassette/cassette-request.ts';
@@ -50,7 +51,8 @@ export interface ExchangePorts extends UpstreamAttemptsPorts {
   finished(record: RequestRecord): void;
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
-  captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
+  captureSwitch: Pick<CaptureSwitch, 'causeOf' | 'isRecent'>;
+  recentCaptures: Pick<RecentCaptures, 'keep'>;
   /** Record exchanges, or replay them instead of asking providers. */
   cassettes: CassetteSource;
   /** Stores headers and bodies. */
@@ -79,6 +81,8 @@ export class Exchange {
   faultInjector: FaultInjector | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
+  /** It is kept in memory only. */
+  #isRecent = false;
   /** Null if no cassette applies to the request. */
   #cassette: CassetteCompanion | null = null;
   /** Null if the response cache does not apply to the request. */
@@ -258,8 +262,9 @@ export class Exchange {
     const { tracer } = this.#ports.observability;
     if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
     const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
-    if (cause === null) return;
-    const { maxBytes } = snapshot.settings.capture;
+    this.#isRecent = cause === null && this.#ports.captureSwitch.isRecent(member);
+    if (cause === null && !this.#isRecent) return;
+    const maxBytes = this.#isRecent ? recentBodyBytes : snapshot.settings.capture.maxBytes;
     this.#trace.captured = cause;
     this.#capture = new ExchangeCapture({ maxBytes, request, secrets: this.#trace.secrets });
   }
@@ -279,7 +284,7 @@ export class Exchange {
 
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
-    const { prices, capture } = this.#ports;
+    const { prices, capture, recentCaptures } = this.#ports;
     const unfetchable = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#fallbackUsage, unfetchable });
     this.#cassette?.end(accounting.usage);
@@ -288,8 +293,8 @@ export class Exchange {
     this.#cacheLookup?.settle(this.#trace, record);
     this.#book(record, body);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
-    const capturedExchange = this.#capture?.exchange(this.#trace) ?? null;
-    if (capturedExchange) capture(this.#trace.id, capturedExchange);
+    if (this.#capture && this.#isRecent) recentCaptures.keep(this.#trace.id, this.#capture.hold(this.#trace));
+    else if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#cacheLookup = null;

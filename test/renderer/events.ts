@@ -41,6 +41,7 @@ export function status(revision: number): StatusView {
     secretStore: null,
     secretStoreKind: null,
     capture: [],
+    recentCapture: null,
     faults: [],
     sharedCounts: null,
     standstill: null,

@@ -17,6 +17,7 @@ import {
   querySchema,
 } from '../../contract/queries.ts';
 import type { NetworkView } from '../../contract/status-views.ts';
+import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { costsNothing } from '../../providers/local-free.ts';
@@ -61,6 +62,7 @@ export interface QueryPorts {
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
+  recentCaptures: Pick<RecentCaptures, 'find'>;
   cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
   /** Null where nobody signs in. */
@@ -120,7 +122,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
       ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
     'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
-    request: ({ id }) => viewRequest(ledger, id),
+    request: ({ id }) => viewRequest(ledger, ports.recentCaptures, id),
     sessions: ({ filter, limit, before }, { within }) =>
       ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports.live), within })),
     session: ({ id }) => viewSession(ports, id),

@@ -1,16 +1,23 @@
 import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
+import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture'>;
 
 /** Rejects with GatewayError `not_found`. */
-export async function viewRequest(ledger: RequestLedger, id: string): Promise<RequestInFull> {
+export async function viewRequest(
+  ledger: RequestLedger,
+  recentCaptures: Pick<RecentCaptures, 'find'>,
+  id: string,
+): Promise<RequestInFull> {
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
+  const recent = recentCaptures.find(id);
+  if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true };
   const { capture, absence } = await ledger.readCapture(request);
-  return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
+  return { request, capture: capture && viewCapture(capture), captureAbsence: absence, isRecent: false };
 }
 
 function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {

@@ -5,7 +5,7 @@ import type { OutgoingRequest } from '../../transport/transport.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import type { Sendable } from '../request/request-body.ts';
-import { type CaptureRules, capturedMessage, isPlain, type RawBody, withoutBody } from './message-capture.ts';
+import { type CaptureRules, capturedMessage, isPlain, ownBody, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 /** What the client sent and received; attempts with the same bytes do not store them again. */
@@ -39,6 +39,16 @@ export class AttemptCapture {
         this.secrets.push(value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value);
     }
     this.#body = this.#bodyOf(request.body, sendable);
+  }
+
+  /** Makes its bytes its own, and shares those that are equal to the client's. Returns how many it holds. */
+  own(client: ClientSide): number {
+    if (this.#request) this.#request = { ...this.#request, body: null };
+    const isAsClient = this.#body !== null && typeof client.body !== 'string' && isSame(this.#body, client.body);
+    if (this.#body && typeof client.body !== 'string')
+      this.#body = isAsClient ? client.body : ownBody(this.#body, this.#maxBytes);
+    else if (this.#body) this.#body = ownBody(this.#body, 0);
+    return this.response.own(client.response) + (isAsClient ? 0 : (this.#body?.start.length ?? 0));
   }
 
   captured(record: AttemptRecord, client: ClientSide, rules: CaptureRules): CapturedAttempt<Buffer> {

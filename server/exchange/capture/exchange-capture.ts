@@ -11,19 +11,28 @@ import { redactUrl } from '../redact/redact-headers.ts';
 import { Redactor } from '../redact/redactor.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
-import { type CaptureRules, capturedMessage, isPlain, type RawBody, withoutBody } from './message-capture.ts';
+import { type CaptureRules, capturedMessage, isPlain, ownBody, type RawBody, withoutBody } from './message-capture.ts';
+import type { HeldExchange } from './recent-captures.ts';
 import { ResponseCapture } from './response-capture.ts';
+
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 interface ExchangeCaptureOptions {
   /** Of each body. */
   maxBytes: number;
-  request: IncomingMessage;
+  request: RequestHead;
   /** The keys that the client sent, and the providers' credentials. */
   secrets: readonly string[];
 }
 
+/** What is known of an exchange at its end. */
+interface EndedTrace {
+  attempts: readonly Pick<RequestTrace['attempts'][number], 'record'>[];
+  response: Pick<RequestTrace['response'], 'outcome' | 'status'>;
+}
+
 export class ExchangeCapture {
-  readonly #options: ExchangeCaptureOptions;
+  #options: ExchangeCaptureOptions;
   /** As the client receives it. */
   readonly response: ResponseCapture;
   readonly #attempts: AttemptCapture[] = [];
@@ -65,12 +74,38 @@ export class ExchangeCapture {
     this.response.take(body);
   }
 
-  exchange(trace: RequestTrace): CapturedExchange<Buffer> {
+  exchange(trace: EndedTrace): CapturedExchange<Buffer> {
+    return this.#exchange({ body: this.#body, response: this.response }, trace);
+  }
+
+  /** The same, for later: with its own copies of the bytes, and without the request, whose socket goes on. */
+  hold({ attempts, response }: EndedTrace): HeldExchange {
+    const body = this.#body;
+    const client: ClientSide = {
+      body: typeof body === 'string' ? body : ownBody(body, this.#options.maxBytes),
+      response: this.response,
+    };
+    const bytes = [
+      typeof client.body === 'string' ? 0 : client.body.start.length,
+      client.response.own(null),
+      ...this.#attempts.map((attempt) => attempt.own(client)),
+    ];
+    const trace = { response, attempts: attempts.map(({ record }) => ({ record })) };
+    this.#receivedBody = null;
+    this.#unusableBody = null;
+    const { method, url, headers } = this.#options.request;
+    this.#options = { ...this.#options, request: { method, url, headers } as RequestHead };
+    return {
+      bytes: bytes.reduce((sum, each) => sum + each, 0),
+      exchange: () => this.#exchange(client, trace),
+    };
+  }
+
+  #exchange(client: ClientSide, trace: EndedTrace): CapturedExchange<Buffer> {
     const secrets = [...new Set([...this.#options.secrets, ...this.#attempts.flatMap((each) => each.secrets)])];
     const rules = { maxBytes: this.#options.maxBytes, secrets, redactor: new Redactor(secrets) };
-    const client: ClientSide = { body: this.#body, response: this.response };
     return {
-      request: this.#request(client.body, rules),
+      request: capturedRequest(this.#options.request, client.body, rules),
       response: this.#response(trace, rules),
       attempts: trace.attempts.flatMap(
         ({ record }, index) => this.#attempts[index]?.captured(record, client, rules) ?? [],
@@ -78,15 +113,7 @@ export class ExchangeCapture {
     };
   }
 
-  #request(body: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
-    const { method = '', url = '', headers } = this.#options.request;
-    const message =
-      typeof body === 'string' ? withoutBody(headers, body, rules) : capturedMessage(headers, body, rules);
-    return { method, url: redactUrl(url, rules.secrets), ...message };
-  }
-
-  #response(trace: RequestTrace, rules: CaptureRules): CapturedResponse<Buffer> {
-    const { outcome, status } = trace.response;
+  #response({ response: { outcome, status } }: EndedTrace, rules: CaptureRules): CapturedResponse<Buffer> {
     if (this.#isOwnAnswer) return { ...this.response.unkept('own-answer', rules), status };
     if (status === null) return this.response.unkept('not-sent', rules);
     return this.response.captured(rules, outcome === 'ok' || outcome === 'error');
@@ -101,12 +128,21 @@ export class ExchangeCapture {
   }
 }
 
+function capturedRequest(
+  { method = '', url = '', headers }: RequestHead,
+  body: ClientSide['body'],
+  rules: CaptureRules,
+): CapturedRequest<Buffer> {
+  const message = typeof body === 'string' ? withoutBody(headers, body, rules) : capturedMessage(headers, body, rules);
+  return { method, url: redactUrl(url, rules.secrets), ...message };
+}
+
 /** Why a body that was read is not in memory. */
-function gapOf({ isSingleUse, contentType }: RequestBody, { headers }: IncomingMessage): CaptureGap {
+function gapOf({ isSingleUse, contentType }: RequestBody, { headers }: RequestHead): CaptureGap {
   if (isSingleUse) return 'relayed';
   return isPlain(headers) || contentType.startsWith('multipart/') ? 'upload' : 'compressed';
 }
 
-function mayHaveBody({ headers }: IncomingMessage): boolean {
+function mayHaveBody({ headers }: RequestHead): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

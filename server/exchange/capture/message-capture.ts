@@ -37,6 +37,11 @@ export class BodyStart {
   get kept(): Buffer {
     return Buffer.concat(this.#chunks);
   }
+
+  /** Lets go of the larger buffers of which the chunks are parts. */
+  own(): void {
+    this.#chunks.splice(0, this.#chunks.length, this.kept);
+  }
 }
 
 /** A body, or its beginning, as it was exchanged. */
@@ -58,6 +63,15 @@ export function capturedMessage(
   const gap = bytes > rules.maxBytes ? 'too-long' : isCut ? 'incomplete' : null;
   const body = bytes === 0 ? null : Buffer.from(rules.redactor.body(start, rules.maxBytes));
   return { headers: headerList(headers, rules), body, bytes, gap };
+}
+
+/** A copy of what may be kept of the body, which may be part of something larger. */
+export function ownBody({ start, ...rest }: RawBody, maxBytes: number): RawBody {
+  return {
+    ...rest,
+    start: Buffer.from(start.subarray(0, maxBytes + overlapBytes)),
+    totalBytes: rest.totalBytes ?? start.length,
+  };
 }
 
 /** A message whose body is not kept. */

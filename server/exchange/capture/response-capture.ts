@@ -49,6 +49,16 @@ export class ResponseCapture {
     return this.#body.bytes > 0 && this.#body.kept.equals(other.#body.kept);
   }
 
+  /** Makes its bytes its own, and shares those that are equal to the client's. Returns how many it holds. */
+  own(client: ResponseCapture | null): number {
+    if (client && this.equals(client)) {
+      this.#body = client.#body;
+      return 0;
+    }
+    this.#body.own();
+    return this.#body.kept.length;
+  }
+
   #message(rules: CaptureRules, mayEndEarly: boolean): CapturedMessage<Buffer> {
     if (this.#headers === null) return withoutBody(null, 'no-response', rules);
     if (!this.#isReadable) return withoutBody(this.#headers, 'compressed', rules);

@@ -21,6 +21,8 @@ export type CaptureScope = { kind: 'group' | 'key'; id: string } | null;
 interface CaptureSwitchPorts {
   /** Whether a team preset has locked the group's `capture`. */
   isLocked(groupId: string): boolean;
+  /** Whether the newest requests are kept in memory where none of these causes holds. */
+  keepsRecent(): boolean;
   /** A timed capture has begun or ended. */
   changed(): void;
 }
@@ -40,6 +42,11 @@ export class CaptureSwitch {
     if (cause === null || this.#ports.isLocked(group.id)) return null;
     if (cause === 'timed') this.#count(group.id, key.id);
     return cause;
+  }
+
+  /** Whether a request without a cause is kept in memory, for a while. */
+  isRecent({ group }: Pick<Caller, 'group'>): boolean {
+    return this.#ports.keepsRecent() && !this.#ports.isLocked(group.id);
   }
 
   #otherCause({ group, key }: Caller, headerValue: string | string[] | undefined): CaptureCause | null {

@@ -36,6 +36,7 @@ export function visibleStatus(status: StatusView, visibility: Visibility): Statu
     secretStoreKind: null,
     ledger: { ok: status.ledger.ok, ...plainHealth },
     capture: status.capture.filter(isVisibleScope(visibility)),
+    recentCapture: null,
     faults: status.faults.filter(isVisibleScope(visibility)),
     standstill: null,
     sharedCounts: null,

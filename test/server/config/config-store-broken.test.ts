@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
-import { firstRunConfig } from '../../../server/config/first-run.ts';
+import { emptyConfig } from '../../../server/config/first-run.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
@@ -109,7 +109,7 @@ describe('a broken file', () => {
     await writeFile(path, text);
     const store = await open();
     await expectSetAside(store, text);
-    expect(store.current.config).toEqual(firstRunConfig());
+    expect(store.current.config).toEqual(emptyConfig());
     expect(store.replaced).toEqual({ by: 'nothing', movedTo: expect.stringContaining('config.broken-') });
   });
 
@@ -118,7 +118,7 @@ describe('a broken file', () => {
     await writeFile(backup, '{"version":');
     const store = await open();
     await expectSetAside(store, '{');
-    expect(store.current.config).toEqual(firstRunConfig());
+    expect(store.current.config).toEqual(emptyConfig());
     expect(await readFile(backup, 'utf8')).toBe('{"version":');
   });
 

@@ -65,6 +65,8 @@ const usable: Record<SettingPath, readonly unknown[]> = {
   'capture.maxBytes': [10_000],
   'capture.totalBytes': [2_000_000],
   'capture.retentionDays': [1],
+  'capture.recent': ['on'],
+  guide: ['open'],
   'keptResponses.retentionHours': [0.5],
   'keptResponses.bytesPerGroup': [1_000],
   'jobs.retentionDays': [365],

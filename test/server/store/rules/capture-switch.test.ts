@@ -12,7 +12,7 @@ beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   changes = 0;
   locked = false;
-  captureSwitch = new CaptureSwitch({ isLocked: () => locked, changed: () => changes++ });
+  captureSwitch = new CaptureSwitch({ isLocked: () => locked, keepsRecent: () => true, changed: () => changes++ });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -57,4 +57,11 @@ test('a group whose capture a team preset has locked is captured only as the pre
   captureSwitch.start(null, minuteMs);
   expect(captureSwitch.causeOf({ ...caller, key: { id: 'k1', capture: true } }, 'on')).toBeNull();
   expect(captureSwitch.causeOf({ ...caller, group: { ...caller.group, capture: true } }, undefined)).toBe('group');
+});
+
+test('a policy that locks capture keeps nothing in memory either', () => {
+  const member = { group: { id: 'default', capture: false, captureOnRequest: false } };
+  expect(captureSwitch.isRecent(member)).toBe(true);
+  locked = true;
+  expect(captureSwitch.isRecent(member)).toBe(false);
 });

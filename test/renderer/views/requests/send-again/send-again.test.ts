@@ -33,7 +33,7 @@ function shown(request: Partial<CapturedRequest<CapturedBody>>): RequestInFull {
     response: { ...message, status: 200 },
     attempts: [],
   };
-  return { request: { ...finished('r1'), seq: 1 }, capture, captureAbsence: null };
+  return { request: { ...finished('r1'), seq: 1 }, capture, captureAbsence: null, isRecent: false };
 }
 
 describe('an earlier request', () => {
