@@ -1,10 +1,19 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Preset } from '../../server/contract/preset.ts';
+import { testKey } from '../support/gateway.ts';
+import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
+const modelList = { object: 'list', data: [{ id: 'gpt-5-nano', object: 'model', created: 1 }] };
+const realAnswer = {
+  id: 'x',
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'A real answer' }, finish_reason: 'stop' }],
+};
 const path = (page: Page) => page.getByRole('region', { name: 'Get started' });
 const step = (page: Page, name: string) =>
   path(page)
@@ -59,7 +68,7 @@ describe('the first run', () => {
     const { page } = await open({ env: { OPENAI_API_KEY: 'sk-planted' } });
     const add = step(page, 'Add a provider');
     await add.getByText('Found in the environment: OPENAI_API_KEY').waitFor();
-    await add.getByRole('link', { name: 'Add provider' }).click();
+    await add.getByRole('link', { name: 'Another service …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a provider' });
     await dialog.getByText('OPENAI_API_KEY').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -83,13 +92,80 @@ describe('the first run', () => {
   });
 
   it('can be skipped, and does not come back', async () => {
-    const { page } = await open();
+    const { page, gateway } = await open();
     await path(page).getByRole('button', { name: 'Skip' }).click();
     await path(page).waitFor({ state: 'detached' });
     await page.getByText('You’re on the built-in demo (sample replies).').waitFor();
     await page.reload();
     await page.getByRole('region', { name: 'Usage' }).waitFor();
     expect(await path(page).count()).toBe(0);
+    expect((await gateway.gateway.query({ type: 'status' })).settings.guide).toBe('done');
+  });
+
+  it('stays until it is done, in whichever window, and says elsewhere how far it has come', async () => {
+    const { page, gateway, context, clientWith } = await open();
+    await path(page).waitFor();
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    await clientWith(testKey).chat.completions.create({ model: 'demo-chat', messages });
+    await page.getByRole('navigation').getByRole('link', { name: 'Traffic' }).click();
+    await page.getByRole('link', { name: 'Get started: 3 of 4 steps' }).waitFor();
+    const other = await context.newPage();
+    await other.goto(gateway.origin);
+    await path(other).waitFor();
+    await path(other).getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('link', { name: /^Get started/ }).waitFor({ state: 'detached' });
+    await other.close();
+  });
+
+  it('takes four clicks and one paste from an empty folder to a real answer', async () => {
+    const upstream = await startUpstream(({ method }, response) =>
+      json(response, method === 'GET' ? modelList : realAnswer),
+    );
+    const { page } = await open({ config: { keys: [] } });
+    await page.route('**/control/query', async (route) => {
+      if (route.request().postDataJSON()?.type !== 'presets') return route.continue();
+      const response = await route.fetch();
+      const { result } = (await response.json()) as { result: Preset[] };
+      const here = result.map((preset) => (preset.id === 'openai' ? { ...preset, baseUrl: upstream.baseUrl } : preset));
+      await route.fulfill({ response, json: { result: here } });
+    });
+    let clicks = 0;
+    const click = async (target: Locator) => {
+      clicks++;
+      await target.click();
+    };
+    await click(step(page, 'Add a provider').getByRole('link', { name: 'OpenAI' }));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Credential', { exact: true }).fill('sk-pasted-0123456789');
+    await click(dialog.getByRole('button', { name: 'Test', exact: true }));
+    await click(dialog.getByRole('button', { name: 'Keep' }));
+    await click(step(page, 'Make a call').getByRole('button', { name: 'Run it here' }));
+    await page.getByRole('figure', { name: 'Answer' }).getByText('A real answer').waitFor();
+    expect(clicks).toBeLessThanOrEqual(4);
+    await upstream.stop();
+  });
+
+  it('asks once what is kept, and keeps the newest in memory until it is answered', async () => {
+    const config = { settings: { guide: 'open' as const, capture: { recent: 'unasked' as const } } };
+    const { page, gateway } = await open({ config });
+    const note = page.getByText(/^The contents of the newest 50 requests are kept in memory/);
+    await note.waitFor();
+    const settings = async () => (await gateway.gateway.query({ type: 'status' })).settings.capture.recent;
+    await page.getByRole('button', { name: 'Newest 50, in memory' }).click();
+    await page.getByText('Keep what is sent and answered?').waitFor({ state: 'detached' });
+    expect(await settings()).toBe('on');
+    await page.getByRole('button', { name: 'Off: keep no contents' }).click();
+    await note.waitFor({ state: 'detached' });
+    expect(await settings()).toBe('off');
+  });
+
+  it('keeps what is sent for a week where that is wanted', async () => {
+    const config = { settings: { guide: 'open' as const, capture: { recent: 'unasked' as const } } };
+    const { page, gateway } = await open({ config });
+    await page.getByRole('button', { name: 'Keep for 7 days' }).click();
+    await page.getByText('Keep what is sent and answered?').waitFor({ state: 'detached' });
+    expect(await gateway.gateway.query({ type: 'groups' })).toMatchObject([{ id: 'default', capture: true }]);
+    expect((await gateway.gateway.query({ type: 'status' })).recentCapture).toBeNull();
   });
 
   it('is not shown to who has used Sluice before', async () => {

@@ -49,7 +49,10 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   const configPath = join(folder, 'config.json');
   const keys = [{ id: 'k1', name: 'first', group: 'default', hash: hashOf(testKey) }];
-  writeFileSync(configPath, JSON.stringify({ version: 1, groups: [{ id: 'default' }], keys, ...options.config }));
+  const given = { groups: [{ id: 'default' }], keys, ...options.config };
+  // As in a new data folder, unless it is one that was prepared.
+  const settings = { ...(!options.prepare && { guide: 'open' }), ...options.config?.settings };
+  writeFileSync(configPath, JSON.stringify({ version: 1, ...given, settings }));
   options.prepare?.(folder);
   const start = async (port: number) => {
     const config = await openConfigStore({ persistence: createConfPersistence(configPath) });

@@ -9,7 +9,7 @@ import { inspector } from './inspector.ts';
 import { createKey, keys, secret } from './keys.ts';
 import { limits } from './limits.ts';
 import { models } from './models.ts';
-import { attention, demoNote, firstCall, firstRun, live, overview, status } from './overview.ts';
+import { attention, demoNote, firstCall, firstRun, live, overview, recentCapture, status } from './overview.ts';
 import { palette, shortcuts } from './palette.ts';
 import { panel } from './panel.ts';
 import { account, audit, joining, ownUsage, people, signIn, tokens } from './people.ts';
@@ -39,6 +39,7 @@ export const en = {
   live,
   overview,
   firstRun,
+  recentCapture,
   firstCall,
   demoNote,
   attention,

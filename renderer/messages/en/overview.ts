@@ -63,6 +63,8 @@ export const firstRun = {
   doneTitle: 'You’re all set',
   dismiss: 'Skip',
   finish: 'Done',
+  progress: (done: string, all: string) => `${done} of ${all}`,
+  progressTitle: (done: string, all: string) => `Get started: ${done} of ${all} steps`,
   done: 'done',
   address: 'Your base URL and key',
   addressText: 'They work in any program that speaks the OpenAI, Anthropic or Gemini API.',
@@ -74,7 +76,7 @@ export const firstRun = {
     'Run it here or paste it into a terminal. The built-in demo answers with sample replies until you add a provider.',
   provider: 'Add a provider',
   providerText: 'OpenAI, Anthropic, Ollama or any other service, so that real models answer.',
-  providerOpen: 'Add provider',
+  providerOpen: 'Another service …',
   found: (variables: string) => `Found in the environment: ${variables}`,
   tool: 'Connect a tool',
   toolText: 'Codex, Cursor, Claude Code or your own program. This step is done when its first request arrives.',
@@ -193,4 +195,16 @@ export const attention = {
     'no-provider': 'Add a provider',
     'no-key': 'Create a key',
   },
+};
+
+export const recentCapture = {
+  question: 'Keep what is sent and answered?',
+  questionText:
+    'So that you can see it in the request log. It stays on this machine, without keys. Until you answer, the newest 50 requests are kept in memory.',
+  keepDays: 'Keep for 7 days',
+  keepNewest: 'Newest 50, in memory',
+  keepNothing: 'Not now',
+  note: 'The contents of the newest 50 requests are kept in memory until Sluice ends, and in no file.',
+  end: 'Off',
+  endNamed: 'Off: keep no contents',
 };

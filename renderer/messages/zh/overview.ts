@@ -59,6 +59,8 @@ export const firstRun: typeof english.firstRun = {
   doneTitle: '一切就绪',
   dismiss: '跳过',
   finish: '完成',
+  progress: (done, all) => `${done} / ${all}`,
+  progressTitle: (done, all) => `快速开始：已完成 ${done} / ${all} 步`,
   done: '已完成',
   address: '你的 Base URL 和密钥',
   addressText: '任何支持 OpenAI、Anthropic 或 Gemini API 的程序都可以使用。',
@@ -69,7 +71,7 @@ export const firstRun: typeof english.firstRun = {
   callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回答。',
   provider: '添加服务商',
   providerText: 'OpenAI、Anthropic、Ollama 或其他服务，让真实的模型来回答。',
-  providerOpen: '添加服务商',
+  providerOpen: '其他服务…',
   found: (variables) => `在环境变量中找到：${variables}`,
   tool: '接入工具',
   toolText: 'Codex、Cursor、Claude Code 或你自己的程序。收到它的第一个请求后，此步骤即完成。',
@@ -174,4 +176,15 @@ export const attention: typeof english.attention = {
     'no-provider': '添加服务商',
     'no-key': '新建密钥',
   },
+};
+
+export const recentCapture: typeof english.recentCapture = {
+  question: '保留发送和返回的内容？',
+  questionText: '这样可以在请求日志中查看。内容只留在本机，不含密钥。在你回答之前，最新 50 个请求保存在内存中。',
+  keepDays: '保留 7 天',
+  keepNewest: '最新 50 个，仅在内存中',
+  keepNothing: '暂不保留',
+  note: '最新 50 个请求的内容保存在内存中，直到 Sluice 退出；不写入任何文件。',
+  end: '关闭',
+  endNamed: '关闭：不保留内容',
 };

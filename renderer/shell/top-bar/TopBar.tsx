@@ -4,6 +4,7 @@ import { AccountMenu } from './AccountMenu.tsx';
 import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
+import { GuideMark } from './GuideMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
 import { PaletteButton } from './PaletteButton.tsx';
 import { SkipButton } from './SkipButton.tsx';
@@ -20,6 +21,7 @@ export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
       <span className={classes.tagline}>{tagline}</span>
       <div className={classes.end}>
         {!isSignedOut && <PaletteButton />}
+        {!isSignedOut && <GuideMark />}
         <CaptureMark />
         <ConnectionMark />
         <LanguageMenu />

@@ -1,12 +1,13 @@
 /** The first screen: steps for new users until the first request, then current activity, concerns and usage. */
 import { SegmentedControl } from '@mantine/core';
 import { Screen } from '../../components/layout/Screen.tsx';
+import { RecentNote } from '../../components/recent/RecentNote.tsx';
 import { rangeNames } from '../../components/usage/usage-range.ts';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useFirstRun } from '../../state/first-run/use-first-run.ts';
 import { AttentionSection } from './AttentionSection.tsx';
 import { DemoNote } from './DemoNote.tsx';
 import { FirstRunPath } from './first-run/FirstRunPath.tsx';
-import { useFirstRun } from './first-run/use-first-run.ts';
 import { LiveStrip } from './LiveStrip.tsx';
 import { UsageSection } from './UsageSection.tsx';
 import { useOverviewChoice } from './use-overview-choice.ts';
@@ -16,7 +17,7 @@ export function Overview() {
   const { overview: names } = useMessages();
   const choice = useOverviewChoice();
   const usage = useUsage(choice);
-  const { isShown: isFirstRun, progress, dismiss } = useFirstRun();
+  const { isShown: isFirstRun, progress, end } = useFirstRun();
   const hasUsage = !isFirstRun || progress.hasCalled;
   return (
     <Screen
@@ -33,9 +34,10 @@ export function Overview() {
         )
       }
     >
-      {isFirstRun && <FirstRunPath progress={progress} dismiss={dismiss} />}
+      {isFirstRun && <FirstRunPath progress={progress} end={end} />}
       {hasUsage && <LiveStrip />}
       {!isFirstRun && <DemoNote />}
+      <RecentNote />
       <AttentionSection isFirstRun={isFirstRun} />
       {hasUsage && <UsageSection choice={choice} usage={usage} />}
     </Screen>

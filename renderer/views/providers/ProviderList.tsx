@@ -7,6 +7,7 @@ import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { LockMark } from '../../components/locks/LockMark.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { providerRows } from '../../state/providers/provider-row.ts';
@@ -35,12 +36,20 @@ export function ProviderList() {
   // `/providers?add` also opens the dialog, even while this screen is shown.
   const search = new URLSearchParams(useSearch());
   const isAddRequested = search.has('add');
+  const isOfGuide = search.get('add') === 'guide';
   const linked = useLinkedStage(search);
   const [, goTo] = useLocation();
   const adding = openedStage ?? (isAddRequested ? linked : null);
   const close = () => {
     setAdding(null);
     if (isAddRequested) goTo('/providers', { replace: true });
+  };
+  // The first steps ask for a service by name, and go on where they are.
+  const firstKey = useFirstKey();
+  const kept = () => {
+    if (!isOfGuide) return close();
+    firstKey.create();
+    goTo('/', { replace: true });
   };
   const add = (
     <>
@@ -68,7 +77,7 @@ export function ProviderList() {
           onPick={(draft) => setAdding({ name: 'connect', draft })}
         />
       )}
-      <AddProvider first={adding} onClose={close} onKept={close} />
+      <AddProvider first={adding} onClose={close} onKept={kept} />
     </Screen>
   );
 }
@@ -82,6 +91,7 @@ function useLinkedStage(search: URLSearchParams): Stage | null {
   const presetId = search.get('preset');
   const address = search.get('address');
   const name = search.get('name') ?? '';
+  const isOfGuide = search.get('add') === 'guide';
   const presets = useQuery<'presets'>(presetId === null ? null : { type: 'presets' });
   const { answer, problem } = presets;
   return useMemo(() => {
@@ -89,6 +99,18 @@ function useLinkedStage(search: URLSearchParams): Stage | null {
     if (presetId === null) return { name: 'pick' };
     if (answer === null && problem === null) return null;
     const preset = answer?.find(({ id }) => id === presetId);
-    return preset ? { name: 'connect', draft: draftOf({ preset }), isLinked: true } : { name: 'pick' };
-  }, [address, name, presetId, answer, problem]);
+    return preset ? { name: 'connect', draft: draftOf({ preset }), isLinked: !isOfGuide } : { name: 'pick' };
+  }, [address, name, presetId, isOfGuide, answer, problem]);
+}
+
+/** Whoever has no key yet needs one for the next of the first steps. */
+function useFirstKey(): { create(): void } {
+  const { firstCall: names } = useMessages();
+  const hasNone = useControlState(({ views }) => views?.keyCount === 0);
+  const command = useCommand();
+  return {
+    create() {
+      if (hasNone) void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true });
+    },
+  };
 }

@@ -148,7 +148,9 @@ test('provider add tests the provider, and its exit code tells the result', asyn
     runVerb(['provider', 'add', '--id', id, '--url', url, '--no-credential', '--data-dir', folder, ...more]);
   expect(await add('good', upstream.baseUrl)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Provider "good" is added\.\nProvider "good" answered in \d+ ms with gpt-x:\n/),
+    stdout: expect.stringMatching(
+      /^Provider "good" is added\.\nIt speaks OpenAI’s API at http:\S+\.\nProvider "good" answered in \d+ ms with gpt-x:\n/,
+    ),
   });
   await upstream.stop();
   const closed = `http://127.0.0.1:${await closedPort()}/v1`;
@@ -218,6 +220,8 @@ test('export --preset tells of settings that an import would refuse, and what it
   expect(code).toBe(0);
   expect(stderr).toBe(
     'Left out: settings.port, which is for this machine only.\n' +
+      'Left out: settings.capture.recent, which is for this machine only.\n' +
+      'Left out: settings.guide, which is for this machine only.\n' +
       'Left out: settings.metrics, which can be set only by a policy or an installer (--managed).\n',
   );
   expect(await runVerb(['preset', 'show', file, '--data-dir', theirs])).toMatchObject({ code: 0 });

@@ -2,17 +2,20 @@ import { Button } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
+import type { FirstRun } from '../../../state/first-run/use-first-run.ts';
 import { AddressStep } from './AddressStep.tsx';
 import classes from './FirstRunPath.module.css';
-import type { FirstRun } from './use-first-run.ts';
 
 /** The first steps for a new user. Each is ticked off once it is done, on whatever screen. */
-export function FirstRunPath({ progress, dismiss }: Omit<FirstRun, 'isShown'>) {
+export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
   const { firstRun: names } = useMessages();
   const choice = useKeyChoice();
   const [isCopied, setCopied] = useState(false);
@@ -22,20 +25,21 @@ export function FirstRunPath({ progress, dismiss }: Omit<FirstRun, 'isShown'>) {
     <Section
       title={isDone ? names.doneTitle : names.title}
       action={
-        <Button size="xs" variant={isDone ? 'filled' : 'subtle'} onClick={dismiss}>
+        <Button size="xs" variant={isDone ? 'filled' : 'subtle'} loading={end.command.isRunning} onClick={end.run}>
           {isDone ? names.finish : names.dismiss}
         </Button>
       }
     >
+      {end.command.problem && <CommandProblem problem={end.command.problem} />}
       <ol className={classes.steps}>
-        <Step number={1} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
-          <AddressStep choice={choice} onCopied={() => setCopied(true)} />
+        <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
+          {!hasProvider && <ProviderStep />}
         </Step>
         <Step number={2} title={names.call} text={names.callText} isDone={hasCalled}>
           <FirstCall choice={choice} />
         </Step>
-        <Step number={3} title={names.provider} text={names.providerText} isDone={hasProvider}>
-          {!hasProvider && <ProviderStep />}
+        <Step number={3} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
+          <AddressStep choice={choice} onCopied={() => setCopied(true)} />
         </Step>
         <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
           <Button size="xs" variant="default" component={Link} href="/connect">
@@ -43,6 +47,7 @@ export function FirstRunPath({ progress, dismiss }: Omit<FirstRun, 'isShown'>) {
           </Button>
         </Step>
       </ol>
+      <KeepQuestion />
     </Section>
   );
 }
@@ -74,6 +79,15 @@ function Step({ number, title, text, isDone, children }: StepProps) {
   );
 }
 
+/** The services that most people have, one click from their form. */
+const usualServices: readonly (readonly [preset: string, name: string])[] = [
+  ['openai', 'OpenAI'],
+  ['anthropic', 'Anthropic'],
+  ['gemini', 'Google Gemini'],
+  ['openrouter', 'OpenRouter'],
+  ['ollama', 'Ollama'],
+];
+
 function ProviderStep() {
   const { firstRun: names } = useMessages();
   const { answer } = useQuery<'environment-credentials'>({ type: 'environment-credentials' });
@@ -81,9 +95,57 @@ function ProviderStep() {
   return (
     <>
       {variables.length > 0 && <p className={classes.found}>{names.found(variables.join(', '))}</p>}
-      <Button size="xs" variant="default" component={Link} href="/providers?add">
-        {names.providerOpen}
-      </Button>
+      <div className={classes.services}>
+        {usualServices.map(([preset, name]) => (
+          <Button
+            key={preset}
+            size="xs"
+            variant="default"
+            component={Link}
+            href={`/providers?add=guide&preset=${preset}`}
+          >
+            {name}
+          </Button>
+        ))}
+        <Button size="xs" variant="default" component={Link} href="/providers?add">
+          {names.providerOpen}
+        </Button>
+      </div>
     </>
+  );
+}
+
+/** What becomes of what is sent and answered. Asked once. */
+function KeepQuestion() {
+  const { recentCapture: names } = useMessages();
+  const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
+  const groups = useControlState(({ views }) => views?.groups ?? null);
+  const command = useCommand();
+  if (!isAsked) return null;
+  const answer = async (recent: 'on' | 'off') =>
+    command.run({ type: 'settings.update', changes: { capture: { recent } } });
+  const keep = async () => {
+    for (const { keyCount: _, limitUse: __, ...group } of groups ?? []) {
+      if (!(await command.run({ type: 'group.put', group: { ...group, capture: true } }))) return;
+    }
+    await answer('off');
+  };
+  return (
+    <div className={classes.question}>
+      <h3 className={classes.title}>{names.question}</h3>
+      <p className={classes.text}>{names.questionText}</p>
+      {command.problem && <CommandProblem problem={command.problem} />}
+      <div className={classes.services}>
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void keep()}>
+          {names.keepDays}
+        </Button>
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('on')}>
+          {names.keepNewest}
+        </Button>
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('off')}>
+          {names.keepNothing}
+        </Button>
+      </div>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { RecentNote } from '../../../components/recent/RecentNote.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { CaptureAbsent } from '../body/CaptureAbsent.tsx';
 import { ConversationTab } from '../body/ConversationTab.tsx';
@@ -40,6 +41,7 @@ export function RequestDetail({ full }: { full: RequestInFull }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value={tab} className={classes.tabPanel}>
+          {full.isRecent && tab !== 'summary' && tab !== 'timeline' && <RecentNote />}
           <TabContent tab={tab} full={full} />
         </Tabs.Panel>
       </Tabs>

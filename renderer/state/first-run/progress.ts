@@ -1,5 +1,5 @@
 /** The progress of a new user, derived from the engine's state. Pure. */
-import type { ControlState } from '../../../state/control/control-state.ts';
+import type { ControlState } from '../control/control-state.ts';
 
 export interface FirstRunProgress {
   /** A request was answered, either the person's own or the one made by these steps. */
@@ -24,13 +24,9 @@ export function progressOf({ views, requests }: Known): FirstRunProgress {
   };
 }
 
-/**
- * Whether a key was used before the engine started; its requests may have been deleted since. With more keys than
- * events report, the person is not a new user.
- */
-export function wasUsedBefore({ views }: Known): boolean {
-  if (views === null) return false;
-  const { keys, keyCount, status } = views;
-  if (keyCount > keys.length) return true;
-  return keys.some(({ lastUsedAt }) => lastUsedAt !== null && lastUsedAt < status.startedAt);
+export const stepCount = 4;
+
+/** The first two steps are done by what they lead to: base URL and key are known to whoever has called. */
+export function doneSteps({ hasCalled, hasProvider, hasTool }: FirstRunProgress): number {
+  return [hasCalled, hasCalled, hasProvider, hasTool].filter((isDone) => isDone).length;
 }

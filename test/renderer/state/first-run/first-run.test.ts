@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, callCommand } from '../../../../../renderer/components/first-call/first-call.ts';
-import type { LiveRequest } from '../../../../../renderer/state/requests/live-request.ts';
-import { progressOf } from '../../../../../renderer/views/overview/first-run/progress.ts';
+import { answerOf, callCommand } from '../../../../renderer/components/first-call/first-call.ts';
+import { progressOf } from '../../../../renderer/state/first-run/progress.ts';
+import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
 
 const answered: LiveRequest = {
   id: 'req_1',
