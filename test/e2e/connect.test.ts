@@ -21,7 +21,11 @@ describe('the connect screen', () => {
     await steps.getByText(`curl ${gateway.baseUrl}/chat/completions`).waitFor();
     await steps.getByText('"model":"demo-chat"').waitFor();
     await steps.getByText('Bearer YOUR_KEY').waitFor();
+    await steps.getByRole('button', { name: 'Copy snippet for curl' }).click();
+    await steps.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`Bearer ${secret}`);
     expect(await page.content()).not.toContain(secret);
+    await steps.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show key in snippets' }).click();
     await steps.getByText(`Bearer ${secret}`).waitFor();
     await steps.getByRole('button', { name: 'Copy snippet for curl' }).click();
@@ -31,6 +35,20 @@ describe('the connect screen', () => {
     await steps.getByText('Bearer YOUR_KEY').waitFor();
     expect(await page.content()).not.toContain(secret);
   });
+
+  it.each(['Zed', 'LibreChat', 'Raycast'])(
+    'begins in sight wherever in the list a client was chosen: %s',
+    async (name) => {
+      const { page } = await open({ screen: '/connect', context: { viewport: { width: 1280, height: 800 } } });
+      const link = page.getByRole('navigation', { name: 'Clients' }).getByRole('link', { name, exact: true });
+      await link.scrollIntoViewIfNeeded();
+      await page.mouse.wheel(0, 2_000);
+      await link.click();
+      const heading = page.getByRole('heading', { name: `Steps for ${name}` });
+      await heading.waitFor();
+      await expect.poll(async () => ((await heading.boundingBox())?.y ?? -1) >= 0).toBe(true);
+    },
+  );
 
   it('does not take its own test for a client', async () => {
     const window = await open({ config: { keys: [] }, screen: '/connect/cursor' });

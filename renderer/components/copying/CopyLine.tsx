@@ -3,6 +3,8 @@ import classes from './CopyLine.module.css';
 
 interface CopyLineProps {
   value: string;
+  /** What is copied, if that is not what is shown. */
+  copied?: () => Promise<string | null>;
   /** Name of the text, for screen readers. */
   label: string;
   /** Truncate instead of wrapping. */
@@ -10,7 +12,7 @@ interface CopyLineProps {
 }
 
 /** A text to be used elsewhere, such as an address or a command, with its copy button. */
-export function CopyLine({ value, label, oneLine = false }: CopyLineProps) {
+export function CopyLine({ value, copied, label, oneLine = false }: CopyLineProps) {
   return (
     <div className={classes.line}>
       <code
@@ -19,7 +21,7 @@ export function CopyLine({ value, label, oneLine = false }: CopyLineProps) {
       >
         {value}
       </code>
-      <CopyButton value={value} label={label} />
+      <CopyButton value={copied ?? value} label={label} />
     </div>
   );
 }

@@ -77,8 +77,7 @@ export const connect: typeof english.connect = {
     'qwen-proxy': () => '如果设置了 HTTPS_PROXY，请为 Qwen Code 取消：否则它访问本机时也会经过该代理。',
     'cursor-reach': () =>
       'Cursor 从它自己的服务器发送请求，无法到达你机器上的地址。你需要一个能从外部访问的 Base URL（例如隧道），并把它的主机名加入“设置”中允许的主机名。',
-    'cursor-bodies': () =>
-      '该设置同时作用于所有 OpenAI 模型。对 GPT-5 模型，Cursor 会把 Responses 格式的正文发到 /chat/completions，服务商会拒绝（“Missing required parameter: messages”）：请选择其他模型。',
+    'cursor-override': () => '该设置同时作用于所有 OpenAI 模型。',
     'zed-key': () => 'Zed 从该服务商的设置页或环境变量读取密钥：',
     'context-guess': () => 'token 上限只是估计值，请改为你所用模型的数值。',
     'copilot-version': () => '需要 VS Code 1.122 或更高版本，其中包含“Custom Endpoint”。',

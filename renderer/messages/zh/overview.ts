@@ -59,7 +59,7 @@ export const firstRun: typeof english.firstRun = {
   doneTitle: '一切就绪',
   dismiss: '跳过',
   finish: '完成',
-  progress: (done, all) => `${done} / ${all}`,
+  progress: (done, all) => `已完成 ${done}/${all}`,
   progressTitle: (done, all) => `快速开始：已完成 ${done} / ${all} 步`,
   done: '已完成',
   address: '你的 Base URL 和密钥',

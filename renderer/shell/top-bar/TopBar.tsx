@@ -1,10 +1,11 @@
-import { useMessages } from '../../messages/use-messages.ts';
+import { Link, useLocation } from 'wouter';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { doneSteps, stepCount, useFirstRun } from '../../state/first-run/use-first-run.ts';
 import { SettingsGear } from '../frame/Navigation.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
-import { GuideMark } from './GuideMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
 import { PaletteButton } from './PaletteButton.tsx';
 import { SkipButton } from './SkipButton.tsx';
@@ -30,5 +31,20 @@ export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
         {!isSignedOut && <AccountMenu />}
       </div>
     </header>
+  );
+}
+
+/** How far the first steps have come, wherever they are not shown, and the way back to them. */
+function GuideMark() {
+  const { messages, formats } = useLocalization();
+  const { firstRun: names } = messages;
+  const { isShown, progress } = useFirstRun();
+  const [path] = useLocation();
+  if (!isShown || path === '/') return null;
+  const [done, all] = [doneSteps(progress), stepCount].map((count) => formats.number(count)) as [string, string];
+  return (
+    <Link className={classes.guide} href="/" aria-label={names.progressTitle(done, all)}>
+      {names.progress(done, all)}
+    </Link>
   );
 }

@@ -9,7 +9,7 @@ import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { ChangeDialog, namesOf } from './ChangeDialog.tsx';
-import { Snippet } from './ClientSteps.tsx';
+import { Snippet, type WithKey } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
 import { TestOutcomeNote } from './TestOutcomeNote.tsx';
 import { useTestCall } from './use-test-call.ts';
@@ -18,12 +18,13 @@ interface ApplyPanelProps {
   view: ConnectClientView;
   connection: Connection;
   keyChoice: KeyChoice;
+  withKey: WithKey;
   /** Called after files were written. */
   onChanged(): void;
 }
 
 /** Writes the client's configuration file after showing the change, and can undo it. */
-export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPanelProps) {
+export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: ApplyPanelProps) {
   const {
     messages: { connect: messages },
     formats,
@@ -78,6 +79,7 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
             <Snippet
               code={`export ${keyVariable}=${shellWord(connection.key)}`}
               label={messages.snippetOf(view.name)}
+              withKey={withKey}
             />
           </>
         )}

@@ -12,17 +12,21 @@ import classes from './Connect.module.css';
 interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
   guide: ClientGuide;
   connection: Connection;
+  /** Puts the key where its placeholder is shown. */
+  withKey: WithKey;
 }
 
+export type WithKey = (text: string) => Promise<string | null>;
+
 /** The steps to set up one client, and whether its requests have arrived. */
-export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps) {
+export function ClientSteps({ guide, connection, withKey, ...arrival }: ClientStepsProps) {
   const { connect: messages } = useMessages();
   return (
     <Section title={messages.stepsOf(guide.name)}>
       <ol className={classes.steps}>
         {stepsOf(guide, connection).map((step) => (
           <li key={formatMessage(messages.steps, step.say)}>
-            <Step step={step} client={guide.name} />
+            <Step step={step} client={guide.name} withKey={withKey} />
           </li>
         ))}
       </ol>
@@ -31,14 +35,14 @@ export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps)
   );
 }
 
-function Step({ step, client }: { step: GuideStep; client: string }) {
+function Step({ step, client, withKey }: { step: GuideStep; client: string; withKey: WithKey }) {
   const { connect: messages } = useMessages();
   const text = formatMessage(messages.steps, step.say);
   if ('snippet' in step) {
     return (
       <>
         <p className={classes.text}>{text}</p>
-        <Snippet code={step.snippet} label={messages.snippetOf(client)} />
+        <Snippet code={step.snippet} label={messages.snippetOf(client)} withKey={withKey} />
       </>
     );
   }
@@ -51,7 +55,7 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                <CopyLine value={value} label={label} />
+                <CopyLine value={value} copied={() => withKey(value)} label={label} />
               </dd>
             </div>
           ))}
@@ -67,13 +71,13 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
   );
 }
 
-/** A code block with a copy button. */
-export function Snippet({ code, label }: { code: string; label: string }) {
+/** A code block with a copy button, which copies what works: the key itself, though it is not shown. */
+export function Snippet({ code, label, withKey }: { code: string; label: string; withKey: WithKey }) {
   return (
     <div className={classes.snippet}>
       <pre className={classes.code}>{code}</pre>
       <div className={classes.copy}>
-        <CopyButton value={code} label={label} />
+        <CopyButton value={() => withKey(code)} label={label} />
       </div>
     </div>
   );

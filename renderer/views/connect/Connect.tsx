@@ -2,6 +2,7 @@
  * Guides a person to their first request from each client. Treats the guides as data, and calls the gateway only as a
  * client would.
  */
+import { type RefObject, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { baseUrlOf } from '../../../server/contract/address.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
@@ -36,6 +37,13 @@ export function Connect() {
     key: keyChoice.secret ?? keyPlaceholder,
     model: models.model || modelPlaceholder,
   };
+  const withKey = async (text: string) => {
+    if (!text.includes(keyPlaceholder)) return text;
+    const { secret } = await keyChoice.peek();
+    // Whoever entered the key elsewhere puts it in there too.
+    return secret === null ? text : text.replaceAll(keyPlaceholder, secret);
+  };
+  const top = useTopOf(guide?.id ?? null);
   return (
     <Screen name="connect">
       <p className={classes.lead}>{messages.lead}</p>
@@ -43,21 +51,41 @@ export function Connect() {
       <div className={classes.columns}>
         <ClientList chosenId={guide?.id ?? null} fromLedger={fromLedger} />
         {guide && (
-          <div className={classes.guide} key={guide.id}>
+          <div className={classes.guide} key={guide.id} ref={top}>
             {view && (
               <ApplyPanel
                 view={view}
                 connection={{ ...connection, model: models.model }}
                 keyChoice={keyChoice}
+                withKey={withKey}
                 onChanged={configurable.refetch}
               />
             )}
-            <ClientSteps guide={guide} connection={connection} clientKey={keyChoice.key} fromLedger={fromLedger} />
+            <ClientSteps
+              guide={guide}
+              connection={connection}
+              withKey={withKey}
+              clientKey={keyChoice.key}
+              fromLedger={fromLedger}
+            />
           </div>
         )}
       </div>
     </Screen>
   );
+}
+
+/** The steps of a client begin in sight, wherever in the list it was chosen. */
+function useTopOf(guide: string | null): RefObject<HTMLDivElement | null> {
+  const top = useRef<HTMLDivElement>(null);
+  const shown = useRef(guide);
+  useEffect(() => {
+    if (shown.current !== guide && top.current && top.current.getBoundingClientRect().top < 0) {
+      top.current.scrollIntoView({ block: 'start' });
+    }
+    shown.current = guide;
+  }, [guide]);
+  return top;
 }
 
 function addressOf({ views }: ControlState): string {

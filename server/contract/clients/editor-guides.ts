@@ -35,7 +35,7 @@ export const editorGuides: readonly ClientGuide[] = [
         ],
       },
       { say: { code: 'add-model' }, snippet: model },
-      { say: { code: 'cursor-bodies' } },
+      { say: { code: 'cursor-override' } },
     ],
   },
   {

@@ -21,7 +21,7 @@ export interface StepCodes {
   'claude-plain-name': object;
   'qwen-proxy': object;
   'cursor-reach': object;
-  'cursor-bodies': object;
+  'cursor-override': object;
   'zed-key': object;
   'context-guess': object;
   'copilot-version': object;
@@ -63,8 +63,7 @@ export const stepTexts: TextsOf<StepCodes> = {
     'If HTTPS_PROXY is set, unset it for Qwen Code: it would send requests to this machine through that proxy too.',
   'cursor-reach': () =>
     'Cursor sends requests from its own servers, which cannot reach an address on your machine. You need a base URL that is reachable from outside, such as a tunnel, and its host name in the allowed hosts of Settings.',
-  'cursor-bodies': () =>
-    'The override applies to all OpenAI models at once. For GPT-5 models, Cursor sends a Responses body to /chat/completions, which providers reject (“Missing required parameter: messages”): choose another model.',
+  'cursor-override': () => 'The override applies to all OpenAI models at once.',
   'zed-key': () => 'Zed takes the key from the provider’s settings page or from the environment:',
   'context-guess': () => 'The token limits are guesses. Replace them by those of your model.',
   'copilot-version': () => 'You need VS Code 1.122 or later, which has the provider “Custom Endpoint”.',

@@ -5,10 +5,9 @@ import { Link } from 'wouter';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
+import { KeepQuestion } from '../../../components/recent/RecentNote.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { useCommand } from '../../../state/control/use-command.ts';
-import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import type { FirstRun } from '../../../state/first-run/use-first-run.ts';
 import { AddressStep } from './AddressStep.tsx';
@@ -112,40 +111,5 @@ function ProviderStep() {
         </Button>
       </div>
     </>
-  );
-}
-
-/** What becomes of what is sent and answered. Asked once. */
-function KeepQuestion() {
-  const { recentCapture: names } = useMessages();
-  const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
-  const groups = useControlState(({ views }) => views?.groups ?? null);
-  const command = useCommand();
-  if (!isAsked) return null;
-  const answer = async (recent: 'on' | 'off') =>
-    command.run({ type: 'settings.update', changes: { capture: { recent } } });
-  const keep = async () => {
-    for (const { keyCount: _, limitUse: __, ...group } of groups ?? []) {
-      if (!(await command.run({ type: 'group.put', group: { ...group, capture: true } }))) return;
-    }
-    await answer('off');
-  };
-  return (
-    <div className={classes.question}>
-      <h3 className={classes.title}>{names.question}</h3>
-      <p className={classes.text}>{names.questionText}</p>
-      {command.problem && <CommandProblem problem={command.problem} />}
-      <div className={classes.services}>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void keep()}>
-          {names.keepDays}
-        </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('on')}>
-          {names.keepNewest}
-        </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('off')}>
-          {names.keepNothing}
-        </Button>
-      </div>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerOf, callCommand } from '../../../../renderer/components/first-call/first-call.ts';
-import { progressOf } from '../../../../renderer/state/first-run/progress.ts';
+import { progressOf } from '../../../../renderer/state/first-run/use-first-run.ts';
 import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
 
 const answered: LiveRequest = {
