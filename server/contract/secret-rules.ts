@@ -1,6 +1,8 @@
 /**
- * The forms of keys, as data: of services whose keys have a form of their own, as the rules of secret scanners such as gitleaks
- * and the services' documentation tell it. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
+ * The forms of keys, as data: of services whose keys have a form of their own. They were compared with the rules of gitleaks
+ * (`config/gitleaks.toml` at commit 009e025ad4106ab333aa0b9dc4f2a884390d134c), and with the documentation of services of models.
+ * Rules there that recognise a value by the name before it (`adafruit_key = …`) are left out: in a conversation they would take any
+ * word for a key. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
  * linear. `test/server/contract/secret-rules.test.ts` has an example of each.
  */
 interface SecretRule {
@@ -41,7 +43,7 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'LangSmith', prefix: 'lsv2_(?:pt|sk)_' },
   { of: 'Zhipu', prefix: '(?<=\\b[0-9a-f]{32})\\.', rest: '[A-Za-z0-9]{16}', isAnywhere: true },
   // Clouds.
-  { of: 'AWS', prefix: '(?:AKIA|ASIA|ABIA|ACCA)', rest: '[A-Z0-9]{16}' },
+  { of: 'AWS', prefix: '(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)', rest: '[A-Z0-9]{16}' },
   { of: 'Bedrock', prefix: 'ABSK', rest: '[A-Za-z0-9+/]{60,}={0,2}' },
   { of: 'Bedrock, for a short time', prefix: 'bedrock-api-key-', rest: `${base64}{40,}` },
   { of: 'Google', prefix: 'AIza', rest: '[A-Za-z0-9_-]{30,}' },
@@ -54,11 +56,15 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'Alibaba Cloud', prefix: 'LTAI', rest: '[A-Za-z0-9]{16,}' },
   { of: 'Tencent Cloud', prefix: 'AKID', rest: '[A-Za-z0-9]{28,}' },
   { of: 'DigitalOcean', prefix: 'do[opr]_v1_', rest: '[0-9a-f]{64}' },
-  { of: 'Fly.io', prefix: 'fm[12][ar]?_', rest: `${base64}{40,}` },
+  { of: 'Fly.io', prefix: '(?:fm[12][ar]?|fo1)_', rest: `${base64}{40,}` },
   { of: 'Databricks', prefix: 'dapi', rest: '[0-9a-f]{32}(?:-[0-9])?' },
   { of: 'Supabase', prefix: 'sb(?:p|_secret)_' },
   { of: 'Netlify', prefix: 'nfp_' },
   { of: 'PlanetScale', prefix: 'pscale_(?:tkn|pw|oauth)_', rest: '[A-Za-z0-9_.=-]{30,}' },
+  { of: 'Cloudflare, for origins', prefix: 'v1\\.0-', rest: '[0-9a-f]{24}-[0-9a-f]{146}' },
+  { of: 'OpenShift', prefix: 'sha256~', rest: '[A-Za-z0-9_-]{43}' },
+  { of: 'Scalingo', prefix: 'tk-us-', rest: '[A-Za-z0-9_-]{48}' },
+  { of: 'Yandex Cloud', prefix: 'AQVN', rest: '[A-Za-z0-9_-]{35}' },
   { of: 'Heroku', prefix: 'HRKU-', rest: '[A-Za-z0-9_-]{30,}' },
   // Code and packages.
   { of: 'GitHub', prefix: 'gh[oprsu]_' },
@@ -71,6 +77,18 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'Docker', prefix: 'dckr_(?:pat|oat)_', rest: '[A-Za-z0-9_-]{20,}' },
   { of: 'HashiCorp Vault', prefix: 'hv[brs]\\.', rest: '[A-Za-z0-9_-]{20,}' },
   { of: 'Terraform', prefix: '(?<=\\b[A-Za-z0-9]{14}\\.)atlasv1\\.', rest: '[A-Za-z0-9_=-]{40,}' },
+  { of: 'Artifactory', prefix: 'AKCp', rest: '[A-Za-z0-9]{60,}' },
+  { of: 'Artifactory, references', prefix: 'cmVmd', rest: '[A-Za-z0-9]{59}' },
+  { of: 'Clojars', prefix: 'CLOJARS_', rest: '[A-Za-z0-9]{60}' },
+  { of: 'Harness', prefix: '[ps]at\\.', rest: '[A-Za-z0-9_-]{22}\\.[A-Za-z0-9]{24}\\.[A-Za-z0-9]{20}' },
+  { of: 'Octopus Deploy', prefix: 'API-', rest: '[A-Z0-9]{26}' },
+  { of: 'Sourcegraph', prefix: 'sgp_', rest: '(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}' },
+  { of: 'Prefect', prefix: 'pnu_', rest: '[A-Za-z0-9]{36}' },
+  { of: 'Infracost', prefix: 'ico-', rest: '[A-Za-z0-9]{32}' },
+  { of: 'ReadMe', prefix: 'rdme_', rest: '[A-Za-z0-9]{60,}' },
+  { of: 'Settlemint', prefix: 'sm_[aps]at_', rest: '[A-Za-z0-9]{16}' },
+  { of: '1Password', prefix: 'A3-', rest: '[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}' },
+  { of: '1Password, for services', prefix: 'ops_eyJ', rest: '[A-Za-z0-9+/]{40,}={0,3}' },
   { of: 'Pulumi', prefix: 'pul-', rest: '[0-9a-f]{40}' },
   { of: 'Doppler', prefix: 'dp\\.(?:pt|st|ct|sa|scim|audit)\\.', rest: '[A-Za-z0-9_.-]{20,}' },
   { of: 'age', prefix: 'AGE-SECRET-KEY-1', rest: '[A-Z0-9]{50,}' },
@@ -82,6 +100,15 @@ export const secretRules: readonly SecretRule[] = [
     prefix: 'hooks\\.slack\\.com/(?:services|workflows|triggers)/',
     rest: '[A-Za-z0-9/_-]{20,}',
   },
+  {
+    of: 'Microsoft Teams, webhooks',
+    prefix: 'webhook\\.office\\.com/webhookb2/',
+    rest: '[0-9a-zA-Z@-]{20,100}/IncomingWebhook/[0-9a-zA-Z/-]{20,100}',
+  },
+  { of: 'Typeform', prefix: 'tfp_', rest: '[A-Za-z0-9_.=-]{40,}' },
+  { of: 'Frame.io', prefix: 'fio-u-', rest: '[A-Za-z0-9_=-]{60,}' },
+  { of: 'Adobe', prefix: 'p8e-', rest: '[A-Za-z0-9]{32}' },
+  { of: '42', prefix: 's-s4t2(?:ud|af)-', rest: '[0-9a-fA-F]{64}' },
   { of: 'Discord', prefix: '[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.', rest: '[A-Za-z0-9_-]{27,}' },
   { of: 'Telegram', prefix: '[0-9]{8,10}:AA', rest: '[A-Za-z0-9_-]{33}' },
   { of: 'Notion', prefix: 'ntn_' },
@@ -92,10 +119,14 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'HubSpot', prefix: 'pat-(?:na|eu)[0-9]-', rest: '[0-9a-f-]{36}' },
   { of: 'Facebook', prefix: 'EAA[A-Z]', rest: '[A-Za-z0-9]{40,}' },
   // Money and mail.
-  { of: 'Stripe', prefix: '[pr]k_(?:live|test)_', rest: '[A-Za-z0-9]{10,}' },
+  { of: 'Stripe', prefix: '[pr]k_(?:live|test|prod)_', rest: '[A-Za-z0-9]{10,}' },
   { of: 'Stripe and others, published', prefix: '[pr]k[-_]' },
   { of: 'Stripe, webhooks', prefix: 'whsec_', rest: `${base64}{20,}` },
-  { of: 'Square', prefix: 'sq0(?:atp|csp|idp)-', rest: '[A-Za-z0-9_-]{22,}' },
+  { of: 'Square', prefix: '(?:sq0(?:atp|csp|idp)-|EAAA)', rest: '[A-Za-z0-9_-]{22,}' },
+  { of: 'EasyPost', prefix: 'EZ[AT]K', rest: '[A-Za-z0-9]{54}' },
+  { of: 'Flutterwave', prefix: 'FLW(?:SEC|PUB)K(?:_TEST)?-', rest: '[0-9a-zA-Z]{12,32}(?:-X)?' },
+  { of: 'Duffel', prefix: 'duffel_(?:live|test)_', rest: '[A-Za-z0-9_=-]{40,}' },
+  { of: 'Shippo', prefix: 'shippo_(?:live|test)_', rest: '[0-9a-fA-F]{40}' },
   { of: 'Shopify', prefix: 'shp(?:at|ca|pa|ss|ua|tka)_', rest: '[0-9a-fA-F]{32}' },
   { of: 'Twilio', prefix: 'SK', rest: '[0-9a-f]{32}' },
   { of: 'SendGrid', prefix: 'SG\\.', rest: '[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}' },
