@@ -36,6 +36,48 @@ export function secretRanges(text: string): TextRange[] {
   );
 }
 
+/** How much of a long text is searched in one step, and how much of what follows is seen with it. */
+const stepLength = 64 * 1024;
+const longestShape = 16 * 1024;
+
+/** The same in steps, for long texts. Of what is longer than `longestShape` only the beginning need be found. */
+export function* secretRangeSteps(text: string): Generator<void, TextRange[], undefined> {
+  if (text.length <= stepLength) return secretRanges(text);
+  const ranges: TextRange[] = [];
+  for (const { regexp, keeps } of searched) {
+    let at = 0;
+    for (let end = stepLength; end - stepLength < text.length; end += stepLength) {
+      at = Math.max(at, end - stepLength);
+      at = findInStep(text, { at, end }, regexp, (index, matchEnd) =>
+        ranges.push({ start: index + keeps, end: matchEnd }),
+      );
+      yield;
+    }
+  }
+  return ranges;
+}
+
+/** Finds what begins between `at` and `end`. Returns the end of the last match. */
+function findInStep(
+  text: string,
+  { at, end }: { at: number; end: number },
+  regexp: RegExp,
+  found: (index: number, end: number) => void,
+): number {
+  const seen = text.slice(0, end + longestShape);
+  let next = at;
+  regexp.lastIndex = next;
+  for (let match = regexp.exec(seen); match && match.index < end; match = regexp.exec(seen)) {
+    if (regexp.lastIndex === seen.length && seen.length < text.length) {
+      regexp.lastIndex = match.index;
+      regexp.exec(text);
+    }
+    next = regexp.lastIndex;
+    found(match.index, next);
+  }
+  return next;
+}
+
 /** Replaces secrets in a short text. */
 export function redactSecretShapes(text: string): string {
   if (text.length < shortestShape) return text;

@@ -13,6 +13,7 @@ import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
+import { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
@@ -120,7 +121,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     side.routes.close();
     await server?.stop(drainMs);
     await poller.stop();
-    await api.translationThreads.stop();
+    await Promise.all([api.translationThreads.stop(), api.captures.settled()]);
     api.eventLoopMonitor.stop();
     await side.stop();
     await observability.close();
@@ -253,7 +254,7 @@ function apiPorts(
     captureSwitch: control.captureSwitch,
     cassettes,
     faults: control.faults,
-    capture: (id, exchange) => ledger.capture(id, exchange),
+    captures: new WaitingCaptures({ ledger, log }),
     recentCaptures,
     prices,
     observability,

@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RouteMatch } from '../apis/registry.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
-import type { CapturedExchange } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -21,6 +20,7 @@ import { type CacheLookup, lookUpInCache } from './cache/cache-lookup.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
 import { type RecentCaptures, recentBodyBytes } from './capture/recent-captures.ts';
+import type { WaitingCaptures } from './capture/waiting-captures.ts';
 import { CassetteCompanion } from './cassette/cassette-companion.ts';
 import type { CassetteDeck, CassetteSource } from './cassette/cassette-deck.ts';
 import { cassetteRequestOf } from './cassette/cassette-request.ts';
@@ -56,7 +56,7 @@ export interface ExchangePorts extends UpstreamAttemptsPorts {
   /** Record exchanges, or replay them instead of asking providers. */
   cassettes: CassetteSource;
   /** Stores headers and bodies. */
-  capture(id: string, exchange: CapturedExchange<Buffer>): void;
+  captures: WaitingCaptures;
 }
 
 interface ExchangeOptions {
@@ -284,7 +284,7 @@ export class Exchange {
 
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
-    const { prices, capture, recentCaptures } = this.#ports;
+    const { prices, captures, recentCaptures } = this.#ports;
     const unfetchable = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#fallbackUsage, unfetchable });
     this.#cassette?.end(accounting.usage);
@@ -294,7 +294,7 @@ export class Exchange {
     this.#book(record, body);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     if (this.#capture && this.#isRecent) recentCaptures.keep(this.#trace.id, this.#capture.hold(this.#trace));
-    else if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
+    else if (this.#capture) captures.add(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#cacheLookup = null;

@@ -1,4 +1,4 @@
-/** Yields to the event loop between slices of long work. */
+/** Yields to the event loop between slices of long work, which may be written as steps: a generator that yields now and then. */
 import { setImmediate } from 'node:timers/promises';
 
 let latest: Promise<void> = Promise.resolve();
@@ -10,4 +10,29 @@ let latest: Promise<void> = Promise.resolve();
 export function yieldToEventLoop(): Promise<void> {
   latest = latest.then(() => setImmediate());
   return latest;
+}
+
+export type Steps<T> = Generator<void, T, undefined>;
+
+/** Takes all steps at once. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Shorter than a second client would notice. */
+const sliceMs = 5;
+
+/** Takes the steps in slices. */
+export async function finishInSlices<T>(steps: Steps<T>): Promise<T> {
+  await yieldToEventLoop();
+  for (let startMs = performance.now(); ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - startMs < sliceMs) continue;
+    await yieldToEventLoop();
+    startMs = performance.now();
+  }
 }

@@ -14,7 +14,7 @@ export async function viewRequest(
 ): Promise<RequestInFull> {
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
-  const recent = recentCaptures.find(id);
+  const recent = await recentCaptures.find(id);
   if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true };
   const { capture, absence } = await ledger.readCapture(request);
   return { request, capture: capture && viewCapture(capture), captureAbsence: absence, isRecent: false };

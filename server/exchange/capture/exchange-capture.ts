@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { CapturedExchange, CapturedRequest, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Headers } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
@@ -13,6 +14,7 @@ import type { RequestBody } from '../request/request-body.ts';
 import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
 import { type CaptureRules, capturedMessage, isPlain, ownBody, type RawBody, withoutBody } from './message-capture.ts';
 import type { HeldExchange } from './recent-captures.ts';
+import { redactedExchange } from './redacted-exchange.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
@@ -74,7 +76,8 @@ export class ExchangeCapture {
     this.response.take(body);
   }
 
-  exchange(trace: EndedTrace): CapturedExchange<Buffer> {
+  /** Returns a promise for long bodies, in which secrets are sought in slices. Resolves with null if too many wait for that. */
+  exchange(trace: EndedTrace): MaybePromise<CapturedExchange<Buffer> | null> {
     return this.#exchange({ body: this.#body, response: this.response }, trace);
   }
 
@@ -101,16 +104,17 @@ export class ExchangeCapture {
     };
   }
 
-  #exchange(client: ClientSide, trace: EndedTrace): CapturedExchange<Buffer> {
+  #exchange(client: ClientSide, trace: EndedTrace): MaybePromise<CapturedExchange<Buffer> | null> {
     const secrets = [...new Set([...this.#options.secrets, ...this.#attempts.flatMap((each) => each.secrets)])];
     const rules = { maxBytes: this.#options.maxBytes, secrets, redactor: new Redactor(secrets) };
-    return {
+    const withSecrets = {
       request: capturedRequest(this.#options.request, client.body, rules),
       response: this.#response(trace, rules),
       attempts: trace.attempts.flatMap(
         ({ record }, index) => this.#attempts[index]?.captured(record, client, rules) ?? [],
       ),
     };
+    return redactedExchange(withSecrets, rules);
   }
 
   #response({ response: { outcome, status } }: EndedTrace, rules: CaptureRules): CapturedResponse<Buffer> {

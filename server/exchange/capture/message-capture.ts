@@ -1,4 +1,5 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
+import type { Steps } from '../../ground/yield-to-event-loop.ts';
 import type { Headers } from '../record/client-response-tap.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactHeaders } from '../redact/redact-headers.ts';
@@ -53,7 +54,7 @@ export interface RawBody {
   isCut?: boolean;
 }
 
-/** Returns copies, since the memory of a request's body is released when the request ends. */
+/** Returns copies, since the memory of a request's body is released when the request ends. Secrets are still in them. */
 export function capturedMessage(
   headers: Headers | null,
   { start, totalBytes, isCut = false }: RawBody,
@@ -61,7 +62,7 @@ export function capturedMessage(
 ): CapturedMessage<Buffer> {
   const bytes = totalBytes ?? start.length;
   const gap = bytes > rules.maxBytes ? 'too-long' : isCut ? 'incomplete' : null;
-  const body = bytes === 0 ? null : Buffer.from(rules.redactor.body(start, rules.maxBytes));
+  const body = bytes === 0 ? null : Buffer.from(start.subarray(0, rules.maxBytes + overlapBytes));
   return { headers: headerList(headers, rules), body, bytes, gap };
 }
 
@@ -91,4 +92,13 @@ function headerList(headers: Headers | null, { secrets }: CaptureRules): HeaderL
 export function isPlain({ 'content-encoding': encoding }: Headers): boolean {
   if (encoding === undefined) return true;
   return typeof encoding === 'string' && ['', 'identity'].includes(encoding.trim().toLowerCase());
+}
+
+/** The body without secrets. */
+export function* withoutSecrets<Message extends CapturedMessage<Buffer>>(
+  message: Message,
+  { maxBytes, redactor }: CaptureRules,
+): Steps<Message> {
+  if (message.body === null) return message;
+  return { ...message, body: Buffer.from(yield* redactor.bodyInSteps(message.body, maxBytes)) };
 }

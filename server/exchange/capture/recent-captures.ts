@@ -3,6 +3,7 @@
  * are removed when somebody looks, so that a request costs no more than the copy of its bytes.
  */
 import type { CapturedExchange } from '../../contract/capture.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 
 /** Of each body; the rest is cut. */
 export const recentBodyBytes = 256 * 1024;
@@ -12,8 +13,8 @@ const mostBytes = 16 * 1024 * 1024;
 /** An exchange that has ended, with its own copies of what is kept of it. */
 export interface HeldExchange {
   bytes: number;
-  /** Without secrets. */
-  exchange(): CapturedExchange<Buffer>;
+  /** Without secrets. Null if too many are being searched for them. */
+  exchange(): MaybePromise<CapturedExchange<Buffer> | null>;
 }
 
 export class RecentCaptures {
@@ -30,7 +31,7 @@ export class RecentCaptures {
     }
   }
 
-  find(id: string): CapturedExchange<Buffer> | null {
+  find(id: string): MaybePromise<CapturedExchange<Buffer> | null> {
     return this.#held.get(id)?.exchange() ?? null;
   }
 

@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
+import type { Steps } from '../../ground/yield-to-event-loop.ts';
 
 const lengthBytes = 4;
 const preludeBytes = 12;
@@ -20,11 +21,11 @@ export function isFrames(body: Buffer): boolean {
 }
 
 /** The first `keptBytes`. `find`: the ranges of secrets in the contents of all frames, a line each. */
-export function redactFrames(
+export function* redactFrames(
   body: Buffer,
   keptBytes: number,
-  find: (contents: Buffer) => readonly (ByteRange & { isRest?: boolean })[],
-): Buffer {
+  find: (contents: Buffer) => Steps<readonly (ByteRange & { isRest?: boolean })[]>,
+): Steps<Buffer> {
   const frames: Frame[] = [];
   let rest = 0;
   for (let frame = frameAt(body, 0); frame; frame = frameAt(body, rest)) {
@@ -32,7 +33,7 @@ export function redactFrames(
     rest = frame.end;
   }
   const contents = frames.map((frame) => contentOf(body.subarray(frame.headersEnd, frame.end - checksumBytes)));
-  const ranges = find(Buffer.concat(contents.flatMap(({ content }) => [content, newline])));
+  const ranges = yield* find(Buffer.concat(contents.flatMap(({ content }) => [content, newline])));
   const pieces: Buffer[] = [];
   let [from, next] = [0, 0];
   for (const [index, frame] of frames.entries()) {

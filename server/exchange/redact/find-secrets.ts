@@ -3,13 +3,17 @@
  * to three deep), and base64-encoded at any offset. Runs in linear time.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import { secretRanges } from '../../contract/secret-shape.ts';
+import { secretRangeSteps } from '../../contract/secret-shape.ts';
+import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
 
 /** Shorter values (`none`, `ollama`) are placeholders, and occur in texts by chance. */
 const minSecretLength = 8;
 /** Maximum nesting of escapes. */
 const maxDepth = 3;
+/** Texts up to this length are searched for a secret in less than a millisecond. */
+const stepBytes = 256 * 1024;
+const escapesPerStep = 2_000;
 const isAscii = /^[\x20-\x7e]*$/;
 /** ASCII without `%`, `&` and the backslash. */
 const isUnescaped = /^[ -$'-[\]-~]*$/;
@@ -24,38 +28,47 @@ interface Reading {
 /** Positions of the secrets in `text`, in order and without overlaps. */
 export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange[] {
   const forms = secrets.filter(isSecret).flatMap(formsOf);
-  const ranges: ByteRange[] = [];
-  if (forms.length > 0) {
-    for (const reading of readingsOf(text)) for (const form of forms) findForm(reading, form, ranges);
-  }
-  return mergeRanges(ranges);
+  return forms.length === 0 ? [] : finish(findingSteps(text, { forms, shapes: false })).known;
 }
 
-/** Positions of what has the form of a key, likewise escaped. */
-export function findShapes(text: Buffer): ByteRange[] {
-  const ranges: ByteRange[] = [];
-  for (const { bytes, startOf } of readingsOf(text)) {
-    for (const { start, end } of secretRanges(bytes.toString('latin1'))) {
-      // `\\npm_…` is a line break and `pm_…`, which a further reading tells apart.
-      if (start > 0 && readEscape(bytes, start - 1) !== noEscape) continue;
-      ranges.push({ start: startOf(start), end: startOf(end) });
-    }
-  }
-  return mergeRanges(ranges);
+interface Found {
+  /** The secrets themselves. */
+  known: ByteRange[];
+  /** What has the form of a key. */
+  shapes: ByteRange[];
 }
 
-/** The text as it is, and with its escapes decoded once, twice and so on. */
-function* readingsOf(text: Buffer): Generator<Reading, void, undefined> {
+/** Positions of both, likewise escaped. */
+export function findingAll(text: Buffer, secrets: readonly string[]): Steps<Found> {
+  return findingSteps(text, { forms: secrets.filter(isSecret).flatMap(formsOf), shapes: true });
+}
+
+/** Reads the text as it is, and with its escapes decoded once, twice and so on. */
+function* findingSteps(text: Buffer, sought: { forms: readonly Buffer[]; shapes: boolean }): Steps<Found> {
+  const found: Found = { known: [], shapes: [] };
   let reading: Reading | null = asWritten(text);
-  for (let depth = 0; reading && depth <= maxDepth; depth++) {
-    yield reading;
-    reading = depth < maxDepth ? undoEscapes(reading) : null;
+  for (let depth = 0; reading; depth++) {
+    for (const form of sought.forms) {
+      findForm(reading, form, found.known);
+      if (text.length > stepBytes) yield;
+    }
+    if (sought.shapes) yield* findShapes(reading, found.shapes);
+    reading = depth < maxDepth ? yield* undoEscapes(reading) : null;
+  }
+  return { known: mergeRanges(found.known), shapes: mergeRanges(found.shapes) };
+}
+
+function* findShapes({ bytes, startOf }: Reading, ranges: ByteRange[]): Steps<void> {
+  for (const { start, end } of yield* secretRangeSteps(bytes.toString('latin1'))) {
+    // `\\npm_…` is a line break and `pm_…`, which a further reading tells apart.
+    if (start > 0 && readEscape(bytes, start - 1) !== noEscape) continue;
+    ranges.push({ start: startOf(start), end: startOf(end) });
   }
 }
 
 /** The text of a JSON string. */
 export function unescaped(text: Buffer): Reading {
-  return undoEscapes(asWritten(text)) ?? asWritten(text);
+  return finish(undoEscapes(asWritten(text))) ?? asWritten(text);
 }
 
 function asWritten(bytes: Buffer): Reading {
@@ -127,14 +140,16 @@ function findForm({ bytes, startOf }: Reading, form: Buffer, ranges: ByteRange[]
 }
 
 /** Decodes one level of escapes; null if there are none. */
-function undoEscapes({ bytes, startOf }: Reading): Reading | null {
+function* undoEscapes({ bytes, startOf }: Reading): Steps<Reading | null> {
   // A decoded escape is never longer than its source.
   const decoded = Buffer.allocUnsafe(bytes.length);
   /** Where escapes begin and end: their offsets in the decoded bytes, and in these. */
   const [decodedMarks, marks]: [number[], number[]] = [[0], [0]];
   let [length, from] = [0, 0];
   const escapes = new EscapeMarks(bytes);
+  let count = 0;
   for (let at = escapes.next(0); at < bytes.length; at = escapes.next(Math.max(from, at + 1))) {
+    if (++count % escapesPerStep === 0) yield;
     const encoded = readEscape(bytes, at);
     if (encoded === noEscape) continue;
     length += bytes.copy(decoded, length, from, at);

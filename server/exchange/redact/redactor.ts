@@ -3,8 +3,9 @@
  * what the patterns of a cassette name. Everything that keeps bodies uses it.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
+import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
 import { isFrames, redactFrames } from './event-frames.ts';
-import { findSecrets, findShapes, mergeRanges, unescaped } from './find-secrets.ts';
+import { findingAll, mergeRanges, unescaped } from './find-secrets.ts';
 import { redactHeaders, redactUrl } from './redact-headers.ts';
 import { type Fragment, laneOf, type Place, placesOf } from './string-places.ts';
 
@@ -12,6 +13,7 @@ export const redactionMark = '[redacted]';
 const markBytes = Buffer.from(redactionMark);
 /** A shorter beginning of a secret tells nothing of it. */
 const minBeginning = 8;
+const nothingFound = { known: [], shapes: [] };
 
 /** What is removed. */
 interface Removed extends ByteRange {
@@ -37,7 +39,8 @@ export class Redactor {
   text(text: string): string {
     if (text.length < minBeginning && this.#patterns.length === 0) return text;
     const bytes = Buffer.from(text);
-    const ranges = mergeRanges([...this.#known(bytes), ...findShapes(bytes), ...this.#byPatterns(bytes)]);
+    const { known, shapes } = finish(findingAll(bytes, this.#secrets));
+    const ranges = mergeRanges([...known, ...shapes, ...this.#byPatterns(bytes)]);
     return ranges.length === 0 ? text : withoutRanges(bytes, ranges).toString();
   }
 
@@ -66,9 +69,14 @@ export class Redactor {
   }
 
   /** The first `keptBytes` of a body in any framing; the same buffer if nothing has to be removed. */
-  body(body: Buffer, keptBytes = body.length): Buffer {
-    if (isFrames(body)) return redactFrames(body, keptBytes, (payloads) => this.rangesIn(payloads));
-    const ranges = this.rangesIn(body).filter(({ start }) => start < keptBytes);
+  body(body: Buffer, keptBytes?: number): Buffer {
+    return finish(this.bodyInSteps(body, keptBytes));
+  }
+
+  *bodyInSteps(body: Buffer, keptBytes = body.length): Steps<Buffer> {
+    if (isFrames(body)) return yield* redactFrames(body, keptBytes, (payloads) => this.#rangesIn(payloads));
+    const all = yield* this.#rangesIn(body);
+    const ranges = all.filter(({ start }) => start < keptBytes);
     const cutOff = { start: Math.max(keptBytes, ranges.at(-1)?.end ?? 0), end: body.length };
     if (ranges.length === 0) return cutOff.start < body.length ? body.subarray(0, keptBytes) : body;
     return withoutRanges(body.subarray(0, cutOff.start), ranges);
@@ -76,18 +84,27 @@ export class Redactor {
 
   /** Where secrets are in a body: in order, without overlaps, and each within one string if it is within any. */
   rangesIn(body: Buffer): Removed[] {
-    const shapes = findShapes(body);
-    const ranges: Removed[] = [...this.#known(body), ...shapes];
-    const places = placesOf(body);
-    for (const place of places) this.#addSpread(body, place, ranges);
+    return finish(this.#rangesIn(body));
+  }
+
+  *#rangesIn(body: Buffer): Steps<Removed[]> {
+    const { known, shapes } = yield* findingAll(body, this.#secrets);
+    const ranges: Removed[] = [...known, ...shapes];
+    const places = yield* placesOf(body);
+    for (const place of places) {
+      yield* this.#addSpread(body, place, ranges);
+      yield;
+    }
     const shapeEnds = new Set(shapes.map(({ end }) => end));
     for (const place of places) {
-      if (!place.areNames) for (const lane of lanesOf(place)) addRests(body, lane, shapeEnds, ranges);
+      if (place.areNames) continue;
+      for (const lane of lanesOf(place)) addRests(body, lane, shapeEnds, ranges);
+      yield;
     }
     return merged(ranges);
   }
 
-  #addSpread(body: Buffer, place: Place, ranges: Removed[]): void {
+  *#addSpread(body: Buffer, place: Place, ranges: Removed[]): Steps<void> {
     const { fragments } = place;
     if (this.#patterns.length > 0) {
       for (const { start, end } of fragments) ranges.push(...moved(this.#byPatterns(body.subarray(start, end)), start));
@@ -99,13 +116,11 @@ export class Redactor {
       // Names and ids, which are the same in all events.
       if (each.length > 1 && areSame(body, each)) continue;
       const joined = Buffer.concat(each.map(({ start, end }) => body.subarray(start, end)));
-      const found = each.length > 1 ? [...this.#known(joined), ...findShapes(joined), ...this.#byPatterns(joined)] : [];
-      ranges.push(...spread(mergeRanges([...found, ...this.#beginningAtEnd(joined)]), each));
+      const { known, shapes } = each.length > 1 ? yield* findingAll(joined, this.#secrets) : nothingFound;
+      const byPatterns = each.length > 1 ? this.#byPatterns(joined) : [];
+      const found = mergeRanges([...known, ...shapes, ...byPatterns, ...this.#beginningAtEnd(joined)]);
+      ranges.push(...spread(found, each));
     }
-  }
-
-  #known(bytes: Buffer): ByteRange[] {
-    return findSecrets(bytes, this.#secrets);
   }
 
   /** What is left of a secret where a text breaks off. */

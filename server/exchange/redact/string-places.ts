@@ -5,6 +5,7 @@
  */
 import { isLineEnd } from '../../apis/core/streams/sse-lines.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
+import type { Steps } from '../../ground/yield-to-event-loop.ts';
 
 /** The content of a string, without its quotes and as it is escaped in the body. */
 export interface Fragment extends ByteRange {
@@ -69,11 +70,13 @@ const indexNames = new Set(['index', 'output_index', 'content_index', 'summary_i
 const beginsLikeEvents = /^(?:\xef\xbb\xbf)?\s{0,60}(?:data|event|id|retry)?:/;
 const beginsLikeJson = /^(?:\xef\xbb\xbf)?\s{0,60}[[{"]/;
 const beginningBytes = 80;
+/** They take about a millisecond. */
+const stepBytes = 64 * 1024;
 
-export function placesOf(body: Buffer): readonly Place[] {
+export function* placesOf(body: Buffer): Steps<readonly Place[]> {
   const beginning = body.toString('latin1', 0, beginningBytes);
   const isEvents = beginsLikeEvents.test(beginning);
-  if (isEvents || beginsLikeJson.test(beginning)) return new StringScan(body, isEvents).places();
+  if (isEvents || beginsLikeJson.test(beginning)) return yield* new StringScan(body, isEvents).places();
   const whole = new Place();
   whole.fragments.push({ start: 0, end: body.length, part: 0, within: null });
   return [whole];
@@ -106,10 +109,15 @@ class StringScan {
     this.#isEvents = isEvents;
   }
 
-  places(): readonly Place[] {
+  *places(): Steps<readonly Place[]> {
     const body = this.#body;
     if (this.#isEvents) this.#beginLine();
+    let nextStop = stepBytes;
     while (this.#at < body.length) {
+      if (this.#at > nextStop) {
+        yield;
+        nextStop = this.#at + stepBytes;
+      }
       const byte = body[this.#at];
       if (byte === quote) this.#passString();
       else if (byte === openObject || byte === openArray) this.#open(byte === openObject);
