@@ -3,6 +3,7 @@
  * takes them out of the files that it writes, and names those in other places; `run` refuses those that outrank it.
  * Sources are named in `cli/programs/`. Pure.
  */
+import { withoutSlashes } from '../contract/base-url.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { ClientSettings } from './config-format.ts';
 import { sectionOf } from './merge-settings.ts';
@@ -53,7 +54,7 @@ export function isOn(value: unknown): boolean {
 const isOther = (value: unknown, sought: string | undefined): boolean =>
   value !== undefined && value !== '' && sought !== undefined && value !== sought;
 
-const withoutSlash = (value: unknown) => (typeof value === 'string' ? value.replace(/\/+$/, '') : value);
+const withoutSlash = (value: unknown) => (typeof value === 'string' ? withoutSlashes(value) : value);
 
 /** `models`: the variables for models that must name the sought one. */
 export function rivalsOfClaudeCode(

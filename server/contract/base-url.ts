@@ -47,7 +47,7 @@ export function readServiceAddress(text: string): ServiceAddress {
   const address = withScheme(trimmed);
   const [, origin, path = '', rest = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(.*)$/is.exec(address) ?? [];
   if (origin === undefined || !URL.canParse(address)) return { baseUrl: text.trim(), dialect: null };
-  const plainPath = path.replace(/\/+$/, '');
+  const plainPath = withoutSlashes(path);
   const tail = isBaseOfAzure(origin, plainPath) ? undefined : tails.find(({ pattern }) => pattern.test(plainPath));
   if (!tail) return { baseUrl: origin + plainPath + rest, dialect: null };
   // The query belonged to the call; Google's may even be a key.
@@ -65,8 +65,15 @@ export function cleanBaseUrl(text: string): string {
 }
 
 function withoutTail(path: string, { pattern }: Tail): string {
-  const rest = path.replace(pattern, '').replace(/\/+$/, '');
+  const rest = withoutSlashes(path.replace(pattern, ''));
   return path.includes('/openai/deployments/') ? `${rest}/v1` : rest;
+}
+
+/** Without those at its end. */
+export function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 function withScheme(address: string): string {

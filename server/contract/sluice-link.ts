@@ -67,7 +67,7 @@ function isName(text: string): boolean {
 
 /** Names of parameters that hold secrets, also inside of another one's value. */
 const secretName =
-  /(?:^|[?&#;/\s"'{,])[\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|credential|auth(?:orization)?|bearer|cookie)[\w.-]*["']?\s*[=:]/i;
+  /(?:key|token|secret|passw(?:or)?d|pwd|credential|auth(?:orization)?|bearer|cookie)[\w.-]{0,40}["']?\s{0,5}[=:]/i;
 /** A user name or password in an address, wherever that stands. */
 const userInfo = /:\/\/[^/?#\s]*@/;
 /** How often a secret may be encoded and still be found. */

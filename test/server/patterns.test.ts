@@ -70,6 +70,7 @@ test('all are found', () => {
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
     'http/body/header-parameters.ts',
+    'providers/find-api.ts',
   ]);
 });
 
