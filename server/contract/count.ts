@@ -76,22 +76,6 @@ export const usesRate: Condition<Pick<RequestRecord, 'cached' | 'attempts'>> = {
   ],
 };
 
-/**
- * A request that Sluice answered about itself: a list of models, a key's own usage. It is in the log and counts as no
- * request in any sum, so that a program that polls does not seem to use models.
- */
-export const isAboutSluice: Condition<
-  Pick<Priced, 'provider' | 'capability' | 'outcome'> & Pick<Countable, 'modelAsked'>
-> = {
-  all: [
-    { isNull: 'provider' },
-    { isNull: 'capability' },
-    { isNull: 'modelAsked' },
-    { member: 'outcome', isOneOf: ['ok'] },
-  ],
-};
-
-const asksNothing = predicateOf(isAboutSluice);
 export const isCountedForRate = predicateOf(usesRate);
 export const isUnpriced = predicateOf(unpriced);
 export const isUnpricedAttempt = predicateOf(unpricedAttempts);
@@ -101,7 +85,7 @@ export interface Counting {
   /** What the upstream was asked for, else what the client asked for. */
   model: string | null;
   provider: string | null;
-  /** 1 for the part that answered, so that a request counts once; 0 also for one about Sluice itself. */
+  /** 1 for the part that answered, so that a request counts once. */
   requests: 0 | 1;
   isError: boolean;
   isRefused: boolean;
@@ -132,7 +116,7 @@ function wholeOf(row: Countable): Counting {
   return {
     model: row.modelServed ?? row.modelAsked,
     provider: row.provider,
-    requests: asksNothing(row) ? 0 : 1,
+    requests: 1,
     isError: isError(row),
     isRefused: isRefused(row),
     usage: row.usage,

@@ -1,6 +1,6 @@
 /** What `countOf` says of a request, as SQL for both databases: a row for each part, to be added up by name. */
 import type { Condition } from '../../contract/condition.ts';
-import { isAboutSluice, unpriced, unpricedAttempts } from '../../contract/count.ts';
+import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { errors, refused } from '../../contract/request-errors.ts';
 import { asNumber, attemptCount, attemptSql, rowSql, type SqlNotation } from './condition-sql.ts';
@@ -23,7 +23,7 @@ function requestsSql(by: UsageDimension, place: string, notation: SqlNotation): 
   const isWhole = by === 'model' || by === 'provider' ? `${attemptCount} < 2` : '1 = 1';
   const ifWhole = (sql: string) => `CASE WHEN ${isWhole} THEN ${sql} ELSE 0 END`;
   const isTrue = <T>(condition: Condition<T>) => asNumber(rowSql(condition, notation));
-  return `SELECT ${place}, ${nameColumns[by]} AS name, 1 - ${isTrue(isAboutSluice)} AS requests, ${isTrue(errors)} AS errors, ${isTrue(refused)} AS refused,
+  return `SELECT ${place}, ${nameColumns[by]} AS name, 1 AS requests, ${isTrue(errors)} AS errors, ${isTrue(refused)} AS refused,
       ${usageColumns.map(([name, column]) => `${ifWhole(amount(`usage ->> '${name}'`))} AS ${column}`).join(', ')},
       ${ifWhole('coalesce(cost_usd, 0)')} AS cost_usd, ${ifWhole(isTrue(unpriced))} AS unpriced_requests
     FROM asked`;

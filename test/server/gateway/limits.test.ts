@@ -380,24 +380,6 @@ describe('a client', () => {
 });
 
 describe('GET /v1/usage', () => {
-  test('counts neither itself nor lists of models, as the window and the command line do', async () => {
-    const gateway = await start({});
-    await statusOf(ask(gateway));
-    for (let count = 0; count < 6; count++) await (await gateway.fetch('/usage')).text();
-    for (let count = 0; count < 3; count++) await (await gateway.fetch('/models')).text();
-    expect((await gateway.fetch('/chat/completions', { method: 'POST', body: '{' })).status).toBe(400);
-    const told = async () => {
-      const usage = (await (await gateway.fetch('/usage')).json()) as { today: { requests: number } };
-      return usage.today.requests;
-    };
-    await eventually(async () => (await told()) === 2);
-    for (let count = 0; count < 6; count++) expect(await told()).toBe(2);
-    for (const by of ['key', 'day', 'group'] as const) {
-      const [total] = await gateway.gateway.query({ type: 'usage', by });
-      expect([by, total?.requests]).toEqual([by, 2]);
-    }
-  });
-
   test('tells a key its limits, what is left of them, and what it has used', async () => {
     const gateway = await start({
       key: { requestsPerMinute: 10, budgets: [{ unit: 'usd', amount: 5, per: 'month' }] },
