@@ -287,7 +287,6 @@ const cases: Record<string, [readonly (Json | string)[], Told]> = {
     ],
     all,
   ],
-  'an end without the event that has all': [[created, textDelta('Hello', part(at(0))), '[DONE]'], hello],
 };
 
 const eachByte = (length: number) => Array.from({ length: length - 1 }, (_, place) => place + 1);
@@ -297,6 +296,12 @@ for (const [client, read] of Object.entries(clients)) {
     events = given;
     cuts = client === 'gemini' ? eachByte : () => [];
     expect(await read()).toEqual(told);
+  });
+
+  test(`${client}: an end without the event that has all is no end`, async () => {
+    events = [created, textDelta('Hello', part(at(0))), '[DONE]'];
+    cuts = () => [];
+    await expect(read()).rejects.toThrow('before it was complete');
   });
 
   test(`${client}: 200 kB in deltas, and the last word only in the last event`, async () => {

@@ -21,8 +21,8 @@ test('credentials in the environment are told by name, one of each service, in t
   });
   const answer = await sluice.gateway.query({ type: 'environment-credentials' });
   expect(answer).toEqual([
-    { preset: 'groq', variable: 'GROQ_API_KEY' },
     { preset: 'gemini', variable: 'GEMINI_API_KEY' },
+    { preset: 'groq', variable: 'GROQ_API_KEY' },
   ]);
 });
 

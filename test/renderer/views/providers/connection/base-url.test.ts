@@ -26,7 +26,7 @@ describe('a base URL', () => {
     ['https://api.example.com/v1', true],
     [' http://127.0.0.1:1234/v1 ', true],
     ['ftp://example.com', false],
-    ['api.example.com/v1', false],
+    ['api.example.com/v1', true],
     ['https://{resource}.example.com/v1', false],
     ['https://example.com/{team}', false],
     ['', false],
