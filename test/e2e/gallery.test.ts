@@ -86,7 +86,11 @@ const shots: readonly Shot[] = [
         .first()
         .waitFor(),
   },
-  { name: 'settings', path: '/settings', ready: (page) => page.locator('input').nth(3).waitFor() },
+  {
+    name: 'settings',
+    path: '/settings?section=address',
+    ready: (page) => page.locator('#settings-address input').first().waitFor(),
+  },
 ];
 
 it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async ({ width, colorScheme, locale }) => {
