@@ -18,7 +18,7 @@ export interface ClientSide {
 /** What one attempt sent and received. */
 export class AttemptCapture {
   readonly response: ResponseCapture;
-  readonly secrets: string[];
+  readonly #secrets: readonly string[];
   readonly #maxBytes: number;
   #request: OutgoingRequest | null = null;
   #body: RawBody | null = null;
@@ -26,18 +26,23 @@ export class AttemptCapture {
   /** `secrets`: those of the client and of this attempt's credential. */
   constructor(maxBytes: number, secrets: readonly string[]) {
     this.#maxBytes = maxBytes;
-    this.secrets = [...secrets];
+    this.#secrets = secrets;
     this.response = new ResponseCapture(maxBytes);
+  }
+
+  /** Those that were given, and what the headers send as a credential. */
+  get secrets(): readonly string[] {
+    const sent = Object.entries(this.#request?.headers ?? {}).filter(([name]) => isCredentialName(name));
+    return [
+      ...this.#secrets,
+      ...sent.map(([, value]) => (value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value)),
+    ];
   }
 
   /** A request that follows a redirect is not kept, since its URL usually carries a signature; its response is. */
   sending(request: OutgoingRequest, sendable: Sendable): void {
     if (this.#request) return;
     this.#request = { ...request, headers: { ...request.headers } };
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (isCredentialName(name))
-        this.secrets.push(value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value);
-    }
     this.#body = this.#bodyOf(request.body, sendable);
   }
 

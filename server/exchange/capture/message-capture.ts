@@ -35,13 +35,15 @@ export class BodyStart {
     this.#keptBytes += chunk.length;
   }
 
+  /** Not to be changed, nor to be kept: it may be part of a larger buffer. */
   get kept(): Buffer {
-    return Buffer.concat(this.#chunks);
+    const [first, ...others] = this.#chunks;
+    return first && others.length === 0 ? first : Buffer.concat(this.#chunks);
   }
 
   /** Lets go of the larger buffers of which the chunks are parts. */
   own(): void {
-    this.#chunks.splice(0, this.#chunks.length, this.kept);
+    this.#chunks.splice(0, this.#chunks.length, Buffer.concat(this.#chunks));
   }
 }
 
