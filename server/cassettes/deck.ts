@@ -108,7 +108,8 @@ export class OpenCassette implements CassetteDeck {
     if (recordedEntry) return this.#replay(recordedEntry);
     if (mode === 'replay') throw await this.#miss(request);
     const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(incoming, request);
-    const ended = (exchange: RecordedExchange | 'unanswered' | 'too-large') => this.#ended(entry.name, exchange);
+    const ended = (exchange: Promise<RecordedExchange> | 'unanswered' | 'too-large') =>
+      this.#ended(entry.name, exchange);
     return { kind: 'recorded', recording: new ExchangeRecording({ incoming, request, redactor, startMs, ended }) };
   }
 
@@ -135,7 +136,7 @@ export class OpenCassette implements CassetteDeck {
     return { name: fileNameOf({ number: ++this.#lastNumber, label: incoming.label, hash }) };
   }
 
-  #ended(name: string, exchange: RecordedExchange | 'unanswered' | 'too-large'): void {
+  #ended(name: string, exchange: Promise<RecordedExchange> | 'unanswered' | 'too-large'): void {
     if (typeof exchange === 'string') {
       this.#counts.unrecorded++;
       if (exchange === 'too-large') {
@@ -147,10 +148,10 @@ export class OpenCassette implements CassetteDeck {
     this.#writing.add(writing);
   }
 
-  async #write(name: string, exchange: RecordedExchange): Promise<void> {
+  async #write(name: string, exchange: Promise<RecordedExchange>): Promise<void> {
     const { folder, problem } = this.#options;
     try {
-      await writeRecording(folder, name, exchange);
+      await writeRecording(folder, name, await exchange);
       this.#counts.recorded++;
       this.#writeProblem = null;
     } catch (error) {

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { LineEnds } from '../apis/core/streams/sse-lines.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import { type Redactor, withoutRanges } from '../exchange/redact/redactor.ts';
+import type { Steps } from '../ground/yield-to-event-loop.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
 
@@ -15,8 +16,15 @@ interface TimedText {
 const jsonEvent = /^(?:event: ([^\n]*)\n)?data: ([^\n]*)\n\n$/;
 
 /** Null if the stream is not UTF-8. */
-export function packEvents(pieces: readonly StoredPiece[], redactor: Redactor): RecordedEvent[] | null {
-  return splitEvents(pieces, redactor)?.map(packEvent) ?? null;
+export function* packEvents(pieces: readonly StoredPiece[], redactor: Redactor): Steps<RecordedEvent[] | null> {
+  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+  if (!isUtf8(bytes)) return null;
+  const events: RecordedEvent[] = [];
+  for (const text of splitEvents(bytes, new PieceClock(pieces), yield* redactor.rangesIn(bytes))) {
+    events.push(packEvent(text));
+    yield;
+  }
+  return events;
 }
 
 export function unpackEvent(event: RecordedEvent): Buffer {
@@ -32,14 +40,12 @@ function packEvent({ afterMs, text }: TimedText): RecordedEvent {
   return { afterMs, ...(event !== undefined && { event }), data };
 }
 
-/** Without secrets. The time of an event is that of its last piece. */
-function splitEvents(pieces: readonly StoredPiece[], redactor: Redactor): TimedText[] | null {
-  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
-  if (!isUtf8(bytes)) return null;
-  // Models split a text into many events, so that a secret may be spread over several of them.
-  const ranges = redactor.rangesIn(bytes);
-  const events: TimedText[] = [];
-  const clock = new PieceClock(pieces);
+/** Without secrets, of which one may be spread over several events. The time of an event is that of its last piece. */
+function* splitEvents(
+  bytes: Buffer,
+  clock: PieceClock,
+  ranges: Parameters<typeof withoutRanges>[1],
+): Generator<TimedText> {
   const lineEnds = new LineEnds(bytes);
   let next = 0;
   for (let from = 0, end = 0; from < bytes.length; from = end) {
@@ -48,9 +54,8 @@ function splitEvents(pieces: readonly StoredPiece[], redactor: Redactor): TimedT
     const first = next;
     while ((ranges[next]?.start ?? end) < end) next++;
     const text = withoutRanges(bytes.subarray(from, end), ranges.slice(first, next), from).toString();
-    events.push({ afterMs: clock.at(end), text });
+    yield { afterMs: clock.at(end), text };
   }
-  return events;
 }
 
 /** The time at which each byte was sent; must be queried in order. */

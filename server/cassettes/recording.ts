@@ -5,6 +5,7 @@ import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-d
 import { encodingsOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/client-response-tap.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
+import { finishInSlices } from '../ground/yield-to-event-loop.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import { packBody, packHead } from './response-part.ts';
 
@@ -18,7 +19,7 @@ interface RecordingOptions {
   /** On the scale of `performance.now()`. */
   startMs: number;
   /** Called once, with the reason if there is no exchange to store. */
-  ended(exchange: RecordedExchange | 'unanswered' | 'too-large'): void;
+  ended(exchange: Promise<RecordedExchange> | 'unanswered' | 'too-large'): void;
 }
 
 /** Collects the answer of one request as its client receives it. */
@@ -46,20 +47,31 @@ export class ExchangeRecording implements Recording {
   }
 
   end(ending: RecordedResponse['ended'], usage: Usage | null): boolean {
-    const { request, redactor, incoming, ended } = this.#options;
+    const { ended } = this.#options;
     if (!this.#head || this.#bytes > maxRecordedBytes) {
       ended(this.#head ? 'too-large' : 'unanswered');
       return false;
     }
-    const head = packHead(this.#head, incoming.id, redactor);
-    const body = packBody(head.headers['content-type'], unpackPieces(this.#pieces, this.#head.headers), redactor);
-    ended({
+    ended(this.#packed(this.#head, ending, usage));
+    return true;
+  }
+
+  /** In slices, since secrets are sought in all of it. */
+  async #packed(
+    head: { status: number; headers: Headers },
+    ended: RecordedResponse['ended'],
+    usage: Usage | null,
+  ): Promise<RecordedExchange> {
+    const { request, redactor, incoming } = this.#options;
+    const packed = packHead(head, incoming.id, redactor);
+    const pieces = unpackPieces(this.#pieces, head.headers);
+    const body = await finishInSlices(packBody(packed.headers['content-type'], pieces, redactor));
+    return {
       version: formatVersion,
       request,
-      response: { ...head, ended: ending, body },
+      response: { ...packed, ended, body },
       usage: usage && { ...usage },
-    });
-    return true;
+    };
   }
 }
 

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
+import type { Steps } from '../ground/yield-to-event-loop.ts';
 import { packEvents, unpackEvent } from './events.ts';
 import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
@@ -56,14 +57,14 @@ export function packHead(
   return { status, headers: Object.fromEntries(headerEntries) };
 }
 
-export function packBody(
+export function* packBody(
   contentType: string | undefined,
   pieces: readonly StoredPiece[],
   redactor: Redactor,
-): ResponseBody | null {
+): Steps<ResponseBody | null> {
   if (pieces.length === 0) return null;
-  const events = eventStreamType.test(contentType ?? '') ? packEvents(pieces, redactor) : null;
-  return events ? { events } : packWhole(pieces, redactor);
+  const events = eventStreamType.test(contentType ?? '') ? yield* packEvents(pieces, redactor) : null;
+  return events ? { events } : yield* packWhole(pieces, redactor);
 }
 
 /** The length is new, because removed secrets change it. */
@@ -85,10 +86,10 @@ function unpackBody(body: ResponseBody): StoredPiece[] {
   return [{ afterMs, bytes: 'text' in body ? Buffer.from(body.text) : Buffer.from(body.base64, 'base64') }];
 }
 
-function packWhole(pieces: readonly StoredPiece[], redactor: Redactor): ResponseBody {
+function* packWhole(pieces: readonly StoredPiece[], redactor: Redactor): Steps<ResponseBody> {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   const afterMs = pieces[0]?.afterMs ?? 0;
-  const redacted = redactor.body(bytes);
+  const redacted = yield* redactor.bodyInSteps(bytes);
   if (!isUtf8(redacted)) return { base64: redacted.toString('base64'), afterMs };
   const text = redacted.toString();
   const json = packJson(text);

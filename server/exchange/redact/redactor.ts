@@ -74,8 +74,8 @@ export class Redactor {
   }
 
   *bodyInSteps(body: Buffer, keptBytes = body.length): Steps<Buffer> {
-    if (isFrames(body)) return yield* redactFrames(body, keptBytes, (payloads) => this.#rangesIn(payloads));
-    const all = yield* this.#rangesIn(body);
+    if (isFrames(body)) return yield* redactFrames(body, keptBytes, (payloads) => this.rangesIn(payloads));
+    const all = yield* this.rangesIn(body);
     const ranges = all.filter(({ start }) => start < keptBytes);
     const cutOff = { start: Math.max(keptBytes, ranges.at(-1)?.end ?? 0), end: body.length };
     if (ranges.length === 0) return cutOff.start < body.length ? body.subarray(0, keptBytes) : body;
@@ -83,11 +83,7 @@ export class Redactor {
   }
 
   /** Where secrets are in a body: in order, without overlaps, and each within one string if it is within any. */
-  rangesIn(body: Buffer): Removed[] {
-    return finish(this.#rangesIn(body));
-  }
-
-  *#rangesIn(body: Buffer): Steps<Removed[]> {
+  *rangesIn(body: Buffer): Steps<Removed[]> {
     const { known, shapes } = yield* findingAll(body, this.#secrets);
     const ranges: Removed[] = [...known, ...shapes];
     const places = yield* placesOf(body);
