@@ -161,10 +161,17 @@ describe('what a team preset has locked', () => {
     await page.getByRole('button', { name: /^(Done|完成)$/ }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const mark = page.getByText(/^(Set by Acme|由 Acme 设定)$/).first();
-    for (const screen of ['settings', 'groups', 'groups/default', 'providers', 'providers/acme', 'models']) {
+    for (const screen of [
+      'settings?section=records',
+      'groups',
+      'groups/default',
+      'providers',
+      'providers/acme',
+      'models',
+    ]) {
       await page.goto(`${gateway.origin}/#/${screen}`);
       await mark.waitFor();
-      await check(`locked-${screen.replace('/', '-')}`);
+      await check(`locked-${screen.replace(/[/?=]/, '-')}`);
     }
     expect(complaints).toEqual([]);
   });
