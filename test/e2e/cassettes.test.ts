@@ -84,7 +84,7 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
   await check('group');
   await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { cassette: { mode: 'replay', folder } } });
   await page
-    .getByRole('link', { name: /^(Keys|密钥)$/ })
+    .getByRole('link', { name: /^(Access|访问控制)$/ })
     .first()
     .click();
   await page.getByRole('button', { name: /^(Change|修改) first$/ }).click();
