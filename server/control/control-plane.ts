@@ -11,6 +11,7 @@ import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import type { RecentCaptures } from '../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { createSerialQueue } from '../ground/serial-queue.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -62,6 +63,7 @@ interface ControlPorts {
   toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
+  captures: Pick<WaitingCaptures, 'ready'>;
   recentCaptures: Pick<RecentCaptures, 'find' | 'clear'>;
   /** One person's own machine: loopback only, no sign-in, no store that is shared. */
   isLaptop(): boolean;

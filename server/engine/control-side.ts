@@ -19,6 +19,7 @@ import { type People, whereSignedIn } from '../control/people/people.ts';
 import { viewNetwork } from '../control/queries/view-network.ts';
 import { openWindowAccess } from '../control/window-access.ts';
 import type { RecentCaptures } from '../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
 import type { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -49,6 +50,7 @@ interface ControlSidePorts {
   toldLimits: ToldLimits;
   cache: AnswerCache;
   cassettes: CassetteControl;
+  captures: Pick<WaitingCaptures, 'ready'>;
   recentCaptures: RecentCaptures;
   prices: PriceTable;
   observability: Observability;

@@ -3,6 +3,7 @@ import { createAnswerCache } from '../cache/create-answer-cache.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { RecentCaptures } from '../exchange/capture/recent-captures.ts';
+import { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
 import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { onTimerFault } from '../ground/timers.ts';
 import { followPrices } from '../models/follow-prices.ts';
@@ -58,6 +59,7 @@ export async function openFoundations({
     sessions,
     cache,
     cassettes,
+    captures: new WaitingCaptures({ ledger: store.ledger, log }),
     recentCaptures: new RecentCaptures(),
     health,
     toldLimits: new ToldLimits(),

@@ -13,7 +13,6 @@ import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
-import { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
@@ -211,7 +210,7 @@ function apiPorts(
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'eventLoopMonitor'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
-  const { recentCaptures } = base;
+  const { captures, recentCaptures } = base;
   const finished = (ended: RequestRecord, books?: BookedJob) => {
     // Limits and sessions count what the ledger will hold.
     const record = storableRow(ended);
@@ -254,7 +253,7 @@ function apiPorts(
     captureSwitch: control.captureSwitch,
     cassettes,
     faults: control.faults,
-    captures: new WaitingCaptures({ ledger, log }),
+    captures,
     recentCaptures,
     prices,
     observability,

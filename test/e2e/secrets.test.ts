@@ -54,6 +54,8 @@ test('no file, output, log line, view, event or export ever holds a secret', asy
   expect(leaks()).toEqual([]);
   // The upstream really received both credentials, and the search really covered what it should.
   const sent = new Set(upstream.seen.map(({ headers }) => headers.authorization));
+  // What finds out which API is there has none.
+  sent.delete(undefined);
   expect(sent).toEqual(new Set([`Bearer ${credential}`, `Bearer ${credentialOfVariable}`]));
   for (const [place, mark] of searched) expect(textOf(place), place).toContain(mark);
 });

@@ -72,7 +72,7 @@ describe('the hotkey', () => {
   it('shows and hides the window, once it is chosen in the settings', async () => {
     const desktop = await open({ env: { DOUBLE_TAKEN_KEYS: 'Control+Alt+T' } });
     const page = await desktop.page();
-    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.evaluate(() => location.assign('#/settings?section=desktop'));
     expect((await desktop.state()).hotkeys).toEqual([]);
     const field = page.getByRole('textbox', { name: 'Hotkey' });
     await field.press('Control+Alt+KeyT');

@@ -117,7 +117,7 @@ it('macOS shows today’s cost beside the icon, if that is wanted', async () => 
   const prices = { 'demo-chat': { input: 2_000, output: 2_000 } };
   const desktop = await open({ env: { DOUBLE_PLATFORM: 'darwin' }, config: { settings: { port: 0, prices } } });
   const page = await desktop.page();
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.evaluate(() => location.assign('#/settings?section=desktop'));
   const title = async () => (await desktop.state()).tray?.title;
   expect(await title()).toBe('');
   await trackOf(page.getByRole('switch', { name: 'Show today’s cost in the menu bar' })).click();

@@ -18,6 +18,7 @@ import {
 } from '../../contract/queries.ts';
 import type { NetworkView } from '../../contract/status-views.ts';
 import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { costsNothing } from '../../providers/local-free.ts';
@@ -62,6 +63,7 @@ export interface QueryPorts {
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
+  captures: Pick<WaitingCaptures, 'ready'>;
   recentCaptures: Pick<RecentCaptures, 'find'>;
   cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
@@ -122,7 +124,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
       ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
     'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
-    request: ({ id }) => viewRequest(ledger, ports.recentCaptures, id),
+    request: ({ id }) => viewRequest(ledger, ports, id),
     sessions: ({ filter, limit, before }, { within }) =>
       ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports.live), within })),
     session: ({ id }) => viewSession(ports, id),

@@ -2,20 +2,27 @@ import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.t
 import { controlError } from '../../contract/control-error.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
 import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture'>;
 
+interface CapturesInMemory {
+  captures: Pick<WaitingCaptures, 'ready'>;
+  recentCaptures: Pick<RecentCaptures, 'find'>;
+}
+
 /** Rejects with GatewayError `not_found`. */
 export async function viewRequest(
   ledger: RequestLedger,
-  recentCaptures: Pick<RecentCaptures, 'find'>,
+  { captures, recentCaptures }: CapturesInMemory,
   id: string,
 ): Promise<RequestInFull> {
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   const recent = await recentCaptures.find(id);
   if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true };
+  await captures.ready(id);
   const { capture, absence } = await ledger.readCapture(request);
   return { request, capture: capture && viewCapture(capture), captureAbsence: absence, isRecent: false };
 }

@@ -11,7 +11,7 @@ interface Ports {
 
 export class WaitingCaptures {
   readonly #ports: Ports;
-  readonly #waiting = new Set<Promise<void>>();
+  readonly #waiting = new Map<string, Promise<void>>();
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -28,13 +28,18 @@ export class WaitingCaptures {
       (redacted) => this.#write(id, redacted),
       (error) => log.error({ request: id, error }, 'a request cannot be captured'),
     );
-    this.#waiting.add(writing);
-    writing.finally(() => this.#waiting.delete(writing));
+    this.#waiting.set(id, writing);
+    writing.finally(() => this.#waiting.delete(id));
+  }
+
+  /** Resolves when the capture of this request is written, if it waits. */
+  async ready(id: string): Promise<void> {
+    await this.#waiting.get(id);
   }
 
   /** Resolves when none waits. */
   async settled(): Promise<void> {
-    while (this.#waiting.size > 0) await Promise.all(this.#waiting);
+    while (this.#waiting.size > 0) await Promise.all(this.#waiting.values());
   }
 
   #write(id: string, redacted: Redacted): void {

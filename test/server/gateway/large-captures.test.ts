@@ -42,3 +42,27 @@ test('a long exchange is captured without its secrets, and is there after a stop
   await second.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+test('a long exchange that is opened as soon as it has ended is there, and never told as lost', async () => {
+  const upstream = await stopLater(startUpstream());
+  upstream.answer((_request, response) => json(response, { echo: words }));
+  const gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        groups: [{ id: 'default', capture: true }],
+        settings: { capture: { maxBytes: 8_000_000 } },
+      },
+    }),
+  );
+  const content = words.repeat(8);
+  const body = JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content }] });
+  const headers = { 'content-type': 'application/json' };
+  for (let times = 0; times < 3; times++) {
+    const answered = await gateway.fetch('/chat/completions', { method: 'POST', body, headers });
+    await answered.text();
+    const id = answered.headers.get('x-sluice-request-id') ?? '';
+    const full = await eventually(() => gateway.gateway.query({ type: 'request', id }).catch(() => null));
+    expect(full.capture?.request.body?.data.length, `${full.captureAbsence}`).toBe(body.length);
+  }
+});
