@@ -134,7 +134,7 @@ describe('the command palette', () => {
 
   it.each([
     ['prices', 'Prices', '#/settings?section=prices'],
-    ['captured bodies', 'Keep captured bodies', '#/settings?section=records&level=advanced'],
+    ['keep captured', 'Keep captured bodies', '#/settings?section=records&level=advanced'],
     ['heartbeat', 'Keep-alive comments', '#/settings?section=serving&level=advanced'],
     ['test alpha', 'Test Alpha', '#/providers/alpha?test'],
     ['claude code', 'Connect Claude Code', '#/connect/claude-code'],
