@@ -37,6 +37,9 @@ test('a captured request is sent to each target as often as asked, with a key th
   expect(stdout).toMatch(/demo\/demo-chat +1 of 1 +\d/);
   expect(stderr).toContain('demo/none answered 404');
   expect((await run('key', 'list')).stdout).not.toContain('compare');
+  // In a new folder, the newest requests are in memory.
+  expect(await run('compare', await ask({}), ...targets)).toMatchObject({ code: 0 });
+  expect(await run('settings', 'set', 'capture.recent', 'off')).toMatchObject({ code: 0 });
   expect(await run('compare', await ask({}), ...targets)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('capture on'),
