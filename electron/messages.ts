@@ -6,7 +6,7 @@ import { controlProblemTextsZh } from '../server/contract/control-problem-texts-
 import { counted } from '../server/contract/counted.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
-import type { PlaceId } from '../server/contract/places.ts';
+import { placeTexts, placeTextsZh } from '../server/contract/place-texts.ts';
 import type { Policy } from '../server/contract/policy.ts';
 import type { ProviderBlock } from '../server/contract/provider-block.ts';
 import type { StartProblems } from './start-problem.ts';
@@ -115,15 +115,7 @@ const en = {
     delete: 'Delete',
     selectAll: 'Select All',
     view: 'View',
-    places: {
-      home: 'Home',
-      traffic: 'Traffic',
-      playground: 'Playground',
-      models: 'Models',
-      access: 'Access',
-      connect: 'Connect',
-      settings: 'Settings',
-    } satisfies Record<PlaceId, string>,
+    places: placeTexts,
     find: 'Find Anything…',
     reloadData: 'Reload Data',
     actualSize: 'Actual Size',
@@ -280,15 +272,7 @@ const zh: ShellMessages = {
     delete: '删除',
     selectAll: '全选',
     view: '显示',
-    places: {
-      home: '首页',
-      traffic: '流量',
-      playground: '演练场',
-      models: '模型',
-      access: '访问控制',
-      connect: '接入',
-      settings: '设置',
-    },
+    places: placeTextsZh,
     find: '查找…',
     reloadData: '重新加载数据',
     actualSize: '实际大小',

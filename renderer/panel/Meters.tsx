@@ -1,13 +1,9 @@
 /** As bars: the budgets of keys and groups, and what providers have left for this account. */
 import type { PanelBudget, PanelRemaining } from '../../server/contract/panel-view.ts';
-import meters from '../components/access/LimitMeters.module.css';
-import { amountOf, describeLimit } from '../components/access/LimitMeters.tsx';
+import { amountOf, describeLimit, ShareMeter } from '../components/access/LimitMeters.tsx';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
 import { Section } from './Rows.tsx';
-
-/** As in the window's own meters: from here on a budget is nearly spent. */
-const nearShare = 0.8;
 
 export function Budgets({ budgets }: { budgets: readonly PanelBudget[] }) {
   const texts = usePanelWords().messages.panel;
@@ -33,7 +29,7 @@ function BudgetBar({ budget: { name, meter } }: { budget: PanelBudget }) {
   return <Bar name={name} detail={limit} text={spent} share={used / amount} />;
 }
 
-/** Rate limits, which only some providers tell. */
+/** Rate limits, where the headers of answers tell them: those of OpenAI, Azure, Anthropic, OpenRouter and the IETF draft. */
 export function RemainingLimits({ remaining }: { remaining: readonly PanelRemaining[] }) {
   const { messages, formats } = usePanelWords();
   const texts = messages.panel;
@@ -72,20 +68,7 @@ function Bar({ name, detail, text, share }: BarProps) {
         </span>
         <span className={classes.figure}>{text}</span>
       </div>
-      {share !== null && (
-        <meter
-          className={meters.meter}
-          aria-label={[name, detail].filter(Boolean).join(', ')}
-          aria-valuetext={text}
-          min={0}
-          max={1}
-          low={nearShare}
-          high={1}
-          optimum={0}
-          value={Math.max(0, Math.min(1, share))}
-          data-is-full={share >= 1 || undefined}
-        />
-      )}
+      {share !== null && <ShareMeter label={[name, detail].filter(Boolean).join(', ')} text={text} share={share} />}
     </div>
   );
 }

@@ -19,7 +19,26 @@ export function LimitMeters({ meters }: { meters: readonly LimitMeter[] }) {
   );
 }
 
+/** From here on a limit is nearly reached. */
 const nearShare = 0.8;
+
+/** The used part of something, as a bar. `text` is what it shows, for those who cannot see it. */
+export function ShareMeter({ label, text, share }: { label: string; text: string; share: number }) {
+  return (
+    <meter
+      className={classes.meter}
+      aria-label={label}
+      aria-valuetext={text}
+      min={0}
+      max={1}
+      low={nearShare}
+      high={1}
+      optimum={0}
+      value={Math.max(0, Math.min(1, share))}
+      data-is-full={share >= 1 || undefined}
+    />
+  );
+}
 
 /** What the words for a limit need. */
 export interface LimitTexts {
@@ -43,18 +62,7 @@ function Meter({ meter }: { meter: LimitMeter }) {
           {budget && resetsAt !== null && ` · ${messages.limits.opens(formats.moment(resetsAt, now))}`}
         </span>
       </div>
-      <meter
-        className={classes.meter}
-        aria-label={label}
-        aria-valuetext={text}
-        min={0}
-        max={1}
-        low={nearShare}
-        high={1}
-        optimum={0}
-        value={Math.min(1, used / amount)}
-        data-is-full={used >= amount || undefined}
-      />
+      <ShareMeter label={label} text={text} share={used / amount} />
     </>
   );
 }

@@ -1,3 +1,5 @@
+import { placeTexts } from '../../../server/contract/place-texts.ts';
+
 /** Texts that belong to no single screen. */
 export const shell = {
   appName: 'Sluice',
@@ -17,15 +19,7 @@ export const shell = {
   language: 'Language',
   appearance: 'Appearance',
   schemes: { auto: 'System', light: 'Light', dark: 'Dark' },
-  places: {
-    home: 'Home',
-    traffic: 'Traffic',
-    playground: 'Playground',
-    models: 'Models',
-    access: 'Access',
-    connect: 'Connect',
-    settings: 'Settings',
-  },
+  places: placeTexts,
   screens: {
     overview: 'Home',
     providers: 'Providers',

@@ -1,3 +1,4 @@
+import { placeTextsZh } from '../../../server/contract/place-texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 /** Texts that belong to no single screen. */
@@ -19,15 +20,7 @@ export const shell: typeof english = {
   language: '语言',
   appearance: '外观',
   schemes: { auto: '跟随系统', light: '浅色', dark: '深色' },
-  places: {
-    home: '首页',
-    traffic: '流量',
-    playground: '演练场',
-    models: '模型',
-    access: '访问控制',
-    connect: '接入',
-    settings: '设置',
-  },
+  places: placeTextsZh,
   screens: {
     overview: '首页',
     providers: '服务商',

@@ -305,7 +305,7 @@ const sought = { origin: 'http://127.0.0.1:4810', model };
 const around = (env: Record<string, string>, files: Record<string, string> = {}) => ({
   env,
   home: '/home/me',
-  folder: '/home/me/work/app',
+  folder: '/home/me/code/app',
   platform: 'linux' as const,
   readFile: async (path: string) => files[path] ?? null,
   listFolder: async (path: string) =>
@@ -316,7 +316,7 @@ const around = (env: Record<string, string>, files: Record<string, string> = {})
 
 describe('a setting of another place that the client prefers', () => {
   it.each(inOtherPlaces)('is named: $client $at $setting', async ({ client, at, text, setting }) => {
-    const place = at.startsWith('/') || at.startsWith('~') ? at : `~/work/app/${at}`;
+    const place = at.startsWith('/') || at.startsWith('~') ? at : `~/code/app/${at}`;
     const path = place.replace('~', '/home/me');
     expect(await strongerSettings(client, around({}, { [path]: text }), sought)).toEqual([{ place, setting }]);
   });
