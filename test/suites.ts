@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const suiteNames = ['gallery', 'replicas', 'long', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
+/** The suites of `.ci/run`. Coverage is a report of tests that run in the others too. */
+export const checkedSuites = suiteNames.filter((name) => name !== 'coverage');
 export type Suite = (typeof suiteNames)[number];
 
 /** Parameters for Vitest. */

@@ -42,23 +42,26 @@ const bodies: Readonly<Record<string, () => string>> = {
 
 /** A busy machine may hold any one run up. */
 const mostRuns = 5;
-/** Of a search that takes 100 ms and more at once, on a machine that may be busy. */
-const mostMs = 30;
+/** The longest step, of all time that the search takes: about a sixteenth is one of 64 KiB, and garbage is collected in some. */
+const mostShare = 0.3;
 
 test.each(Object.entries(bodies))('no step of a megabyte takes long: %s', (_what, make) => {
   const body = Buffer.from(make());
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < mostRuns && least > mostMs; run++) {
+  let least = 1;
+  for (let run = 0; run < mostRuns && least > mostShare; run++) {
     const steps = redactor.bodyInSteps(body);
     let longest = 0;
+    let total = 0;
     for (let isDone = false; !isDone; ) {
       const startMs = performance.now();
       isDone = steps.next().done === true;
-      longest = Math.max(longest, performance.now() - startMs);
+      const tookMs = performance.now() - startMs;
+      total += tookMs;
+      longest = Math.max(longest, tookMs);
     }
-    least = Math.min(least, longest);
+    least = Math.min(least, longest / total);
   }
-  expect(least).toBeLessThan(mostMs);
+  expect(least).toBeLessThan(mostShare);
 });
 
 test('slices find what all steps at once find, and others run between them', async () => {
