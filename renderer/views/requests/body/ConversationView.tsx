@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { IconCheck, IconTool, IconX } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { Medium } from '../../../components/body/Medium.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -13,7 +14,6 @@ import {
   type ShownTool,
 } from '../../../state/captured/conversation.ts';
 import classes from './Conversation.module.css';
-import { Medium } from './Medium.tsx';
 
 /**
  * The messages by role, with each tool call beside its result, opened where the newest turn begins. The model's text is

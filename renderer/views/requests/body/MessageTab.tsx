@@ -1,14 +1,14 @@
 import { useMemo } from 'react';
 import type { CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
+import classes from '../../../components/body/Body.module.css';
+import { BodyView } from '../../../components/body/BodyView.tsx';
+import { Medium } from '../../../components/body/Medium.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
+import { contentOf, jsonValueOf } from '../../../state/captured/body/body-content.ts';
 import { mediaOf } from '../../../state/captured/media-of.ts';
-import classes from './Body.module.css';
-import { BodyView } from './BodyView.tsx';
-import { contentOf, jsonValueOf } from './body-content.ts';
-import { Medium } from './Medium.tsx';
 
 interface MessageTabProps {
   message: CapturedMessage<CapturedBody>;

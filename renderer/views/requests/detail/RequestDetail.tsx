@@ -1,11 +1,11 @@
 import { Tabs } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { loadCodeView } from '../../../components/body/LazyCodeView.tsx';
 import { RecentNote } from '../../../components/recent/RecentNote.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { CaptureAbsent } from '../body/CaptureAbsent.tsx';
 import { ConversationTab } from '../body/ConversationTab.tsx';
-import { loadCodeView } from '../body/LazyCodeView.tsx';
 import { MessageTab } from '../body/MessageTab.tsx';
 import { Attempts } from '../facts/Attempts.tsx';
 import { Summary } from '../facts/Summary.tsx';

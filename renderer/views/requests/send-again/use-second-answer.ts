@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { callPath, type PathCall } from '../../../state/calls/gateway-api.ts';
+import { type BodyContent, contentOf } from '../../../state/captured/body/body-content.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { type BodyContent, contentOf } from '../body/body-content.ts';
 
 export type SecondAnswer =
   | { state: 'running' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { contentOf } from '../../../../../renderer/state/captured/body/body-content.ts';
 import { outputRateOf } from '../../../../../renderer/state/requests/output-rate.ts';
-import { contentOf } from '../../../../../renderer/views/requests/body/body-content.ts';
 import { answerTextOf } from '../../../../../renderer/views/requests/send-again/answer-text.ts';
 import { curlOf } from '../../../../../renderer/views/requests/send-again/code/curl.ts';
 import { nodeOf } from '../../../../../renderer/views/requests/send-again/code/node.ts';

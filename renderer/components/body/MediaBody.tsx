@@ -1,8 +1,8 @@
 import { IconDownload } from '@tabler/icons-react';
-import { CopyButton } from '../../../components/copying/CopyButton.tsx';
-import { useLocalization } from '../../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import type { BodyContent } from '../../state/captured/body/body-content.ts';
+import { CopyButton } from '../copying/CopyButton.tsx';
 import classes from './Body.module.css';
-import type { BodyContent } from './body-content.ts';
 import { Medium } from './Medium.tsx';
 
 interface MediaBodyProps {

@@ -1,7 +1,7 @@
 /** The type of a captured body, which determines how it is shown. Pure. */
 import type { CapturedMessage } from '../../../../server/contract/capture.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
-import { mediumOf } from '../../../state/captured/read-part.ts';
+import { mediumOf } from '../read-part.ts';
 import { type AssembledStream, assembleChunkList, assembleStream } from '../stream/assemble-stream.ts';
 import { isEventStream, readStreamEvents } from '../stream/stream-events.ts';
 import { looksLikeJson } from './format-json.ts';

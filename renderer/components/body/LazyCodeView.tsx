@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { ListSkeleton } from '../../../components/feedback/ListSkeleton.tsx';
+import { ListSkeleton } from '../feedback/ListSkeleton.tsx';
 import type { CodeViewProps } from './CodeView.tsx';
 
 let loaded: ComponentType<CodeViewProps> | null = null;

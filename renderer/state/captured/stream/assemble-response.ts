@@ -1,6 +1,6 @@
 /** Assembles the events of a Responses stream. */
 import { isObject } from '../../../../server/contract/is-object.ts';
-import { type Json, numberOf, objectOf, objectsOf, textOf } from '../../../state/captured/json-values.ts';
+import { type Json, numberOf, objectOf, objectsOf, textOf } from '../json-values.ts';
 
 const ends = ['response.completed', 'response.failed', 'response.incomplete'];
 

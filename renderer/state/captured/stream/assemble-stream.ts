@@ -1,6 +1,6 @@
 /** Assembles the events of a stream into the complete answer of the same API. Pure. */
 import { isObject } from '../../../../server/contract/is-object.ts';
-import type { Json } from '../../../state/captured/json-values.ts';
+import type { Json } from '../json-values.ts';
 import { assembleChat } from './assemble-chat.ts';
 import { assembleGemini } from './assemble-gemini.ts';
 import { assembleMessage } from './assemble-message.ts';

@@ -1,11 +1,11 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { CopyButton } from '../../../components/copying/CopyButton.tsx';
-import { useLocalization } from '../../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import type { BodyContent } from '../../state/captured/body/body-content.ts';
+import { cutLines, formatJson } from '../../state/captured/body/format-json.ts';
+import { CopyButton } from '../copying/CopyButton.tsx';
 import classes from './Body.module.css';
-import type { BodyContent } from './body-content.ts';
-import { cutLines, formatJson } from './format-json.ts';
 import { LazyCodeView } from './LazyCodeView.tsx';
 import { MediaBody } from './MediaBody.tsx';
 

@@ -13,7 +13,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-import { useMessages } from '../../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Body.module.css';
 
 export interface CodeViewProps {
