@@ -22,9 +22,13 @@ const wordy = '(?=[A-Za-z0-9_-]{0,24}[A-Za-z0-9]{20})[A-Za-z0-9_-]+';
 /** Base64 and its variants. */
 const base64 = '[A-Za-z0-9+/=_-]';
 
+/** A key of Sluice, whose beginning may be in base64, behind any number of other bytes. */
+export const sluiceKey = '(?:sk-sluice-|c2stc2x1aWNlL|NrLXNsdWljZS|zay1zbHVpY2Ut)[A-Za-z0-9+/_-]{20,}';
+
 export const secretRules: readonly SecretRule[] = [
   // Models.
-  { of: 'OpenAI, Anthropic, OpenRouter, DeepSeek, Stripe and Sluice', prefix: 'sk[-_]', rest: '[A-Za-z0-9_-]{16,}' },
+  { of: 'Sluice', prefix: sluiceKey, rest: '', isAnywhere: true },
+  { of: 'OpenAI, Anthropic, OpenRouter, DeepSeek and Stripe', prefix: 'sk[-_]', rest: '[A-Za-z0-9_-]{16,}' },
   { of: 'Groq', prefix: 'gsk_' },
   { of: 'Hugging Face', prefix: 'hf_' },
   { of: 'Hugging Face, for organisations', prefix: 'api_org_' },
@@ -144,7 +148,13 @@ export const secretRules: readonly SecretRule[] = [
     rest: '[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_.-]{10,}',
     isAnywhere: true,
   },
-  { of: 'headers', prefix: '[Bb]earer ', rest: '[^\\s"\'\\\\,;<>{}]{8,}', keeps: 'bearer '.length, isAnywhere: true },
+  {
+    of: 'headers',
+    prefix: '[Bb]earer (?!auth(?:entication|orization)\\b)',
+    rest: '[^\\s"\'\\\\,;<>{}]{8,}',
+    keeps: 'bearer '.length,
+    isAnywhere: true,
+  },
   {
     of: 'addresses with a password',
     prefix: '://[^\\s"\'\\\\/:@?#]{1,64}:',

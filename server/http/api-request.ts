@@ -270,7 +270,12 @@ class ApiRequest {
     if (!this.#trace.key) this.#admitRefused();
     const { api, path, isKnown } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
-    const sentError = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    const sentError = sendError(this.#request, this.#response, {
+      error,
+      api,
+      requestId: this.#trace.id,
+      secrets: this.#trace.secrets,
+    });
     this.#trace.refused(error, api.statusOf(error));
     if (sentError) this.#exchange.capture?.refused(sentError);
   }

@@ -144,6 +144,6 @@ function errorHandler({ registry, reportError }: Pick<ApiPorts, 'registry' | 're
     const error = toGatewayError(thrown);
     if (error.code === 'internal') reportError(thrown);
     const { api } = registry.locate(request.originalUrl, request.headers);
-    sendError(request, response, { error, api, requestId: String(response.get('x-request-id')) });
+    sendError(request, response, { error, api, requestId: String(response.get('x-request-id')), secrets: [] });
   };
 }

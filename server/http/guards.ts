@@ -62,7 +62,7 @@ export function authenticate(snapshot: Snapshot, secret: string | undefined, now
   if (!secret) {
     throw new GatewayError(
       'missing_key',
-      'Missing bearer authentication in header. Send "Authorization: Bearer sk-sluice-…" with a key made in Sluice.',
+      'Missing bearer authentication in header. Send "Authorization: Bearer <key>" with a key made in Sluice (sk-sluice-…).',
     );
   }
   const key = findKey(snapshot, secret);

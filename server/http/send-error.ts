@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Api } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { Redactor } from '../exchange/redact/redactor.ts';
 import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { after } from '../ground/timers.ts';
 import { machineOverloaded } from '../routing/failure-response.ts';
@@ -11,6 +12,8 @@ interface ErrorAnswer {
   /** The API whose error format is used. */
   api: Api;
   requestId: string;
+  /** The client's keys and the providers' credentials. An error may quote what the client wrote, but no secret. */
+  secrets: readonly string[];
 }
 
 /** Time for a client to notice the response and stop sending before its connection is closed. */
@@ -32,13 +35,13 @@ interface SentError {
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
-  { error, api, requestId }: ErrorAnswer,
+  { error, api, requestId, secrets }: ErrorAnswer,
 ): SentError | null {
   if (response.headersSent) {
     response.destroy();
     return null;
   }
-  const body = Buffer.from(api.writeError(error));
+  const body = new Redactor(secrets).body(Buffer.from(api.writeError(error)));
   const restBytes = mayStillCome(request);
   if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
   const status = api.statusOf(error);

@@ -270,7 +270,7 @@ export class SessionCall {
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presentedKeys[0], this.#trace.startedAt);
     const { api, path } = this.#location;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
-    sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id, secrets: this.#trace.secrets });
     this.#trace.refused(error, api.statusOf(error));
   }
 

@@ -11,7 +11,7 @@ const meantBy: Readonly<Record<string, string>> = { model: 'the name of a model'
 export function checkName(field: string, name: string, secrets: readonly string[]): void {
   if (!containsSecret(name, secrets)) return;
   const meant = meantBy[field] ?? 'an id';
-  throw new GatewayError('invalid_value', `The field '${field}' contains the API key. Set it to ${meant}.`, {
+  throw new GatewayError('invalid_value', `The field '${field}' contains an API key. Set it to ${meant}.`, {
     param: field,
   });
 }

@@ -1,6 +1,6 @@
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import { awakeMs } from '../../ground/awake-clock.ts';
-import { notedText, redactText } from '../redact/redact-credential.ts';
+import { notedText } from '../redact/redact-credential.ts';
 
 const maxNotedLength = 500;
 
@@ -65,9 +65,9 @@ export class AttemptNotes {
     if (this.#record.firstContentMs !== null) this.#record.longestGapMs = this.#longestGapMs;
   }
 
-  /** Redacts secrets from upstream text, which may echo the request. */
+  /** A short text of the upstream, which may echo the request, without secrets. */
   redacted(text: string): string {
-    return redactText(text, this.#secrets);
+    return notedText(text, this.#secrets, maxNotedLength);
   }
 
   elapsedMs(): number {

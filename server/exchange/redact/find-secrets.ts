@@ -3,6 +3,7 @@
  * to three deep), and base64-encoded at any offset. Runs in linear time.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
+import { sluiceKey } from '../../contract/secret-rules.ts';
 import { secretRangeSteps } from '../../contract/secret-shape.ts';
 import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
@@ -17,6 +18,9 @@ const escapesPerStep = 2_000;
 const isAscii = /^[\x20-\x7e]*$/;
 /** ASCII without `%`, `&` and the backslash. */
 const isUnescaped = /^[ -$'-[\]-~]*$/;
+
+const keyShape = new RegExp(sluiceKey);
+const shortestKey = 30;
 
 /** A text with some of its escapes decoded. */
 interface Reading {
@@ -75,9 +79,26 @@ function asWritten(bytes: Buffer): Reading {
   return { bytes, startOf: (at) => at };
 }
 
-/** Whether a header, URL or name contains one of the secrets. */
+/** Whether a header, URL or name contains one of the secrets, or any key of a Sluice. */
 export function containsSecret(text: string, secrets: readonly string[]): boolean {
-  return mayHoldSecret(text, secrets) && findSecrets(Buffer.from(text), secrets).length > 0;
+  return (mayHoldSecret(text, secrets) && findSecrets(Buffer.from(text), secrets).length > 0) || containsKey(text);
+}
+
+function containsKey(text: string): boolean {
+  if (text.length < shortestKey) return false;
+  if (keyShape.test(text)) return true;
+  if (isUnescaped.test(text)) return false;
+  let reading: Reading | null = asWritten(Buffer.from(text));
+  for (let depth = 0; reading && depth < maxDepth; depth++) {
+    reading = finish(undoEscapes(reading));
+    if (reading && keyShape.test(reading.bytes.toString('latin1'))) return true;
+  }
+  return false;
+}
+
+/** Whether there is nothing in it that an escape could begin with. */
+export function holdsNoEscape(text: string): boolean {
+  return isUnescaped.test(text);
 }
 
 /** Quick check for each header; false is reliable, true needs `findSecrets`. */

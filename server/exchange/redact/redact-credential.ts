@@ -2,9 +2,11 @@
  * Redacts the client's key and the provider's credential from what Sluice records or says about a response. An upstream
  * may echo them in a message, a code, a header or a body. The client receives the response itself unchanged.
  */
+import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { redactSecretShapes } from '../../contract/secret-shape.ts';
+import { finish } from '../../ground/yield-to-event-loop.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
-import { findSecrets, mayHoldSecret } from './find-secrets.ts';
+import { findingAll, findSecrets, holdsNoEscape, mayHoldSecret } from './find-secrets.ts';
 
 const redactionMark = '[redacted]';
 /** How much is searched beyond the kept part: a secret may be cut at its end, and escapes make it many times longer. */
@@ -41,9 +43,13 @@ export function redactText(text: string, secrets: readonly string[]): string {
 
 /** The first `keptBytes` without secrets; the same buffer if nothing has to be removed. */
 export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes = bytes.length): Buffer {
+  return marked(bytes, findSecrets(bytes.subarray(0, keptBytes + overlapBytes), secrets), keptBytes);
+}
+
+function marked(bytes: Buffer, ranges: readonly ByteRange[], keptBytes = bytes.length): Buffer {
   const pieces: Buffer[] = [];
   let at = 0;
-  for (const { start, end } of findSecrets(bytes.subarray(0, keptBytes + overlapBytes), secrets)) {
+  for (const { start, end } of ranges) {
     if (start >= keptBytes) break;
     pieces.push(bytes.subarray(at, start), Buffer.from(redactionMark));
     at = end;
@@ -52,11 +58,18 @@ export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes
   return Buffer.concat([...pieces, bytes.subarray(at, Math.max(at, keptBytes))]);
 }
 
+/** A short text without what has the form of a key, also escaped. */
+export function withoutKeys(text: string): string {
+  if (holdsNoEscape(text)) return redactSecretShapes(text);
+  const bytes = Buffer.from(text);
+  return marked(bytes, finish(findingAll(bytes, [])).shapes).toString();
+}
+
 /** Untrusted text for log and ledger: without secrets and at most `maxLength` characters. */
 export function notedText(text: string, secrets: readonly string[], maxLength: number): string {
   const redacted =
     text.length <= maxShapedLength
       ? redactText(text, secrets)
       : redactBytes(Buffer.from(text.slice(0, maxShapedLength + overlapBytes)), secrets, maxShapedLength).toString();
-  return redactSecretShapes(redacted.slice(0, maxShapedLength)).slice(0, maxLength);
+  return withoutKeys(redacted.slice(0, maxShapedLength)).slice(0, maxLength);
 }

@@ -2,8 +2,7 @@
 
 import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
 import type { HeaderList } from '../../contract/capture.ts';
-import { redactSecretShapes } from '../../contract/secret-shape.ts';
-import { redactText } from './redact-credential.ts';
+import { redactText, withoutKeys } from './redact-credential.ts';
 
 const redactionMark = '[redacted]';
 const maxValueLength = 2_000;
@@ -30,7 +29,7 @@ function redactHeader(name: string, value: string, secrets: readonly string[]): 
 }
 
 function redactValue(value: string, secrets: readonly string[]): string {
-  return redactSecretShapes(
+  return withoutKeys(
     redactText(value, secrets).slice(0, maxSearchedLength).replace(secretValue, redactionMark),
   ).replace(userInfo, redactionMark);
 }

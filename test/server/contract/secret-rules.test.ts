@@ -8,13 +8,19 @@ const mixed = (length: number) => 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, len
 const hex = (length: number) => '0123456789abcdef'.repeat(10).slice(0, length);
 const upper = (length: number) => 'A1B2C3D4E5F6G7H8'.repeat(10).slice(0, length);
 
+/** The part of it that does not depend on what is before. */
+const inBase64 = (before: string, key: string) =>
+  Buffer.from(before + key)
+    .toString('base64url')
+    .slice(Math.ceil((before.length * 8) / 6));
+
 /** At least one key of each rule, by what it is of. */
 const keys: Readonly<Record<string, readonly string[]>> = {
-  'OpenAI, Anthropic, OpenRouter, DeepSeek, Stripe and Sluice': [
+  Sluice: [`sk-sluice-${mixed(48)}`, ...['', 'u', 'me'].map((before) => inBase64(before, `sk-sluice-${mixed(48)}`))],
+  'OpenAI, Anthropic, OpenRouter, DeepSeek and Stripe': [
     `sk-proj-${mixed(20)}_${mixed(20)}-${mixed(20)}`,
     `sk-ant-api03-${mixed(90)}AA`,
     `sk-or-v1-${hex(64)}`,
-    `sk-sluice-${mixed(32)}`,
     `sk_live_${mixed(24)}`,
   ],
   Groq: [`gsk_${mixed(52)}`],
@@ -165,6 +171,7 @@ test.each([
   '0f8fad5b-d9cb-469f-a165-70867728950e',
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   'https://example.com/a/b?c=d',
+  'Missing bearer authentication in header.',
   'The password is checked by the pa-rser of the task-force.',
 ])('%s is no secret', (text) => {
   expect(redactSecretShapes(text)).toBe(text);

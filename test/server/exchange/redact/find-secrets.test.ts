@@ -66,6 +66,30 @@ test('a short secret, which occurs in many texts by chance, does not count', () 
   expect(containsSecret('ollama', ['ollama'])).toBe(false);
 });
 
+describe('any key of Sluice is found, presented or not', () => {
+  const key = `sk-sluice-${'a1B2c3'.repeat(8)}`;
+
+  test.each<[string, string]>([
+    ['as it is', `file-${key}-1`],
+    ['with a letter escaped', key.replace('s', '%73')],
+    [
+      'with all of it percent-encoded twice',
+      encodeURIComponent([...key].map((one) => `%${hex(one.charCodeAt(0), 2)}`).join('')),
+    ],
+    ...['', 'u', 'me'].map((before): [string, string] => [
+      `in base64 behind ${JSON.stringify(before)}`,
+      Buffer.from(`${before}${key}`).toString('base64url'),
+    ]),
+  ])('%s', (_how, written) => expect(containsSecret(written, [])).toBe(true));
+
+  test.each([
+    'sk-sluice-',
+    'sk-sluice-of-the-team',
+    'task-sluice-runner/1.0 (linux; x64)',
+    'https://sluice.example/sk',
+  ])('%s is none', (text) => expect(containsSecret(text, [])).toBe(false));
+});
+
 test('within any text exactly the secret is found', () => {
   const around = fc.array(fc.constantFrom('\\', '%', '&#', '%2', '\\u00', 'é', '\0', 'sk-', '"', '\n', 'x'), {
     maxLength: 8,
