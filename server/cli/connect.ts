@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { homeOf, placeOf } from '../connect/home-file.ts';
+import type { KeyView } from '../contract/access-views.ts';
 import { baseUrlOf } from '../contract/address.ts';
 import { type ClientGuide, type Connection, withoutVersion } from '../contract/clients/client-guide.ts';
 import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
@@ -98,7 +99,7 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
   const model = flags.model ?? (await chooseModel(control, key));
   const connection = { client: guide.id, key: key.id, model };
   const preview = await control.query({ type: 'connect-preview', ...connection });
-  const stronger = await strongerHere(context, preview, model);
+  const stronger = await strongerHere(context, preview, { model, key });
   await agree(context, preview, flags);
   await control.execute({ type: 'connect.apply', ...connection, fingerprint: preview.fingerprint });
   output.show({ ...preview, stronger, model, key: key.id }, outcome(guide.name, model, stronger));
@@ -130,15 +131,17 @@ function listed(settings: readonly StrongerSetting[]): string {
 /** What the client would prefer if it were started from this terminal, in this folder. */
 async function strongerHere(
   { control, terminal: { env } }: VerbContext,
-  { client, files }: ConnectPreview,
-  model: string,
+  { client, files, keyVariable }: ConnectPreview,
+  { model, key }: { model: string; key: KeyView },
 ): Promise<StrongerSetting[]> {
   // Loaded for this alone: they bring the editors of JSON, TOML and YAML.
   const { configurableClients } = await import('../connect/client-files.ts');
   const { findFile } = await import('../connect/plan-client-files.ts');
   const { strongerSettings, surroundings } = await import('../connect/stronger-settings.ts');
   const home = homeOf(env);
-  const sought = { origin: withoutVersion(await connectionUrl(control)), model };
+  const isKeyKept = keyVariable === null;
+  const { secret } = isKeyKept ? await control.execute({ type: 'key.reveal', id: key.id }) : {};
+  const sought = { origin: withoutVersion(await connectionUrl(control)), model, isKeyKept, secret };
   const found = await strongerSettings(client, surroundings(env, home, process.cwd()), sought);
   const own = configurableClients.find(({ id }) => id === client)?.files ?? [];
   const moved = own
@@ -161,11 +164,12 @@ async function undo(context: VerbContext, guide: ClientGuide, flags: ConnectFlag
 
 async function agree(
   { output, terminal }: VerbContext,
-  { client, files, overruled, place }: ConnectPreview,
+  { client, files, overruled, place, keyFile }: ConnectPreview,
   { yes }: ConnectFlags,
 ): Promise<void> {
   if (place !== (await placeOf(homeOf(terminal.env)))) throw elsewhere(client);
   for (const { path, diff } of files) output.note(diff === '' ? `${path} stays as it is.` : diff.trimEnd());
+  if (keyFile !== null) output.note(`${nameOfClient(client)} reads the key from ${keyFile}, which only you can read.`);
   if (overruled.length > 0) {
     output.note(`${nameOfClient(client)} would prefer ${listed(overruled)}, so the change takes that out.`);
   }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 
@@ -24,6 +24,8 @@ const appliedSchema = z.object({
   keyId: z.string(),
   model: z.string(),
   files: z.array(appliedFileSchema),
+  /** The file in which the client finds the key; null if there is none. */
+  keyFile: z.string().nullable().default(null),
 });
 
 export type AppliedFile = z.infer<typeof appliedFileSchema>;
@@ -31,9 +33,15 @@ export type AppliedRecord = z.infer<typeof appliedSchema>;
 
 export interface AppliedStore {
   read(client: string): Promise<AppliedRecord | null>;
-  write(record: AppliedRecord): Promise<void>;
+  /** Where the client's key would be kept; null if nothing is kept on disk. */
+  keyFile(client: string): Promise<string | null>;
+  /** `secret`: for the record's file, if it has one. */
+  write(record: AppliedRecord, secret?: string): Promise<void>;
   remove(client: string): Promise<void>;
 }
+
+/** Beside the backups of a client's files, none of which has this name, and gone with them. */
+const keyFileName = 'sluice-key';
 
 /**
  * `dataFolder`: null to keep the records in memory. Each home folder has records of its own: one data folder may be used
@@ -47,6 +55,7 @@ function storeInMemory(): AppliedStore {
   const records = new Map<string, AppliedRecord>();
   return {
     read: async (client) => records.get(client) ?? null,
+    keyFile: async () => null,
     write: async (record) => void records.set(record.client, record),
     remove: async (client) => void records.delete(client),
   };
@@ -62,9 +71,11 @@ function storeInFolder(folder: string, home: string): AppliedStore {
     return first?.files.every(({ path }) => path.startsWith(top + sep)) === false ? own : client;
   };
   const recordAt = (name: string) => join(folder, `${name}.json`);
+  const keyFile = async (client: string) => resolve(folder, await nameOf(client), keyFileName);
   return {
+    keyFile,
     read: async (client) => readRecord(folder, await nameOf(client)),
-    async write(record) {
+    async write(record, secret) {
       const name = await nameOf(record.client);
       const backups = join(folder, name);
       await mkdir(backups, { recursive: true, mode: 0o700 });
@@ -72,6 +83,8 @@ function storeInFolder(folder: string, home: string): AppliedStore {
         if (before !== null) await writeFileDurably(join(backups, basename(path)), before);
       }
       await writeFileDurably(recordAt(name), JSON.stringify(record));
+      if (record.keyFile === null) await rm(join(backups, keyFileName), { force: true });
+      else if (secret !== undefined) await writeFileDurably(record.keyFile, secret);
     },
     async remove(client) {
       const name = await nameOf(client);
@@ -79,6 +92,27 @@ function storeInFolder(folder: string, home: string): AppliedStore {
       await rm(join(folder, name), { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Brings the files with keys in line with the keys: `secretOf` resolves with what a client is to present now that it has
+ * presented `held`, or with null if the key is gone, and its file with it.
+ */
+export async function renewKeyFiles(
+  dataFolder: string,
+  secretOf: (keyId: string, held: string) => Promise<string | null>,
+): Promise<void> {
+  const folder = join(dataFolder, 'connected');
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const name of names.filter((each) => each.endsWith('.json'))) {
+    const record = await readRecord(folder, name.slice(0, -'.json'.length));
+    const { keyFile = null, keyId = '' } = record ?? {};
+    const held = keyFile === null ? null : await readFile(keyFile, 'utf8').catch(() => null);
+    if (keyFile === null || held === null) continue;
+    const secret = await secretOf(keyId, held);
+    if (secret === null) await rm(keyFile, { force: true });
+    else if (secret !== held) await writeFileDurably(keyFile, secret);
+  }
 }
 
 async function readRecord(folder: string, name: string): Promise<AppliedRecord | null> {

@@ -5,6 +5,7 @@
 import { withoutVersion } from '../contract/clients/client-guide.ts';
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
+import { shellWord } from '../contract/shell-words.ts';
 import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { type JsonExtra, jsonFormat, jsonListFormat } from './json-format.ts';
@@ -31,8 +32,10 @@ export interface WantedConnection {
   /** Ends in `/v1`. */
   baseUrl: string;
   model: string;
-  /** The key's secret; empty for clients that read it from the environment. */
+  /** The key's secret; empty if the client is to read it from its variable. */
   secret: string;
+  /** Of Sluice, with the secret as its only content; null for clients that keep the secret themselves. */
+  keyFile: string | null;
 }
 
 export interface ClientFile {
@@ -58,8 +61,13 @@ export interface ClientFile {
 export interface ConfigurableClient {
   id: string;
   name: string;
-  /** The variable from which the client reads the key; null if it reads it only from its file. */
+  /** The variable from which the client reads the key if it is in no file; null if it reads it only from its file. */
   keyVariable: string | null;
+  /**
+   * Where the key is kept so that nothing is left to export: in the client's `settings`, or in a `file` of Sluice that
+   * these name. Null for a client that knows neither. Sources are named in docs/clients.md.
+   */
+  keyPlace: 'settings' | 'file' | null;
   files: readonly ClientFile[];
 }
 
@@ -80,6 +88,18 @@ const codeUser = {
 
 const onlyCleared = { isOnlyCleared: true, connect: (settings: ClientSettings) => settings } as const;
 
+/** What prints the key's file: it needs no Sluice, so it answers at once, and also while Sluice is off. */
+function keyProgram(path: string): { command: string; args: string[] } {
+  return process.platform === 'win32'
+    ? { command: 'cmd.exe', args: ['/d', '/c', 'type', path] }
+    : { command: 'cat', args: [path] };
+}
+
+/** The same as a line for the shell. */
+function keyCommand(path: string): string {
+  return process.platform === 'win32' ? `cmd.exe /d /c type "${path}"` : `cat ${shellWord(path)}`;
+}
+
 /** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
 
@@ -88,14 +108,16 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'codex',
     name: 'Codex CLI',
     keyVariable: ownVariable,
+    keyPlace: 'file',
     files: [
       {
         folder: '.codex',
         variable: { name: 'CODEX_HOME', subfolder: '' },
         names: ['config.toml'],
         format: tomlFormat,
-        connect(settings, { baseUrl, model }) {
-          const sluice = { name: 'Sluice', base_url: baseUrl, env_key: ownVariable, wire_api: 'responses' };
+        connect(settings, { baseUrl, model, keyFile }) {
+          const key = keyFile === null ? { env_key: ownVariable } : { auth: keyProgram(keyFile) };
+          const sluice = { name: 'Sluice', base_url: baseUrl, ...key, wire_api: 'responses' };
           return mergeSettings(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
         },
         rivals: ownRivalsOfCodex,
@@ -106,18 +128,20 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'claude-code',
     name: 'Claude Code',
     keyVariable: 'ANTHROPIC_AUTH_TOKEN',
+    keyPlace: 'file',
     files: [
       {
         folder: '.claude',
         variable: { name: 'CLAUDE_CONFIG_DIR', subfolder: '' },
         names: ['settings.json'],
         format: jsonFormat,
-        connect(settings, { baseUrl, model }) {
+        connect(settings, { baseUrl, model, keyFile }) {
           const base = { ANTHROPIC_BASE_URL: withoutVersion(baseUrl) };
           const models = { ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model };
           // Behind an address other than Anthropic's, it would otherwise send the tools of all MCP servers each time.
           const search = { ENABLE_TOOL_SEARCH: (isObject(settings.env) && settings.env.ENABLE_TOOL_SEARCH) || 'true' };
-          return mergeSettings(settings, { env: { ...base, ...models, ...search } });
+          const helper = keyFile === null ? {} : { apiKeyHelper: keyCommand(keyFile) };
+          return mergeSettings(settings, { env: { ...base, ...models, ...search }, ...helper });
         },
         rivals: ownRivalsOfClaudeCode,
         // anthropics/claude-code#83190; a mark is rejected by its versions before 2026, and by the desktop app (#81355).
@@ -129,6 +153,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'gemini-cli',
     name: 'Gemini CLI',
     keyVariable: 'GEMINI_API_KEY',
+    keyPlace: 'settings',
     files: [
       {
         folder: '.gemini',
@@ -143,8 +168,11 @@ export const configurableClients: readonly ConfigurableClient[] = [
         folder: '.gemini',
         names: ['.env'],
         format: dotenvFormat,
-        connect: (settings, { baseUrl }) =>
-          mergeSettings(settings, { GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl) }),
+        connect: (settings, { baseUrl, secret }) =>
+          mergeSettings(settings, {
+            GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl),
+            ...(secret && { GEMINI_API_KEY: secret }),
+          }),
         rivals: variableRivalsOfGemini,
       },
     ],
@@ -153,14 +181,16 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'opencode',
     name: 'opencode',
     keyVariable: ownVariable,
+    keyPlace: 'file',
     files: [
       {
         folder: '.config/opencode',
         variable: xdgConfig('opencode'),
         names: ['opencode.jsonc', 'opencode.json'],
         format: jsonFormat,
-        connect(settings, { baseUrl, model }) {
-          const options = { baseURL: baseUrl, apiKey: `{env:${ownVariable}}` };
+        connect(settings, { baseUrl, model, keyFile }) {
+          const apiKey = keyFile === null ? `{env:${ownVariable}}` : `{file:${keyFile.replaceAll('\\', '/')}}`;
+          const options = { baseURL: baseUrl, apiKey };
           const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
           const { enabled_providers: enabled } = settings;
           const isLeftOut = Array.isArray(enabled) && !enabled.includes('sluice');
@@ -175,6 +205,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'qwen-code',
     name: 'Qwen Code',
     keyVariable: ownVariable,
+    keyPlace: 'settings',
     files: [
       {
         folder: '.qwen',
@@ -191,6 +222,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'continue',
     name: 'Continue',
     keyVariable: null,
+    keyPlace: 'settings',
     files: [{ folder: '.continue', names: ['config.yaml'], format: yamlFormat, connect: connectContinue }],
   },
   {
@@ -198,6 +230,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     name: 'Zed',
     // Zed derives it from the provider's name.
     keyVariable: 'SLUICE_API_KEY',
+    keyPlace: null,
     files: [
       {
         folder: process.platform === 'win32' ? 'AppData/Roaming/Zed' : '.config/zed',
@@ -216,6 +249,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'vscode-copilot',
     name: 'VS Code Copilot',
     keyVariable: null,
+    keyPlace: 'settings',
     files: [
       {
         ...codeUser,
@@ -236,14 +270,16 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'aider',
     name: 'Aider',
     keyVariable: 'OPENAI_API_KEY',
+    keyPlace: 'settings',
     files: [
       {
         folder: '',
         names: ['.aider.conf.yml'],
         format: yamlFormat,
-        connect: (settings, { baseUrl, model }) =>
+        connect: (settings, { baseUrl, model, secret }) =>
           mergeSettings(settings, {
             'openai-api-base': baseUrl,
+            ...(secret && { 'openai-api-key': secret }),
             model: `openai/${model}`,
             // Otherwise Aider uses a cheaper model of its own choice, which the key may not be allowed to use.
             'weak-model': `openai/${model}`,
@@ -264,6 +300,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     id: 'librechat',
     name: 'LibreChat',
     keyVariable: ownVariable,
+    keyPlace: 'settings',
     files: [
       {
         // The folder's name if the repository is cloned as the documentation says.
@@ -279,8 +316,8 @@ export const configurableClients: readonly ConfigurableClient[] = [
         isProgramFolder: true,
         names: ['.env'],
         format: dotenvFormat,
-        isOnlyCleared: true,
-        connect: offerCustom,
+        connect: (settings, wanted) =>
+          mergeSettings(offerCustom(settings, wanted), wanted.secret ? { [ownVariable]: wanted.secret } : {}),
       },
     ],
   },
@@ -321,9 +358,10 @@ function connectCopilot(settings: ClientSettings, { baseUrl, model, secret }: Wa
   return { entries: withEntry(settings.entries, entry, ({ name }) => name === entry.name) };
 }
 
-function connectQwen(settings: ClientSettings, { baseUrl, model }: WantedConnection): ClientSettings {
+function connectQwen(settings: ClientSettings, { baseUrl, model, secret }: WantedConnection): ClientSettings {
   const entry = { id: model, name: `${model} (Sluice)`, baseUrl, envKey: ownVariable };
-  const rest = { security: { auth: { selectedType: 'openai' } }, model: { name: model } };
+  const key = secret && { env: { [ownVariable]: secret } };
+  const rest = { security: { auth: { selectedType: 'openai' } }, model: { name: model }, ...key };
   const added = mergeSettings(settings, { modelProviders: {}, ...rest });
   const { modelProviders } = added;
   const { openai }: ClientSettings = { ...(modelProviders as ClientSettings) };

@@ -1,5 +1,6 @@
 /** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { withoutVersion } from '../contract/clients/client-guide.ts';
 import type {
   ConnectClientView,
@@ -8,6 +9,7 @@ import type {
   StrongerSetting,
 } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
+import { GatewayError } from '../contract/errors.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
 import {
   type ClientFile,
@@ -28,10 +30,11 @@ interface ConnectPorts {
   now(): number;
 }
 
-/** `secret` is called only if the client's file must contain it. */
-interface WantedClient extends Omit<WantedConnection, 'secret'> {
+/** `secret` is called only if it is to be written into a file. */
+interface WantedClient extends Omit<WantedConnection, 'secret' | 'keyFile'> {
   client: string;
   keyId: string;
+  /** Rejects with a GatewayError if Sluice does not keep it. */
   secret(): Promise<string>;
 }
 
@@ -50,8 +53,9 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   const home = homeOf(ports.env);
   const store = createAppliedStore(ports.dataFolder, home);
   const around = surroundings(ports.env, home, null);
-  const strongerThan = async ({ id, files }: ConfigurableClient, sought: Sought): Promise<StrongerSetting[]> => {
-    const own = files.map((file) => rivalsInFile(file, { home, env: ports.env }, sought));
+  const strongerThan = async ({ id, files }: ConfigurableClient, record: AppliedRecord, baseUrl: string) => {
+    const sought = await soughtBy(record, baseUrl);
+    const own = files.map((file) => rivalsInFile(file, { home, env: ports.env, record }, sought));
     return [...(await Promise.all(own)).flat(), ...(await strongerSettings(id, around, sought))];
   };
   const view = async (client: ConfigurableClient, baseUrl: string): Promise<ConnectClientView> => {
@@ -61,12 +65,11 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
       Promise.all(files.map((file) => findFile(home, ports.env, file).catch(() => null))),
       store.read(id),
     ]);
-    const sought = { origin: withoutVersion(baseUrl), model: record?.model };
     const applied = record && {
       appliedAt: record.appliedAt,
       keyId: record.keyId,
       model: record.model,
-      stronger: await strongerThan(client, sought),
+      stronger: await strongerThan(client, record, baseUrl),
     };
     return {
       client: id,
@@ -77,26 +80,26 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   };
   const planApply = async (wanted: WantedClient) => {
     const client = clientOf(wanted.client);
-    const secret = client.keyVariable === null ? await wanted.secret() : '';
+    const { secret, keyFile } = await keptKey(client, wanted, store);
     const record = await store.read(client.id);
+    const connection = { ...wanted, keyFile, secret: keyFile === null ? secret : '' };
     const plans = client.files.map(async (file) => {
       const now = await findFile(home, ports.env, file);
-      return planConnect(
-        { client: client.name, file, now, wanted: { ...wanted, secret } },
-        record,
-        client.keyVariable === null,
-      );
+      return planConnect({ client: client.name, file, now, wanted: connection }, record);
     });
-    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model };
+    const isKeyKept = secret !== '';
+    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model, isKeyKept, secret };
     const [planned, stronger] = await Promise.all([Promise.all(plans), strongerSettings(client.id, around, sought)]);
-    return { client, plans: planned.filter((plan) => plan !== null), earlier: record, stronger };
+    const kept = planned.filter((plan) => plan !== null);
+    return { client, plans: kept, earlier: record, stronger, keyFile, secret };
   };
   const planUndo = async (id: string) => {
     const client = clientOf(id);
     const record = await store.read(id);
     if (!record) throw controlError('not_found', { code: 'client-not-connected', client: client.name });
     const plans = record.files.map((each, index) => planDisconnect(client.files[index], home, each));
-    return { client, plans: (await Promise.all(plans)).filter((plan) => plan !== null), earlier: record, stronger: [] };
+    const kept = (await Promise.all(plans)).filter((plan) => plan !== null);
+    return { client, plans: kept, earlier: record, stronger: [], keyFile: record.keyFile, secret: '' };
   };
   return {
     list: (baseUrl) => Promise.all(configurableClients.map((client) => view(client, baseUrl))),
@@ -118,6 +121,35 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   };
 }
 
+async function soughtBy({ keyFile, model }: AppliedRecord, baseUrl: string): Promise<Sought> {
+  const isKeyKept = keyFile !== null;
+  return { origin: withoutVersion(baseUrl), model, isKeyKept, secret: await keyIn(keyFile) };
+}
+
+/** Undefined if there is no such file. */
+async function keyIn(keyFile: string | null): Promise<string | undefined> {
+  return keyFile === null ? undefined : readFile(keyFile, 'utf8').catch(() => undefined);
+}
+
+/**
+ * The secret, and the file of its own in which it will be. The secret is empty if the client has to read it from its
+ * variable: it knows no other way, or Sluice has not kept the key.
+ */
+async function keptKey(
+  { id, keyPlace, keyVariable }: ConfigurableClient,
+  wanted: Pick<WantedClient, 'secret'>,
+  store: AppliedStore,
+): Promise<Pick<Planned, 'secret' | 'keyFile'>> {
+  const keyFile = keyPlace === 'file' ? await store.keyFile(id) : null;
+  if (keyPlace === null || (keyPlace === 'file' && keyFile === null)) return { secret: '', keyFile: null };
+  try {
+    return { secret: await wanted.secret(), keyFile };
+  } catch (error) {
+    if (keyVariable === null || !(error instanceof GatewayError) || error.code !== 'not_found') throw error;
+    return { secret: '', keyFile: null };
+  }
+}
+
 /** The usual path, for a file that cannot be read. */
 function usualPath(file: ClientFile | undefined): string {
   return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
@@ -130,6 +162,10 @@ interface Planned {
   earlier: AppliedRecord | null;
   /** Settings of other places that come before those of the plans. */
   stronger: StrongerSetting[];
+  /** In which the key is written, or from which it is removed; null if it is in none of its own. */
+  keyFile: string | null;
+  /** Empty if it is written nowhere. */
+  secret: string;
 }
 
 function clientOf(id: string): ConfigurableClient {
@@ -143,12 +179,13 @@ function previewOf(planned: Planned, place: string): ConnectPreview {
     const change = { path: now.shown, before: now.text, after };
     return { path: now.shown, action: actionOf(now.text, after), diff: now.text === after ? '' : showDiff(change) };
   });
-  const { id, keyVariable } = planned.client;
+  const { id } = planned.client;
+  const keyVariable = planned.secret === '' ? planned.client.keyVariable : null;
   const overruled = planned.plans.flatMap(({ now, rivals }) =>
     rivals.map((setting) => ({ place: now.shown, setting })),
   );
-  const { stronger } = planned;
-  return { client: id, files, overruled, stronger, place, keyVariable, fingerprint: fingerprintOf(planned) };
+  const { stronger, keyFile } = planned;
+  return { client: id, files, overruled, stronger, place, keyVariable, keyFile, fingerprint: fingerprintOf(planned) };
 }
 
 function actionOf(before: string | null, after: string | null): ConnectFileChange['action'] {
@@ -157,10 +194,10 @@ function actionOf(before: string | null, after: string | null): ConnectFileChang
   return after === null ? 'remove' : 'change';
 }
 
-function fingerprintOf({ client, plans }: Planned): string {
+function fingerprintOf({ client, plans, keyFile, secret }: Planned): string {
   const facts = plans.map(({ now, after }) => [now.path, now.text, after]);
   return createHash('sha256')
-    .update(JSON.stringify([client.id, facts]))
+    .update(JSON.stringify([client.id, facts, keyFile, secret]))
     .digest('base64url');
 }
 
@@ -170,23 +207,25 @@ function refuseChanged(planned: Planned, fingerprint: string): void {
 
 /** Stores the record before writing, so that every write can be undone. */
 async function applyPlans(
-  { plans, earlier }: Planned,
+  { plans, earlier, keyFile, secret }: Planned,
   store: AppliedStore,
-  head: Omit<AppliedRecord, 'files'>,
+  head: Omit<AppliedRecord, 'files' | 'keyFile'>,
 ): Promise<void> {
   const recordWith = (madeFolders: (string | null)[]) => ({
     ...head,
+    keyFile,
     files: plans.flatMap(({ record, madeFolder }, index) =>
       record ? [{ ...record, madeFolder: madeFolder ?? madeFolders[index] ?? null }] : [],
     ),
   });
-  await store.write(recordWith([]));
+  const held = await keyIn(earlier?.keyFile ?? null);
+  await store.write(recordWith([]), secret);
   const madeFolders: (string | null)[] = [];
   try {
     for (const plan of plans) madeFolders.push(await writePlan(plan));
   } catch (error) {
     for (const { now } of plans.slice(0, madeFolders.length)) await restoreFile(now);
-    await (earlier ? store.write(earlier) : store.remove(head.client));
+    await (earlier ? store.write(earlier, held) : store.remove(head.client));
     throw error;
   }
   if (madeFolders.some((folder) => folder !== null)) await store.write(recordWith(madeFolders));

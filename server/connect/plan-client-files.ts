@@ -1,6 +1,7 @@
 /** Plans the changes of a client's files. Reads the files, but writes none. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { StrongerSetting } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { AppliedFile, AppliedRecord } from './applied-store.ts';
@@ -11,6 +12,7 @@ import { jsonExtraIn } from './json-format.ts';
 import { SettingsConflict } from './merge-settings.ts';
 import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
 import type { Sought } from './rival-settings.ts';
+import { type SettingsPath, valueAt } from './settings-edits.ts';
 import { nameOf } from './stronger-settings.ts';
 
 /** The planned change of one file. `after` null: it is removed. */
@@ -44,16 +46,24 @@ export async function findFile(
   return files.find(({ text }) => text !== null) ?? (files.at(-1) as HomeFile);
 }
 
-/** Settings of the file as it is now that lead the client elsewhere; none if it cannot be read. */
+/** Settings of the file as it is now that lead the client elsewhere, none of them Sluice's; none if it cannot be read. */
 export async function rivalsInFile(
   file: ClientFile,
-  { home, env }: { home: string; env: Readonly<Record<string, string | undefined>> },
+  {
+    home,
+    env,
+    record,
+  }: { home: string; env: Readonly<Record<string, string | undefined>>; record: AppliedRecord | null },
   sought: Sought,
 ): Promise<StrongerSetting[]> {
   try {
-    const { text, shown } = await findFile(home, env, file);
-    const rivals = text === null ? [] : (file.rivals?.(file.format.parse(text), sought) ?? []);
-    return rivals.map((path) => ({ place: shown, setting: nameOf(path) }));
+    const now = await findFile(home, env, file);
+    const settings = file.format.parse(now.text ?? '');
+    const written = record?.files.find(({ path }) => path === now.path)?.applied;
+    const own = file.format.parse(written ?? '');
+    const isOwn = (path: SettingsPath) => isDeepStrictEqual(valueAt(settings, path), valueAt(own, path));
+    const rivals = now.text === null ? [] : (file.rivals?.(settings, sought) ?? []).filter((path) => !isOwn(path));
+    return rivals.map((path) => ({ place: now.shown, setting: nameOf(path) }));
   } catch {
     return [];
   }
@@ -74,12 +84,12 @@ interface ConnectInput {
 export function planConnect(
   { client, file, now, wanted }: ConnectInput,
   record: AppliedRecord | null,
-  holdsKey: boolean,
 ): FilePlan | null {
   const earlier = record?.files.find(({ path }) => path === now.path);
   const { before, after, rivals } = withReason(now, () => {
     const base = earlier && now.text !== null ? disconnectedText(file.format, earlier, now.text) : now.text;
-    if (file.isOnlyCleared && base === null) return { before: null, after: null, rivals: [] };
+    if (base === null && isDeepStrictEqual(file.connect({}, wanted), {}))
+      return { before: null, after: null, rivals: [] };
     const { text, rivals: paths } = connectedText(file, base, wanted);
     const found = file.rejects ? jsonExtraIn(base ?? '', file.rejects) : null;
     if (found) throw controlError('conflict', { code: 'client-file-rejected', path: now.shown, client, ...found });
@@ -87,10 +97,11 @@ export function planConnect(
   });
   if (after === null || (file.isOnlyCleared && before === after && after === now.text)) return null;
   const mode = earlier ? earlier.mode : now.mode;
+  const holdsKey = wanted.secret !== '' && after.includes(wanted.secret);
   return {
     now,
     after,
-    mode: holdsKey && !file.isOnlyCleared ? 0o600 : (mode ?? 0o600),
+    mode: holdsKey ? 0o600 : (mode ?? 0o600),
     record: { path: now.path, before, mode, applied: after },
     madeFolder: earlier?.madeFolder ?? null,
     rivals,

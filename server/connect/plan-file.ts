@@ -26,7 +26,8 @@ export function connectedText(file: ClientFile, text: string | null, wanted: Wan
   const connected = inText(text ?? '', (content) => {
     const before = file.format.parse(content);
     const added = file.connect(before, wanted);
-    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model };
+    const isKeyKept = wanted.secret !== '' || wanted.keyFile !== null;
+    const sought = { origin: withoutVersion(wanted.baseUrl), model: wanted.model, isKeyKept };
     const isTheirs = (path: SettingsPath) => isDeepStrictEqual(valueAt(added, path), valueAt(before, path));
     rivals = (file.rivals?.(added, sought) ?? []).filter(isTheirs);
     const settings = withoutPaths(added, rivals);

@@ -15,6 +15,10 @@ export interface Sought {
   origin: string;
   /** Undefined if any will do. */
   model?: string | undefined;
+  /** The key is read from a file or the client's settings, which variables outrank. */
+  isKeyKept?: boolean;
+  /** The key's secret: a variable that holds it leads nowhere else. Undefined if unknown. */
+  secret?: string | undefined;
 }
 
 /** The paths of the settings of one file that lead elsewhere. */
@@ -31,6 +35,9 @@ export const claudeSwitches: readonly string[] = [
   'ANTHROPIC_UNIX_SOCKET',
   'CLAUDE_CODE_HOST_AUTH_ENV_VAR',
 ];
+
+/** Variables for a key of Claude Code, the strongest first: `apiKeyHelper` comes after them. */
+const claudeCredentials: readonly string[] = ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'];
 
 /** Variables by which Claude Code chooses models. */
 export const claudeModelVariables: readonly string[] = [
@@ -59,15 +66,16 @@ const withoutSlash = (value: unknown) => (typeof value === 'string' ? withoutSla
 /** `models`: the variables for models that must name the sought one. */
 export function rivalsOfClaudeCode(
   settings: ClientSettings,
-  { origin, model }: Sought,
+  { origin, model, isKeyKept = false }: Sought,
   models: readonly string[] = claudeModelVariables,
 ): SettingsPath[] {
   const env = sectionOf(settings, 'env');
+  const credentials = isKeyKept ? claudeCredentials : claudeCredentials.slice(0, 1);
   const isElsewhere = (name: string) => {
     if (name === 'ANTHROPIC_BASE_URL') return isOther(withoutSlash(env[name]), origin);
     return models.includes(name) ? isOther(env[name], model) : isOn(env[name]);
   };
-  const variables = ['ANTHROPIC_BASE_URL', ...claudeSwitches, 'ANTHROPIC_AUTH_TOKEN', ...models].filter(isElsewhere);
+  const variables = ['ANTHROPIC_BASE_URL', ...claudeSwitches, ...credentials, ...models].filter(isElsewhere);
   const others = ['forceLoginMethod', 'forceLoginOrgUUID', 'apiKeyHelper'].filter((name) => settings[name]);
   return [...variables.map((name) => ['env', name]), ...others.map((name) => [name])];
 }
@@ -77,16 +85,18 @@ export const unaskedRivalsOfClaudeCode: Rivals = (settings, sought) =>
   rivalsOfClaudeCode(settings, sought, claudeUnaskedModels);
 
 /** Of the person's own file, in which a key would outrank the one of the environment, or be asked about. */
-export const ownRivalsOfClaudeCode: Rivals = (settings, sought) => [
-  ...unaskedRivalsOfClaudeCode(settings, sought),
-  ...(isOn(sectionOf(settings, 'env').ANTHROPIC_API_KEY) ? [['env', 'ANTHROPIC_API_KEY']] : []),
-];
+export const ownRivalsOfClaudeCode: Rivals = (settings, sought) =>
+  unaskedRivalsOfClaudeCode(settings, { ...sought, isKeyKept: true });
 
-/** Variables of the shell that the settings file does not override. */
-export const claudeShellVariables: readonly string[] = [
-  ...claudeSwitches,
-  'ANTHROPIC_SMALL_FAST_MODEL',
-  'CLAUDE_CODE_SUBAGENT_MODEL',
+/** Of the shell: those that the settings file does not override. */
+export const variableRivalsOfClaudeCode: Rivals = (variables, { model, secret, isKeyKept }) => [
+  ...claudeSwitches.filter((name) => isOn(variables[name])).map((name) => [name]),
+  ...['ANTHROPIC_SMALL_FAST_MODEL', 'CLAUDE_CODE_SUBAGENT_MODEL']
+    .filter((name) => isOther(variables[name], model))
+    .map((name) => [name]),
+  ...(isKeyKept ? claudeCredentials : [])
+    .filter((name) => isOn(variables[name]) && variables[name] !== secret)
+    .map((name) => [name]),
 ];
 
 export const rivalsOfCodex: Rivals = ({ model_provider: provider, model, ...settings }, sought) => [
@@ -96,19 +106,20 @@ export const rivalsOfCodex: Rivals = ({ model_provider: provider, model, ...sett
 ];
 
 /** What a provider of Codex may say besides the four settings that Sluice writes without leading elsewhere. */
-const harmlessOfCodexProvider = /^(name|base_url|env_key|wire_api|.*_max_retries|.*_timeout_ms|env_key_instructions)$/;
+const harmlessOfCodexProvider = /^(name|base_url|wire_api|.*_max_retries|.*_timeout_ms|env_key_instructions)$/;
 
 /** Up to version 0.130 or so, `profile` names a table that outranks the settings beside it. */
-export const ownRivalsOfCodex: Rivals = (settings, { model }) => {
+export const ownRivalsOfCodex: Rivals = (settings, { model, isKeyKept }) => {
   const { profile } = settings;
   const inProfile = typeof profile === 'string' ? sectionOf(settings, 'profiles', profile) : {};
   const place = ['profiles', String(profile)];
   const provider = Object.keys(sectionOf(settings, 'model_providers', 'sluice'));
+  const ownKey = isKeyKept ? 'auth' : 'env_key';
   return [
     ...(isOther(inProfile.model_provider, 'sluice') ? [[...place, 'model_provider']] : []),
     ...(isOther(inProfile.model, model) ? [[...place, 'model']] : []),
     ...provider
-      .filter((name) => !harmlessOfCodexProvider.test(name))
+      .filter((name) => name !== ownKey && !harmlessOfCodexProvider.test(name))
       .map((name) => ['model_providers', 'sluice', name]),
   ];
 };

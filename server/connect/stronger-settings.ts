@@ -10,9 +10,7 @@ import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat } from './json-format.ts';
 import { managedPath } from './managed-paths.ts';
 import {
-  claudeShellVariables,
   fileRivalsOfAider,
-  isOn,
   keptRivalsOfLibreChat,
   modelRivalsOfAider,
   type Rivals,
@@ -25,6 +23,7 @@ import {
   switchRivals,
   unaskedRivalsOfClaudeCode,
   variableRivalsOfAider,
+  variableRivalsOfClaudeCode,
   variableRivalsOfGemini,
   variableRivalsOfQwen,
 } from './rival-settings.ts';
@@ -70,10 +69,7 @@ interface Places {
 /** By the client's id. */
 const placesOf: Record<string, Places> = {
   'claude-code': {
-    variables: (env, { model }) =>
-      claudeShellVariables
-        .filter((name) => (name.endsWith('_MODEL') ? env[name] && model && env[name] !== model : isOn(env[name])))
-        .map((name) => [name]),
+    variables: variableRivalsOfClaudeCode,
     async files({ env, home, folder, listFolder }, managed) {
       const dropIns = await listFolder(join(managed, 'managed-settings.d'));
       const paths = [

@@ -50,8 +50,10 @@ function newTables(before: ClientSettings, after: ClientSettings): NewTable[] {
 function tablesIn(path: string[], value: unknown): NewTable[] {
   if (!isObject(value)) return [];
   const inner = Object.entries(value);
-  const areTables = inner.length > 0 && inner.every(([, each]) => isObject(each));
-  return areTables ? inner.flatMap(([name, each]) => tablesIn([...path, name], each)) : [{ path, table: value }];
+  const tables = inner.filter(([, each]) => isObject(each));
+  const plain = Object.fromEntries(inner.filter(([, each]) => !isObject(each)));
+  const own = tables.length > 0 && Object.keys(plain).length === 0 ? [] : [{ path, table: plain }];
+  return [...own, ...tables.flatMap(([name, each]) => tablesIn([...path, name], each))];
 }
 
 /** The settings without one table, and without its parents if they are then empty. */

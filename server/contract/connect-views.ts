@@ -38,8 +38,10 @@ export interface ConnectPreview {
   stronger: StrongerSetting[];
   /** Stands for the home folder and the machine of these files: those of the Sluice that is running. */
   place: string;
-  /** The variable that must hold the key when the client starts; null if the file holds the key. */
+  /** The variable that must hold the key when the client starts; null if a file holds the key. */
   keyVariable: string | null;
+  /** Sluice's own private file, which holds the key for the client and goes with the undo; null if there is none. */
+  keyFile: string | null;
   /** Identifies exactly this change, which is refused if a file has changed since. */
   fingerprint: string;
 }

@@ -62,7 +62,7 @@ interface ExecutePorts {
   live: LiveConfig;
   providers: Pick<ProviderKnowledge, 'refreshModels' | 'findApi' | 'probeNew'>;
   team: TeamPresets;
-  clients: Pick<ConnectClients, 'apply' | 'undo'>;
+  clients: Pick<ConnectClients, 'apply' | 'undo' | 'renewKeys'>;
   openJoining: OpenJoining;
   /** The presets in force have changed. */
   teamChanged(): void;
@@ -250,6 +250,11 @@ async function applyChange(
   await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);
+  if (!isDeepStrictEqual(current.keys, stored.config.keys)) {
+    await ports.clients
+      .renewKeys()
+      .catch((err) => ports.log.warn({ err }, 'a file with the key of a client is as it was'));
+  }
   await ports.people?.note({ command, by, changes: changesBetween(current, stored.config) });
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });

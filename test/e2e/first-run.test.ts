@@ -1,7 +1,11 @@
+import { execSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';
 import { testKey } from '../support/gateway.ts';
+import { findProgram, runProgram } from '../support/installed-programs.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
@@ -20,6 +24,28 @@ const step = (page: Page, name: string) =>
     .getByRole('listitem')
     .filter({ has: page.getByRole('heading', { name }) });
 const isDone = (page: Page, name: string) => step(page, name).getByText('done', { exact: true });
+
+/** What Claude Code says with nothing but its settings file: the program, or without it a client that reads the same. */
+async function answerOfClaudeCode(home: string): Promise<string> {
+  const program = findProgram('claude');
+  const env = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
+  if (program) return (await runProgram(program, { parameters: ['--print', 'Hello'], folder: home, env })).said;
+  const settings = JSON.parse(readFileSync(join(home, '.claude/settings.json'), 'utf8'));
+  const key = execSync(settings.apiKeyHelper, { cwd: '/', timeout: 1_000, encoding: 'utf8' }).trim();
+  const answer = await fetch(`${settings.env.ANTHROPIC_BASE_URL}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${key}`, 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+      ...{ 'content-type': 'application/json', 'user-agent': 'claude-cli/2.1.197 (external, cli)' },
+    },
+    body: JSON.stringify({
+      model: settings.env.ANTHROPIC_MODEL,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+  return answer.text();
+}
 
 describe('the first run', () => {
   it('leads to an answer without leaving the overview, and ticks off what is done', async () => {
@@ -117,11 +143,11 @@ describe('the first run', () => {
     await other.close();
   });
 
-  it('takes four clicks and one paste from an empty folder to a real answer', async () => {
+  it('takes four clicks and one paste from an empty folder to a real answer, and three more to Claude Code', async () => {
     const upstream = await startUpstream(({ method }, response) =>
       json(response, method === 'GET' ? modelList : realAnswer),
     );
-    const { page } = await open({ config: { keys: [] } });
+    const { page, gateway } = await open({ config: { keys: [] } });
     await page.route('**/control/query', async (route) => {
       if (route.request().postDataJSON()?.type !== 'presets') return route.continue();
       const response = await route.fetch();
@@ -142,6 +168,14 @@ describe('the first run', () => {
     await click(step(page, 'Make a call').getByRole('button', { name: 'Run it here' }));
     await page.getByRole('figure', { name: 'Answer' }).getByText('A real answer').waitFor();
     expect(clicks).toBeLessThanOrEqual(4);
+    clicks = 0;
+    await click(step(page, 'Connect a tool').getByRole('link', { name: 'Claude Code' }));
+    await click(page.getByRole('button', { name: 'Review change…' }));
+    await click(page.getByRole('dialog').getByRole('button', { name: 'Apply' }));
+    await page.getByText(/^Set up for .*gpt-5-nano just now\.$/).waitFor();
+    expect(clicks).toBeLessThanOrEqual(3);
+    expect(await answerOfClaudeCode(gateway.folder)).toContain('A real answer');
+    await page.getByText('It sent a request just now.').waitFor();
     await upstream.stop();
   });
 

@@ -46,6 +46,8 @@ export const connect = {
   keyInEnvironment: 'Start it with the key in its environment:',
   keyFromVariable: (variable: string) => `The key does not go into the file: it is read from ${variable}.`,
   keyInFile: 'The key goes into the file, which then only you can read.',
+  keyInOwnFile: (path: string) =>
+    `The client reads the key from ${path}, which only you can read. The file goes when you undo this or revoke the key.`,
   backup: 'Sluice keeps a backup and can undo this later without losing your other changes.',
   testFollows: (model: string) => `Afterwards it sends one short test request to ${model}.`,
 

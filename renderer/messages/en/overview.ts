@@ -80,7 +80,7 @@ export const firstRun = {
   found: (variables: string) => `Found in the environment: ${variables}`,
   tool: 'Connect a tool',
   toolText: 'Codex, Cursor, Claude Code or your own program. This step is done when its first request arrives.',
-  toolOpen: 'Choose a tool',
+  toolOpen: 'Another tool …',
 };
 
 export const firstCall = {

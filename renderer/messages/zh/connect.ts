@@ -43,6 +43,7 @@ export const connect: typeof english.connect = {
   keyInEnvironment: '启动时在环境变量中带上密钥：',
   keyFromVariable: (variable) => `密钥不会写入文件，而是从 ${variable} 读取。`,
   keyInFile: '密钥会写入文件，此后只有你能读取该文件。',
+  keyInOwnFile: (path) => `客户端从 ${path} 读取密钥，只有你能读取该文件。撤销此更改或吊销密钥时，该文件会一并删除。`,
   backup: 'Sluice 会保留备份，之后可以撤销，且不会丢失你的其他更改。',
   testFollows: (model) => `之后会向 ${model} 发送一个简短的测试请求。`,
 

@@ -75,7 +75,7 @@ export const firstRun: typeof english.firstRun = {
   found: (variables) => `在环境变量中找到：${variables}`,
   tool: '接入工具',
   toolText: 'Codex、Cursor、Claude Code 或你自己的程序。收到它的第一个请求后，此步骤即完成。',
-  toolOpen: '选择工具',
+  toolOpen: '其他工具 …',
 };
 
 export const firstCall: typeof english.firstCall = {

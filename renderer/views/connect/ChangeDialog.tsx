@@ -83,8 +83,9 @@ function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: st
     messages: { connect: texts },
     formats,
   } = useLocalization();
-  const { files, keyVariable, overruled, stronger } = preview;
-  const keyInfo = keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable);
+  const { files, keyVariable, keyFile, overruled, stronger } = preview;
+  const inFile = keyFile === null ? texts.keyInFile : texts.keyInOwnFile(keyFile);
+  const keyInfo = keyVariable === null ? inFile : texts.keyFromVariable(keyVariable);
   return (
     <>
       {files.length === 0 && <Text>{texts.filesGone}</Text>}

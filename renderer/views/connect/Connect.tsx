@@ -13,6 +13,7 @@ import { useModelChoice } from '../../state/choices/use-model-choice.ts';
 import type { ControlState } from '../../state/control/control-state.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 import { ApplyPanel } from './ApplyPanel.tsx';
 import { ChoiceBar } from './ChoiceBar.tsx';
 import { ClientList } from './ClientList.tsx';
@@ -28,7 +29,10 @@ export function Connect() {
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const fromLedger = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
-  const configurable = useQuery<'connect-clients'>({ type: 'connect-clients' });
+  const { isAdmin } = useRights();
+  const configurable = useQuery<'connect-clients'>(
+    isAdmin && isOnGatewaysMachine() ? { type: 'connect-clients' } : null,
+  );
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
   const view = configurable.answer?.find(({ client }) => client === guide?.id);
@@ -73,6 +77,12 @@ export function Connect() {
       </div>
     </Screen>
   );
+}
+
+/** The files that Sluice writes are those of its own machine: no browser elsewhere is offered that. */
+function isOnGatewaysMachine(): boolean {
+  const { protocol, hostname } = window.location;
+  return !protocol.startsWith('http') || /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
 }
 
 /** The steps of a client begin in sight, wherever in the list it was chosen. */

@@ -1,9 +1,12 @@
 import type { ConfigStore } from '../../config/config-store.ts';
+import { renewKeyFiles } from '../../connect/applied-store.ts';
 import type { CommandMap } from '../../contract/commands.ts';
 import type { ConnectClientView, ConnectPreview } from '../../contract/connect-views.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import type { QueryMap } from '../../contract/queries.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { findById } from '../entries/change-list.ts';
+import { hashKeySecret } from '../entries/hash-key-secret.ts';
 import { revealKey } from '../entries/reveal-key.ts';
 
 interface ConnectClientsPorts {
@@ -23,6 +26,8 @@ export interface ConnectClients {
   previewUndo(client: string): Promise<ConnectPreview>;
   apply(command: CommandMap['connect.apply']): Promise<Record<string, never>>;
   undo(command: CommandMap['connect.undo']): Promise<Record<string, never>>;
+  /** Keys were changed: clients that read theirs from a file of Sluice get the new secret, or none if it was revoked. */
+  renewKeys(): Promise<void>;
 }
 
 export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
@@ -46,7 +51,18 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
       secret: async () => secret ?? (await revealKey(ports, key)),
     };
   };
+  const secretInForce = async (keyId: string, held: string) => {
+    const key = ports.config.current.config.keys.find(({ id }) => id === keyId);
+    if (!key || key.hash === hashKeySecret(held)) return key ? held : null;
+    return revealKey(ports, keyId).catch((error) => {
+      if (error instanceof GatewayError && error.code === 'not_found') return null;
+      throw error;
+    });
+  };
   return {
+    renewKeys: async () => {
+      if (ports.dataFolder !== null) await renewKeyFiles(ports.dataFolder, secretInForce);
+    },
     list: async () => (await service()).list(ports.baseUrl()),
     preview: async (query) => (await service()).preview(wantedClient(query)),
     previewUndo: async (client) => (await service()).previewUndo(client),

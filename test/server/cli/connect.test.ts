@@ -58,7 +58,8 @@ describe('connect', () => {
     const { ready } = await serve(folder, [], { env: { HOME: home } });
     const done = await run('connect codex --write --model demo-chat --yes');
     expect(done).toMatchObject({ code: 0, stdout: 'Codex CLI is set up for demo-chat.\n' });
-    expect(done.stderr).toContain('export SLUICE_KEY="$(sluice key reveal tool)"');
+    expect(done.stderr).toMatch(/Codex CLI reads the key from .*sluice-key, which only you can read/);
+    expect(done.stderr).not.toContain('export ');
     expect(done.stderr).toMatch(/Test call: demo-chat answered in \d+ ms\./);
     expect(readFileSync(config(), 'utf8')).toContain(`base_url = "${ready.baseUrl}"`);
     expect(await run('connect codex --undo --yes')).toMatchObject({ code: 0 });

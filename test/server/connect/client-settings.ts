@@ -108,4 +108,8 @@ endpoints:
 # fileConfig:
 #   serverFileSizeLimit: 100
 `,
+  'LibreChat/.env': `# Server
+HOST=localhost
+PORT=3080
+`,
 };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -193,16 +194,69 @@ describe('taking back', () => {
 });
 
 describe('secrets', () => {
-  it('go into a file only where the client cannot read them from the environment, and then the file is private', async () => {
+  it.each(configurableClients)('are left to no export where $id can read them: $keyPlace', async (client) => {
+    const { id, keyPlace, keyVariable } = client;
     writeAll();
-    for (const { id, keyVariable } of configurableClients) {
-      const { files, keyVariable: told } = await preview(id);
-      await apply(id);
-      const texts = files.map(({ path }) => read(path.slice(2)));
-      expect([id, texts.join().includes(secret), told]).toEqual([id, keyVariable === null, keyVariable]);
+    const { files, keyVariable: told, keyFile } = await preview(id);
+    expect([told, keyFile === null]).toEqual([keyPlace === null ? keyVariable : null, keyPlace !== 'file']);
+    await apply(id);
+    const holding = files.map(({ path }) => path.slice(2)).filter((path) => read(path).includes(secret));
+    expect(holding.length > 0).toBe(keyPlace === 'settings');
+    for (const path of holding) expect([path, statSync(join(home, path)).mode & 0o777]).toEqual([path, 0o600]);
+    if (keyFile !== null) {
+      expect([readFileSync(keyFile, 'utf8'), statSync(keyFile).mode & 0o777]).toEqual([secret, 0o600]);
+      expect(files.map(({ path }) => read(path.slice(2))).join()).toContain(keyFile);
     }
-    expect(statSync(join(home, '.continue/config.yaml')).mode & 0o777).toBe(0o600);
+    expect((await appliedTo(id))?.stronger).toEqual([]);
+    await undo(id);
+    expect(keyFile !== null && existsSync(keyFile)).toBe(false);
+  });
+
+  it('are not asked for by a client that finds them in a file, whose mode stays', async () => {
+    writeAll();
+    await apply('codex');
     expect(statSync(join(home, '.codex/config.toml')).mode & 0o777).toBe(0o644);
+  });
+
+  it('are answered by apiKeyHelper within a second with Sluice stopped, and no longer once the key is revoked', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-data-'));
+    const { gateway: engine, stop } = await start({}, folder);
+    const made = await engine.execute({ type: 'key.create', id: 'made', name: 'made', group: 'default' });
+    const wanted = { client: 'claude-code', key: 'made', model };
+    const { fingerprint } = await engine.query({ type: 'connect-preview', ...wanted });
+    await engine.execute({ type: 'connect.apply', ...wanted, fingerprint });
+    const { apiKeyHelper } = JSON.parse(read('.claude/settings.json'));
+    const answer = () => spawnSync('/bin/sh', ['-c', apiKeyHelper], { cwd: '/', timeout: 1_000, encoding: 'utf8' });
+    expect(answer().stdout).toBe(made.secret);
+    const { secret: renewed } = await engine.execute({ type: 'key.rotate', id: 'made' });
+    expect([answer().stdout, renewed === made.secret]).toEqual([renewed, false]);
+    await stop();
+    expect(answer().stdout).toBe(renewed);
+    const again = await start({}, folder);
+    await again.gateway.execute({ type: 'key.create', id: 'made', name: 'made', group: 'default' });
+    await again.gateway.execute({ type: 'key.revoke', id: 'made' });
+    expect(answer()).toMatchObject({ stdout: '', status: 1 });
+    await again.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    [{ ANTHROPIC_AUTH_TOKEN: 'mine' }, ['ANTHROPIC_AUTH_TOKEN']],
+    [{ ANTHROPIC_API_KEY: 'mine' }, ['ANTHROPIC_API_KEY']],
+    [{ ANTHROPIC_AUTH_TOKEN: secret }, []],
+  ])('that Claude Code would prefer in its environment are named, unless they are the same: %o', async (env, named) => {
+    const elsewhere = await start(env);
+    const query = { type: 'connect-preview', client: 'claude-code', key, model } as const;
+    const { stronger } = await elsewhere.gateway.query(query);
+    await elsewhere.stop();
+    expect(stronger).toEqual(named.map((setting) => ({ place: null, setting })));
+  });
+
+  it('are left to the variable where the key was not kept', async () => {
+    const query = { type: 'connect-preview', client: 'claude-code', key: 'once', model } as const;
+    const { keyVariable, keyFile, files } = await gateway.gateway.query(query);
+    expect([keyVariable, keyFile]).toEqual(['ANTHROPIC_AUTH_TOKEN', null]);
+    expect(files[0]?.diff).not.toContain('apiKeyHelper');
   });
 
   it('are hidden in the diff, those of the lines around too', async () => {
@@ -214,8 +268,8 @@ describe('secrets', () => {
   });
 
   it('do not hide the names of variables', async () => {
-    const { files } = await preview('codex');
-    expect(files[0]?.diff).toContain('+env_key = "SLUICE_KEY"');
+    const query = { type: 'connect-preview', client: 'codex', key: 'once', model } as const;
+    expect((await gateway.gateway.query(query)).files[0]?.diff).toContain('+env_key = "SLUICE_KEY"');
   });
 
   it('are given with the command where the key was not kept', async () => {

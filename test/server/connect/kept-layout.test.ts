@@ -4,7 +4,12 @@ import { type ClientFile, configurableClients, type WantedConnection } from '../
 import { connectedText, disconnectedText } from '../../../server/connect/plan-file.ts';
 import { clientSettings } from './client-settings.ts';
 
-const wanted: WantedConnection = { baseUrl: 'http://127.0.0.1:4810/v1', model: 'acme/gpt-5', secret: 'sk-sluice-x' };
+const wanted: WantedConnection = {
+  baseUrl: 'http://127.0.0.1:4810/v1',
+  model: 'acme/gpt-5',
+  secret: 'sk-sluice-x',
+  keyFile: null,
+};
 const pathOf = ({ folder, names }: ClientFile, name = names[0]) => (folder === '' ? name : `${folder}/${name}`);
 const textOf = (file: ClientFile) =>
   file.names.map((name) => clientSettings[pathOf(file, name)]).find((text) => text !== undefined) ?? '';

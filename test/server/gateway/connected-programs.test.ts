@@ -1,7 +1,4 @@
-/**
- * Coding agents installed from npm and PyPI. Apply sets them up in a file with other settings, and they run with only
- * the key added.
- */
+/** Coding agents installed from npm and PyPI. Apply sets them up in a file with other settings, and they run with that alone. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -123,12 +120,12 @@ describe.each(agents)('$client', ({ client, command, install, files, parameters,
         writeFileSync(join(home, file), clientSettings[file] ?? '');
       }
       const wanted = { client, key: 'k1', model: `chat/${chat.model}` };
-      const { fingerprint, keyVariable } = await gateway.gateway.query({ type: 'connect-preview', ...wanted });
+      const { fingerprint } = await gateway.gateway.query({ type: 'connect-preview', ...wanted });
       await gateway.gateway.execute({ type: 'connect.apply', ...wanted, fingerprint });
       const outcome = await runProgram(program ?? '', {
         parameters: [...parameters, `What does ${noteFile} say?`],
         folder: home,
-        env: { ...(keyVariable !== null && { [keyVariable]: testKey }), ...env },
+        env: { ...env },
       });
       expect(outcome.said, `${outcome.said}${outcome.complained}`).toContain(noteText);
       expect(clientIdOf((await gateway.record()).client ?? '')).toBe(client);

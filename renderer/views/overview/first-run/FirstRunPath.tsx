@@ -41,9 +41,16 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
           <AddressStep choice={choice} onCopied={() => setCopied(true)} />
         </Step>
         <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
-          <Button size="xs" variant="default" component={Link} href="/connect">
-            {names.toolOpen}
-          </Button>
+          <div className={classes.services}>
+            {usualTools.map(([client, name]) => (
+              <Button key={client} size="xs" variant="default" component={Link} href={`/connect/${client}`}>
+                {name}
+              </Button>
+            ))}
+            <Button size="xs" variant="default" component={Link} href="/connect">
+              {names.toolOpen}
+            </Button>
+          </div>
         </Step>
       </ol>
       <KeepQuestion />
@@ -85,6 +92,13 @@ const usualServices: readonly (readonly [preset: string, name: string])[] = [
   ['gemini', 'Google Gemini'],
   ['openrouter', 'OpenRouter'],
   ['ollama', 'Ollama'],
+];
+
+/** The tools that Sluice sets up in three clicks from here. */
+const usualTools: readonly (readonly [client: string, name: string])[] = [
+  ['claude-code', 'Claude Code'],
+  ['codex', 'Codex CLI'],
+  ['opencode', 'opencode'],
 ];
 
 function ProviderStep() {
