@@ -1,5 +1,5 @@
 import { IconFile } from '@tabler/icons-react';
-import type { ShownMedia } from '../../state/captured/conversation.ts';
+import type { ShownMedia } from '../../../server/contract/conversation/conversation.ts';
 
 /**
  * An image, or a player, for data in the body itself. Data at another address is only named, because loading it would

@@ -1,5 +1,5 @@
-import type { ShownMedia, ShownPart } from './conversation.ts';
-import { readConversation } from './read-conversation.ts';
+import type { ShownMedia, ShownPart } from '../../../server/contract/conversation/conversation.ts';
+import { readConversation } from '../../../server/contract/conversation/read-conversation.ts';
 
 /** The images, sounds and videos in a body, including those in tool results. Pure. */
 export function mediaOf(body: unknown): ShownMedia[] {

@@ -2,10 +2,11 @@
  * Reads a conversation that a client sent to Chat Completions, Responses, Anthropic Messages or Gemini into the chat
  * panel. Whatever the panel cannot keep is left out and listed by its name in the API. Pure.
  */
+
+import type { ShownMessage, ShownPart } from '../../../server/contract/conversation/conversation.ts';
+import { readRequest } from '../../../server/contract/conversation/read-conversation.ts';
 import { isObject } from '../../../server/contract/is-object.ts';
 import { textAt } from '../calls/json-path.ts';
-import type { ShownMessage, ShownPart } from '../captured/conversation.ts';
-import { readRequest } from '../captured/read-conversation.ts';
 import type { Turn } from './conversation.ts';
 import { omittedFields, readSampling, readTools } from './read-sent-fields.ts';
 import type { SamplingDraft } from './sampling.ts';

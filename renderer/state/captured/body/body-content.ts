@@ -1,11 +1,11 @@
 /** The type of a captured body, which determines how it is shown. Pure. */
 import type { CapturedMessage } from '../../../../server/contract/capture.ts';
+import { parseTruncatedJson } from '../../../../server/contract/conversation/parse-truncated-json.ts';
+import { mediumOf } from '../../../../server/contract/conversation/read-part.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
-import { mediumOf } from '../read-part.ts';
 import { type AssembledStream, assembleChunkList, assembleStream } from '../stream/assemble-stream.ts';
 import { isEventStream, readStreamEvents } from '../stream/stream-events.ts';
 import { looksLikeJson } from './format-json.ts';
-import { parseTruncatedJson } from './parse-truncated-json.ts';
 
 export type BodyContent =
   | { kind: 'json'; text: string }

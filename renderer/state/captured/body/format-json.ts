@@ -2,6 +2,8 @@
  * Indents JSON without parsing it. Numbers, escapes, duplicate members and truncated bodies stay as they are. Linear in
  * the length of the input. Pure.
  */
+import { closeOfString } from '../../../../server/contract/conversation/parse-truncated-json.ts';
+
 interface ShownText {
   text: string;
   /** The number of strings, or lines, of which only the start is shown. */
@@ -88,16 +90,6 @@ export function cutLines(text: string, { longestString, describeRest }: FormatOp
 export function looksLikeJson(text: string): boolean {
   const start = text[skipSpace(text, 0)];
   return start === '{' || start === '[';
-}
-
-/** The position after the closing quote; null if the text ends within the string. */
-export function closeOfString(json: string, start: number): number | null {
-  for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
-    let before = at - 1;
-    while (json[before] === '\\') before--;
-    if ((at - before) % 2 === 1) return at + 1;
-  }
-  return null;
 }
 
 function cutString(

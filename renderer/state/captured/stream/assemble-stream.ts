@@ -1,6 +1,7 @@
 /** Assembles the events of a stream into the complete answer of the same API. Pure. */
+
+import type { Json } from '../../../../server/contract/conversation/json-values.ts';
 import { isObject } from '../../../../server/contract/is-object.ts';
-import type { Json } from '../json-values.ts';
 import { assembleChat } from './assemble-chat.ts';
 import { assembleGemini } from './assemble-gemini.ts';
 import { assembleMessage } from './assemble-message.ts';

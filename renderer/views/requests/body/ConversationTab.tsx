@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
+import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { Medium } from '../../../components/body/Medium.tsx';
+import { ConversationView } from '../../../components/conversation/ConversationView.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { contentOf, jsonValueOf } from '../../../state/captured/body/body-content.ts';
-import { readConversation } from '../../../state/captured/read-conversation.ts';
 import classes from '../detail/RequestPanel.module.css';
-import { ConversationView } from './ConversationView.tsx';
 
 /** The conversation, independent of the API it was held in. Answers in audio or images are shown as such. */
 export function ConversationTab({ capture }: { capture: NonNullable<RequestInFull['capture']> }) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readConversation } from '../../../../../renderer/state/captured/read-conversation.ts';
 import { assembleChunkList, assembleStream } from '../../../../../renderer/state/captured/stream/assemble-stream.ts';
 import { isEventStream, readStreamEvents } from '../../../../../renderer/state/captured/stream/stream-events.ts';
 import type { WireName } from '../../../../../server/apis/neutral/conversation.ts';
+import { readConversation } from '../../../../../server/contract/conversation/read-conversation.ts';
 import { answered, streamed, streamOf, translate } from '../../../../server/apis/translation/translating.ts';
 import { fixture, fixtureNames } from '../../../../support/fixtures.ts';
 

@@ -1,10 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { IconCheck, IconTool, IconX } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { Medium } from '../../../components/body/Medium.tsx';
-import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
-import { AnswerText } from '../../../components/text/AnswerText.tsx';
-import { useLocalization } from '../../../messages/use-messages.ts';
 import {
   firstNewOf,
   type ShownCall,
@@ -12,7 +8,11 @@ import {
   type ShownMessage,
   type ShownPart,
   type ShownTool,
-} from '../../../state/captured/conversation.ts';
+} from '../../../server/contract/conversation/conversation.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { Medium } from '../body/Medium.tsx';
+import { withIndexKeys } from '../lists/with-index-keys.ts';
+import { AnswerText } from '../text/AnswerText.tsx';
 import classes from './Conversation.module.css';
 
 /**

@@ -1,6 +1,4 @@
 /** Parses JSON that may be truncated. Pure. */
-import { closeOfString } from './format-json.ts';
-
 interface ParsedJson {
   value: unknown;
   /** The text ends within the value; open brackets and strings were closed. */
@@ -64,4 +62,14 @@ const closing = (open: readonly string[]) => open.toReversed().join('');
 function withoutHalfEscape(text: string): string {
   const halfEscape = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-40))?.[1];
   return halfEscape ? text.slice(0, -halfEscape.length) : text;
+}
+
+/** The position after the closing quote; null if the text ends within the string. */
+export function closeOfString(json: string, start: number): number | null {
+  for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (json[before] === '\\') before--;
+    if ((at - before) % 2 === 1) return at + 1;
+  }
+  return null;
 }

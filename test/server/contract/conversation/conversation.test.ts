@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConversation } from '../../../../renderer/state/captured/read-conversation.ts';
+import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
 
 const picture = 'data:image/png;base64,AAAA';
 const said = (text: string) => ({ kind: 'text', text });

@@ -1,5 +1,5 @@
 /** Reads untrusted JSON: unexpected values become empty ones, and nothing is thrown. */
-import { isObject } from '../../../server/contract/is-object.ts';
+import { isObject } from '../is-object.ts';
 
 export type Json = Record<string, unknown>;
 

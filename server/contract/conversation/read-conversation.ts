@@ -3,7 +3,7 @@
  * a body that is truncated or has a field of the wrong type, because such requests are the ones that people inspect.
  * Pure.
  */
-import { isObject } from '../../../server/contract/is-object.ts';
+import { isObject } from '../is-object.ts';
 import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
 import { type Json, objectOf, objectsOf, textOf } from './json-values.ts';
 import { readCandidates, readContents } from './read-contents.ts';
