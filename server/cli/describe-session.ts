@@ -1,6 +1,7 @@
 /** Formats sessions for the terminal. */
 import { isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type {
+  CacheLoss,
   SessionInFull,
   SessionRequest,
   SessionSums,
@@ -104,12 +105,17 @@ const lossTexts = {
 function notesOf({ tools, cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
   return [
     ...(tools.length > 0 ? [tools.map(toolOf).join(', ')] : []),
-    ...(cacheLoss ? [`${cacheLoss.tokens} tokens no longer from the cache: ${lossTexts[cacheLoss.cause]}`] : []),
+    ...(cacheLoss ? [lossOf(cacheLoss)] : []),
     ...(modelBefore === null ? [] : [`before: ${modelBefore}`]),
     ...(isShorter ? ['shorter context'] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(clientRetries > 0 ? ['sent again by the client'] : []),
   ];
+}
+
+function lossOf({ tokens, costUsd, cause }: CacheLoss): string {
+  const cost = costUsd === null ? '' : ` ($${costUsd.toFixed(4)})`;
+  return `${tokens} tokens no longer from the cache${cost}: ${lossTexts[cause]}`;
 }
 
 function toolOf({ name, bytes, hasFailed }: ToolResult): string {

@@ -31,7 +31,7 @@ import type {
   UsageView,
 } from './request-views.ts';
 import { sessionId } from './session-commands.ts';
-import type { SessionInFull, SessionView } from './session-views.ts';
+import type { RequestText, SessionInFull, SessionView } from './session-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -163,6 +163,8 @@ export const querySchema = z.discriminatedUnion('type', [
     of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  /** What captured requests say, in a few words. Those without a capture are left out. */
+  z.strictObject({ type: z.literal('request-texts'), ids: z.array(z.string().max(100)).max(50) }),
   z.strictObject({
     type: z.literal('sessions'),
     filter: sessionFilterSchema.prefault({}),
@@ -271,6 +273,7 @@ export interface QueryResults {
   request: RequestInFull;
   /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
   sessions: { sessions: SessionView[]; next: number | null };
+  'request-texts': RequestText[];
   session: SessionInFull;
   /** Latest first. */
   refusals: RefusalView[];

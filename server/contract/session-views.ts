@@ -39,6 +39,11 @@ export interface SessionView extends SessionSums {
   isOverBudget: boolean;
   /** US dollars of known cost since its first request, or since it was last resumed. */
   budgetUsedUsd: number;
+  /**
+   * The earliest request of its main conversation whose capture is kept: what it says gives the session a title. Null if
+   * there is none.
+   */
+  openingId: string | null;
   /** False if the session has more requests than are read; the sums are then those of the newest. */
   isComplete: boolean;
 }
@@ -54,6 +59,11 @@ export interface CacheLoss {
   cause: CacheLossCause;
   /** Tokens that were read from the cache for the previous request but not for this one. */
   tokens: number;
+  /**
+   * What the request would have cost less with these tokens from the cache, in US dollars, by the model's prices. Null if
+   * they are unknown.
+   */
+  costUsd: number | null;
 }
 
 /** The columns of the ledger's row for a request in a session. */
@@ -94,6 +104,7 @@ export interface SessionRequest extends SessionRequestFacts {
   cacheLoss: CacheLoss | null;
   /** Whether the input is less than half of the previous one in the same thread, as after a compaction. */
   isShorter: boolean;
+  /** Whether it was captured, or is one of the newest requests that are in memory. */
   isCaptured: boolean;
 }
 
@@ -115,4 +126,27 @@ export interface SessionInFull {
   turns: SessionTurn[];
   /** In order of arrival; at most the newest 5,000. */
   requests: SessionRequest[];
+}
+
+/** What a captured request says, in a few words. Secrets are removed, as from the capture. */
+export interface RequestText {
+  /** The request. */
+  id: string;
+  keyId: string | null;
+  groupId: string | null;
+  /** How the first message of a person in the conversation begins; null if there is none. */
+  opening: string | null;
+  /** How the message of a person begins with which the request ends; null if it ends with tool results. */
+  prompt: string | null;
+  /** The calls whose results the request ends with, in order. */
+  calls: ToolCallText[];
+  /** The folder and the branch of the code on which the client says that it works; null if it does not say so. */
+  folder: string | null;
+  branch: string | null;
+}
+
+export interface ToolCallText {
+  name: string;
+  /** The beginning of the argument that tells most, such as a command or a path; null if there is none. */
+  argument: string | null;
 }

@@ -64,12 +64,12 @@ interface ControlPorts {
   cache: AnswerCache;
   cassettes: CassetteControl;
   captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find' | 'clear'>;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'clear'>;
   /** One person's own machine: loopback only, no sign-in, no store that is shared. */
   isLaptop(): boolean;
   /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
-  prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
+  prices: Pick<PriceTable, 'tokenPrice' | 'applied' | 'cost'>;
   /** Null if nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { claudeCode } from '../support/agent-requests.ts';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { oneOrAllAppearances, openInSuite, overflowOf } from './window-suite.ts';
+import { oneOrAllAppearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -13,26 +13,30 @@ test.each(oneOrAllAppearances)(
   async ({ width, colorScheme, locale }) => {
     const opened = await open({
       screen: '/sessions',
+      config: { groups: [{ id: 'default', capture: true }] },
       context: { colorScheme, locale, viewport: { width, height: 900 } },
     });
     const { page, gateway } = opened;
     const isChinese = locale === 'zh-CN';
     const { headers, body } = claudeCode('run');
+    const system = '<env>\nWorking directory: /home/ann/gate\n</env>\nCurrent branch: fix-17';
     const ask = (content: unknown, before: object[] = []) =>
       gateway.fetch('/messages', {
         method: 'POST',
         headers: { ...headers, authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, model: 'demo-chat', messages: [...before, { role: 'user', content }] }),
+        body: JSON.stringify({ ...body, system, model: 'demo-chat', messages: [...before, { role: 'user', content }] }),
       });
     await page.getByText(isChinese ? '还没有会话' : 'No sessions yet').waitFor();
-    expect((await ask('One')).status).toBe(200);
+    expect((await ask('Mend the gate.')).status).toBe(200);
     await page.getByText(isChinese ? '1 个请求' : '1 request').waitFor();
-    expect((await ask('One')).status).toBe(200);
+    expect((await ask('Mend the gate.')).status).toBe(200);
     await page.getByText(isChinese ? '2 个请求' : '2 requests').waitFor();
+    await page.getByText('gate (fix-17)').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('link', { name: 'claude-cli/2.1.197' }).click();
+    await takePicture(page, `gallery/sessions-${width}-${colorScheme}-${locale}`);
+    await page.getByRole('link', { name: 'Mend the gate.' }).click();
     await page.getByRole('heading', { name: isChinese ? '第 2 轮' : 'Turn 2' }).waitFor();
-    const calls = ['Read', 'Bash'].map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
+    const calls = ['Read', 'Bash'].map((name) => ({ type: 'tool_use', id: name, name, input: { path: `${name}.md` } }));
     const results = calls.map(({ id }) => ({
       type: 'tool_result',
       tool_use_id: id,
@@ -42,14 +46,22 @@ test.each(oneOrAllAppearances)(
     expect(
       (
         await ask(results, [
-          { role: 'user', content: 'One' },
+          { role: 'user', content: 'Mend the gate.' },
           { role: 'assistant', content: calls },
         ])
       ).status,
     ).toBe(200);
-    await page.getByText(isChinese ? 'Bash 3 B 失败' : 'Bash 3 B failed').waitFor();
+    await page.getByText(isChinese ? 'Bash Bash.md 3 B 失败' : 'Bash Bash.md 3 B failed').waitFor();
+    await page.getByText('/home/ann/gate', { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await takePicture(page, `gallery/session-${width}-${colorScheme}-${locale}`);
+    await page.getByText(isChinese ? '对话' : 'Conversation', { exact: true }).click();
+    await page.getByText('Read.md').waitFor();
+    await expect.poll(() => page.getByText('Mend the gate.').count()).toBeGreaterThan(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await takePicture(page, `gallery/session-conversation-${width}-${colorScheme}-${locale}`);
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: isChinese ? '导出' : 'Export' }).click();
     const file = await text(await (await download).createReadStream());
@@ -65,7 +77,7 @@ test.each(oneOrAllAppearances)(
     await state.selectOption('running');
     await page.getByText(isChinese ? '没有符合条件的会话' : 'No matching sessions').waitFor();
     await state.selectOption('refused');
-    await page.getByRole('link', { name: 'claude-cli/2.1.197' }).waitFor();
+    await page.getByRole('link', { name: 'Mend the gate.' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     await page.getByRole('link', { name: isChinese ? '请求记录' : 'Requests' }).click();

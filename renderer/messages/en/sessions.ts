@@ -15,6 +15,12 @@ export const sessions = {
   anyState: 'Any state',
   states: { running: 'Running', refused: 'Stopped or over budget' },
   soFar: 'So far',
+  /** What of the session is shown. */
+  show: 'Show',
+  views: { turns: 'Turns', conversation: 'Conversation' },
+  notKeptTitle: 'Nothing of what was said is kept',
+  notKeptNext: 'Choose under Requests what is captured: from then on the conversation is here.',
+  notWhole: 'What was said before is not kept, or is too much to show.',
   goneTitle: 'This session is not in the request log',
   goneNext: 'It may have expired, or its address is wrong.',
   unknownClient: 'Unknown client',
@@ -40,6 +46,9 @@ export const sessions = {
     errors: 'Failed',
     retries: 'Retries',
     models: 'Models',
+    client: 'Client',
+    folder: 'Folder',
+    branch: 'Branch',
     key: 'Key',
     time: 'Time',
   },
@@ -65,9 +74,12 @@ export const sessions = {
   steps: { prompt: 'Prompt', tools: 'Tool results', other: 'Request' },
   beside: (number: string) => `beside the conversation (${number})`,
   cacheLoss: {
-    target: (tokens: string) => `${counted(tokens, 'token')} no longer from cache: another model or provider was used`,
-    pause: (tokens: string) => `${counted(tokens, 'token')} no longer from cache: more than five minutes had passed`,
-    prefix: (tokens: string) => `${counted(tokens, 'token')} no longer from cache: the beginning of the input changed`,
+    target: (tokens: string, cost: string) =>
+      `${counted(tokens, 'token')} no longer from cache${cost}: another model or provider was used`,
+    pause: (tokens: string, cost: string) =>
+      `${counted(tokens, 'token')} no longer from cache${cost}: more than five minutes had passed`,
+    prefix: (tokens: string, cost: string) =>
+      `${counted(tokens, 'token')} no longer from cache${cost}: the beginning of the input changed`,
   },
   modelBefore: (model: string) => `before: ${model}`,
   isShorter: 'context became shorter',

@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import type { SessionInFull } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
@@ -10,12 +10,14 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
 import { ExportSession } from './ExportSession.tsx';
+import { SessionConversation } from './SessionConversation.tsx';
 import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
 import { type StateChange, StopSession } from './StopSession.tsx';
 import { isRefused, titleOf } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
+import { type RequestTexts, useRequestTexts } from './use-request-texts.ts';
 
 /** One session while it goes on: its cost and the reasons for it, turn by turn. */
 export function SessionDetail({ id }: { id: string }) {
@@ -26,6 +28,8 @@ export function SessionDetail({ id }: { id: string }) {
   // A change made here holds until the engine's next answer.
   const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
   const answer = loaded && changed?.from === loaded ? withChange(loaded, changed.change) : loaded;
+  const texts = useRequestTexts(answer ? toldRequests(answer) : []);
+  const opening = texts.get(answer?.session.openingId ?? '');
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');
   const acts = answer && (
     <Group gap="xs">
@@ -37,7 +41,7 @@ export function SessionDetail({ id }: { id: string }) {
     <Screen
       name="sessions"
       item={{
-        title: answer && !isGone ? (titleOf(answer.session) ?? names.unknownClient) : null,
+        title: answer && !isGone ? (titleOf(answer.session, opening) ?? names.unknownClient) : null,
         listHref: '/sessions',
         backLabel: names.backToAll,
       }}
@@ -46,7 +50,7 @@ export function SessionDetail({ id }: { id: string }) {
       {isGone && <EmptyNote title={names.goneTitle} next={names.goneNext} />}
       {problem && !isGone && <CommandProblem problem={problem} />}
       {!answer && !problem && <ListSkeleton rows={3} rowHeight={120} />}
-      {answer && !isGone && <Content full={answer} />}
+      {answer && !isGone && <Content full={answer} texts={texts} />}
     </Screen>
   );
 }
@@ -55,8 +59,18 @@ function withChange(full: SessionInFull, change: StateChange): SessionInFull {
   return { ...full, session: { ...full.session, ...change } };
 }
 
-function Content({ full }: { full: SessionInFull }) {
+/** Of so many of the newest requests it is asked what they say. */
+const mostTold = 150;
+
+/** The requests of the main conversation that say something of their own. */
+function toldRequests({ session, requests }: SessionInFull): string[] {
+  const told = requests.filter(({ thread, isToolResult, isCaptured }) => isCaptured && (thread === 0 || isToolResult));
+  return [...(session.openingId === null ? [] : [session.openingId]), ...told.slice(-mostTold).map(({ id }) => id)];
+}
+
+function Content({ full, texts }: { full: SessionInFull; texts: RequestTexts }) {
   const { sessions: names } = useMessages();
+  const [view, setView] = useState<'turns' | 'conversation'>('turns');
   const { session, turns, requests } = full;
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return (
@@ -65,12 +79,25 @@ function Content({ full }: { full: SessionInFull }) {
         <p className={classes.stoppedNote}>{session.stoppedAt === null ? names.overBudgetNote : names.stoppedNote}</p>
       )}
       <Section title={names.soFar}>
-        <SessionFacts full={full} />
+        <SessionFacts full={full} opening={texts.get(session.openingId ?? '')} />
       </Section>
-      <TurnChart turns={turns} />
-      {turns.map((turn) => (
-        <TurnTable key={turn.turn} turn={turn} requests={byTurn.get(turn.turn) ?? []} />
-      ))}
+      <SegmentedControl
+        className={classes.views}
+        size="xs"
+        aria-label={names.show}
+        value={view}
+        onChange={(value) => setView(value === 'conversation' ? 'conversation' : 'turns')}
+        data={[
+          { value: 'turns', label: names.views.turns },
+          { value: 'conversation', label: names.views.conversation },
+        ]}
+      />
+      {view === 'conversation' && <SessionConversation requests={requests} />}
+      {view === 'turns' && <TurnChart turns={turns} />}
+      {view === 'turns' &&
+        turns.map((turn) => (
+          <TurnTable key={turn.turn} turn={turn} requests={byTurn.get(turn.turn) ?? []} texts={texts} />
+        ))}
     </>
   );
 }

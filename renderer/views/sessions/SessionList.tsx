@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import type { SessionView } from '../../../server/contract/session-views.ts';
+import type { RequestText, SessionView } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -14,8 +14,9 @@ import { useNameOf } from '../../state/control/use-found.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
-import { programOf, titleOf } from './session-facts.ts';
+import { folderName, programOf, titleOf } from './session-facts.ts';
 import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filter.ts';
+import { useRequestTexts } from './use-request-texts.ts';
 
 const pageSize = 50;
 /** The engine's maximum per query. */
@@ -36,6 +37,7 @@ export function SessionList() {
   );
   const { answer, problem } = useLiveQuery(load, true);
   const sessions = answer?.sessions ?? null;
+  const texts = useRequestTexts((sessions ?? []).flatMap(({ openingId }) => openingId ?? []));
   return (
     <Screen name="sessions" lead={names.lead}>
       {(isFiltered || sessions?.length !== 0) && (
@@ -49,7 +51,7 @@ export function SessionList() {
         <Panel name="sessions">
           <ul className={classes.list}>
             {sessions.map((session) => (
-              <Row key={session.id} session={session} />
+              <Row key={session.id} session={session} opening={texts.get(session.openingId ?? '')} />
             ))}
           </ul>
         </Panel>
@@ -63,7 +65,7 @@ export function SessionList() {
   );
 }
 
-function Row({ session }: { session: SessionView }) {
+function Row({ session, opening }: { session: SessionView; opening: RequestText | undefined }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
   const {
@@ -87,7 +89,7 @@ function Row({ session }: { session: SessionView }) {
     <li className={classes.row}>
       <div className={classes.head}>
         <Link href={`/sessions/${id}`} className={classes.name}>
-          {titleOf(session) ?? names.unknownClient}
+          {titleOf(session, opening) ?? names.unknownClient}
         </Link>
         {running > 0 && <span className={classes.running}>{names.running}</span>}
         {stoppedAt !== null && <span className={classes.bad}>{names.stopped}</span>}
@@ -98,7 +100,8 @@ function Row({ session }: { session: SessionView }) {
       </div>
       <span className={classes.cost}>{costUsd === null ? '–' : formats.dollars(costUsd)}</span>
       <div className={classes.detail}>
-        {session.name !== null && <span>{programOf(client) ?? names.unknownClient}</span>}
+        {(session.name ?? opening?.opening) != null && <span>{programOf(client) ?? names.unknownClient}</span>}
+        {opening && <Place text={opening} />}
         {keyName && <span>{keyName}</span>}
         <span>{names.turns(formats.number(turns))}</span>
         <span>{isComplete ? names.requests(count) : names.moreRequests(count)}</span>
@@ -107,5 +110,16 @@ function Row({ session }: { session: SessionView }) {
         <span className={classes.models}>{models.join(', ')}</span>
       </div>
     </li>
+  );
+}
+
+/** The folder and the branch that its client says it works on. */
+function Place({ text: { folder, branch } }: { text: RequestText }) {
+  if (folder === null) return null;
+  return (
+    <span className={classes.place} title={folder}>
+      {folderName(folder)}
+      {branch !== null && ` (${branch})`}
+    </span>
   );
 }

@@ -1,16 +1,26 @@
 import { Link } from 'wouter';
 import { isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
-import type { SessionRequest, SessionTurn } from '../../../server/contract/session-views.ts';
+import type { SessionRequest, SessionTurn, ToolCallText } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/layout/Section.tsx';
+import { withIndexKeys } from '../../components/lists/with-index-keys.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
 import { costIn, toolUsesOf } from './session-facts.ts';
+import type { RequestTexts } from './use-request-texts.ts';
 
-/** One turn with its requests, each a link to its details. */
-export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: readonly SessionRequest[] }) {
+interface TurnTableProps {
+  turn: SessionTurn;
+  requests: readonly SessionRequest[];
+  texts: RequestTexts;
+}
+
+/** One turn: what the person asked, and the requests that answer it, each a link to its details. */
+export function TurnTable({ turn, requests, texts }: TurnTableProps) {
   const localization = useLocalization();
   const { messages, formats } = localization;
   const { columns, turn: titleOf, tokens, context } = messages.sessions;
+  const prompt = requests.map(({ id }) => texts.get(id)?.prompt).find((text) => text != null);
+  const ran = turn.endedAt === null ? null : formats.duration(turn.endedAt - turn.startedAt);
   const sums = tokens(formats.compact(turn.inputTokens), formats.compact(turn.outputTokens));
   return (
     <Section
@@ -21,10 +31,12 @@ export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: rea
           <span className={classes.wide}>
             {sums} · {turn.contextTokens !== null && `${context(formats.compact(turn.contextTokens))} · `}
           </span>
+          {ran !== null && `${ran} · `}
           {costIn(turn, localization)}
         </span>
       }
     >
+      {prompt != null && <p className={classes.prompt}>{prompt}</p>}
       <table className={classes.table}>
         <thead>
           <tr>
@@ -45,7 +57,7 @@ export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: rea
         </thead>
         <tbody>
           {requests.map((request) => (
-            <Row key={request.id} request={request} />
+            <Row key={request.id} request={request} calls={texts.get(request.id)?.calls ?? []} />
           ))}
         </tbody>
       </table>
@@ -53,7 +65,7 @@ export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: rea
   );
 }
 
-function Row({ request }: { request: SessionRequest }) {
+function Row({ request, calls }: { request: SessionRequest; calls: readonly ToolCallText[] }) {
   const localization = useLocalization();
   const { messages, formats } = localization;
   const names = messages.sessions;
@@ -77,7 +89,7 @@ function Row({ request }: { request: SessionRequest }) {
             {request.errorCode !== null && ` (${request.errorCode})`}
           </span>
         )}
-        {request.tools.length > 0 && <Tools tools={request.tools} />}
+        {request.tools.length > 0 && <Tools tools={request.tools} calls={calls} />}
         {notes.map((note) => (
           <span key={note} className={classes.note}>
             {note}
@@ -97,14 +109,15 @@ function Row({ request }: { request: SessionRequest }) {
 }
 
 /** The tool calls whose results the request contains. The results themselves are in the request's capture. */
-function Tools({ tools }: { tools: readonly ToolResult[] }) {
+function Tools({ tools, calls }: { tools: readonly ToolResult[]; calls: readonly ToolCallText[] }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
   return (
     <ul className={classes.tools}>
-      {toolUsesOf(tools).map(({ name, hasFailed, count, bytes }) => (
-        <li key={`${name} ${hasFailed}`} className={hasFailed ? classes.bad : classes.soft}>
+      {withIndexKeys(toolUsesOf(tools, calls)).map(({ key, value: { name, argument, hasFailed, count, bytes } }) => (
+        <li key={key} className={hasFailed ? classes.bad : classes.soft}>
           <span className={classes.tool}>{name ?? names.unknownTool}</span>
+          {argument !== null && <span className={classes.argument}> {argument}</span>}
           {count > 1 && ` ×${formats.number(count)}`} {formats.bytes(bytes)}
           {hasFailed && ` ${names.toolFailed}`}
         </li>
@@ -118,7 +131,11 @@ function notesOf(request: SessionRequest, { messages, formats }: Localization): 
   const { sessions: names } = messages;
   const { cacheLoss, modelBefore, isShorter, attempts, clientRetries } = request;
   return [
-    cacheLoss && names.cacheLoss[cacheLoss.cause](formats.compact(cacheLoss.tokens)),
+    cacheLoss &&
+      names.cacheLoss[cacheLoss.cause](
+        formats.compact(cacheLoss.tokens),
+        cacheLoss.costUsd ? ` (${formats.dollars(cacheLoss.costUsd)})` : '',
+      ),
     modelBefore !== null && names.modelBefore(modelBefore),
     isShorter && names.isShorter,
     attempts > 1 && names.attempts(formats.number(attempts)),

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../../server/contract/ledger.ts';
-import type { SessionSums, SessionView } from '../../../server/contract/session-views.ts';
+import type { RequestText, SessionSums, SessionView, ToolCallText } from '../../../server/contract/session-views.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 
 /** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
@@ -7,9 +7,21 @@ export function programOf(client: string | null): string | null {
   return client?.split(' ', 1)[0] || null;
 }
 
-/** The title that its requests give, or the program that sends them; null if neither is known. */
-export function titleOf({ name, client }: Pick<SessionView, 'name' | 'client'>): string | null {
-  return name ?? programOf(client);
+type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;
+
+/**
+ * The title that its requests give, or how it begins if that is captured, or the program and the model; null if nothing is
+ * known.
+ */
+export function titleOf({ name, client, models }: Titled, opening?: RequestText): string | null {
+  const [model] = models;
+  const program = programOf(client);
+  return name ?? opening?.opening ?? (program && model ? `${program}, ${model}` : (program ?? model ?? null));
+}
+
+/** The last part of a path, of any system. */
+export function folderName(path: string): string {
+  return path.split(/[/\\]/).findLast((part) => part !== '') ?? path;
 }
 
 /** Whether further requests are refused. */
@@ -23,16 +35,24 @@ export function costIn({ costUsd }: Pick<SessionSums, 'costUsd'>, { messages, fo
 }
 
 interface ToolUse extends ToolResult {
+  /** What it was called with; null if that is not captured. */
+  argument: string | null;
   count: number;
 }
 
-/** Groups calls by tool, failed ones separately, in the order of their first results. */
-export function toolUsesOf(tools: readonly ToolResult[]): ToolUse[] {
+/**
+ * Groups equal calls, failed ones separately, in the order of their first results.
+ *
+ * @param calls what is captured of the same calls, in their order; fewer if it is not known of all
+ */
+export function toolUsesOf(tools: readonly ToolResult[], calls: readonly ToolCallText[] = []): ToolUse[] {
   const uses = new Map<string, ToolUse>();
-  for (const tool of tools) {
-    const id = `${tool.name} ${tool.hasFailed}`;
+  const isTold = calls.length === tools.length;
+  for (const [index, tool] of tools.entries()) {
+    const argument = (isTold && calls[index]?.argument) || null;
+    const id = JSON.stringify([tool.name, tool.hasFailed, argument]);
     const { count, bytes } = uses.get(id) ?? { count: 0, bytes: 0 };
-    uses.set(id, { ...tool, count: count + 1, bytes: bytes + tool.bytes });
+    uses.set(id, { ...tool, argument, count: count + 1, bytes: bytes + tool.bytes });
   }
   return [...uses.values()];
 }

@@ -51,7 +51,7 @@ import { previewTeamPreset } from './preview-team-preset.ts';
 import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
 import { viewPrices } from './view-prices.ts';
-import { viewRequest } from './view-request.ts';
+import { viewRequest, viewRequestTexts } from './view-request.ts';
 
 export interface QueryPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
@@ -64,7 +64,7 @@ export interface QueryPorts {
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
   captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find'>;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'ids'>;
   cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
   /** Null where nobody signs in. */
@@ -77,7 +77,7 @@ export interface QueryPorts {
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
   modelFacts: ModelFacts;
   toldLimits: Pick<ToldLimits, 'of'>;
-  prices: Pick<PriceTable, 'applied'>;
+  prices: Pick<PriceTable, 'applied' | 'cost'>;
 }
 
 /**
@@ -125,8 +125,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, ports, id),
+    'request-texts': ({ ids }) => viewRequestTexts(ledger, ports, ids),
     sessions: ({ filter, limit, before }, { within }) =>
-      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports.live), within })),
+      ledger.listSessions(defined({ ...filter, limit, before, ...sessionReading(ports), within })),
     session: ({ id }) => viewSession(ports, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
@@ -256,8 +257,18 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
   return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
 }
 
-async function viewSession(ports: Pick<QueryPorts, 'ledger' | 'live'>, id: string): Promise<QueryResults['session']> {
-  const session = await ports.ledger.getSession(id, stopAtUsd(ports.live));
+function sessionReading({ live, recentCaptures }: Pick<QueryPorts, 'live' | 'recentCaptures'>) {
+  return { stopAtUsd: stopAtUsd(live), inMemory: recentCaptures.ids() };
+}
+
+async function viewSession(
+  ports: Pick<QueryPorts, 'ledger' | 'live' | 'recentCaptures' | 'prices'>,
+  id: string,
+): Promise<QueryResults['session']> {
+  const session = await ports.ledger.getSession(id, {
+    ...sessionReading(ports),
+    costOf: (...asked) => ports.prices.cost(...asked),
+  });
   if (!session) throw controlError('not_found', { code: 'no-session', id });
   return session;
 }

@@ -1,6 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
 import { controlError } from '../../contract/control-error.ts';
+import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-json.ts';
+import { readRequestText } from '../../contract/conversation/request-text.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
+import type { RequestText } from '../../contract/session-views.ts';
 import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
@@ -25,6 +29,31 @@ export async function viewRequest(
   await captures.ready(id);
   const { capture, absence } = await ledger.readCapture(request);
   return { request, capture: capture && viewCapture(capture), captureAbsence: absence, isRecent: false };
+}
+
+/** Of these the rest is not read. */
+const mostTextBytes = 2 * 1024 * 1024;
+
+/** What captured requests say; in pieces, between which other work runs. */
+export async function viewRequestTexts(
+  ledger: RequestLedger,
+  { captures, recentCaptures }: CapturesInMemory,
+  ids: readonly string[],
+): Promise<RequestText[]> {
+  const texts: RequestText[] = [];
+  for (const id of new Set(ids)) {
+    const request = await ledger.getRequest(id);
+    if (!request) continue;
+    await captures.ready(id);
+    const capture = (await recentCaptures.find(id)) ?? (await ledger.readCapture(request)).capture;
+    const body = capture?.request.body;
+    if (!body) continue;
+    const json = parseTruncatedJson(new TextDecoder().decode(body.subarray(0, mostTextBytes), { stream: true }));
+    const { keyId, groupId } = request;
+    if (json) texts.push({ id, keyId, groupId, ...readRequestText(json.value, json.isCut) });
+    await setImmediate();
+  }
+  return texts;
 }
 
 function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {

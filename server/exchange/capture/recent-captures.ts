@@ -35,6 +35,11 @@ export class RecentCaptures {
     return this.#held.get(id)?.exchange() ?? null;
   }
 
+  /** Of the requests that are held. */
+  ids(): ReadonlySet<string> {
+    return new Set(this.#held.keys());
+  }
+
   clear(): void {
     this.#held.clear();
     this.#bytes = 0;

@@ -45,6 +45,6 @@ export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): Le
     lastUsed,
     readCapture: (request) => read(() => readCapture(postgres, request)),
     listSessions: (filter) => read(() => listSessions(postgres, filter)),
-    getSession: (id, stopAtUsd) => read(() => getSession(postgres, id, stopAtUsd)),
+    getSession: (id, reading) => read(() => getSession(postgres, id, reading)),
   };
 }

@@ -5,7 +5,14 @@ import { postgresNotation } from '../rules/condition-sql.ts';
 import { readRequest, requestColumns } from '../rules/session-request.ts';
 import { requestsOf, turnsOf } from '../rules/session-sums.ts';
 import { budgetUsed } from '../sqlite/session-states.ts';
-import { maxRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../sqlite/sessions.ts';
+import {
+  maxRequests,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRead,
+  type SessionReading,
+  viewOf,
+} from '../sqlite/sessions.ts';
 import { orMoved } from './partitions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
@@ -17,13 +24,14 @@ const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_
 const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
 
 export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: requestedLimit = 50, stopAtUsd = null } = filter;
+  const { limit: requestedLimit = 50, stopAtUsd = null, inMemory } = filter;
   const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(filter);
   const { rows } = await postgres.ask(`SELECT * FROM sessions ${sql} ORDER BY last_seq DESC LIMIT ${limit}`, ...values);
   const readBySession = await readRequests(
     postgres,
     rows.map(({ id }) => text(id) ?? ''),
+    inMemory,
   );
   const sessions = rows.map((row) => viewOf(row, readBySession.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
@@ -48,17 +56,17 @@ function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopA
   return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** null if there is no such session. `stopAtUsd` is the budget of each session. */
+/** null if there is no such session. */
 export async function getSession(
   postgres: Postgres,
   id: string,
-  stopAtUsd: number | null = null,
+  { stopAtUsd = null, inMemory, costOf }: SessionReading = {},
 ): Promise<SessionInFull | null> {
   const { rows } = await postgres.ask('SELECT * FROM sessions WHERE id = $1', id);
   const [row] = rows;
   if (!row) return null;
-  const sessionRead = (await readRequests(postgres, [id])).get(id) ?? nothing;
-  const requests = requestsOf(sessionRead.requests);
+  const sessionRead = (await readRequests(postgres, [id], inMemory)).get(id) ?? nothing;
+  const requests = requestsOf(sessionRead.requests, costOf);
   return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
@@ -71,12 +79,16 @@ export async function readBudgetUsedUsd(postgres: Postgres, id: string): Promise
 const nothing: SessionRead = { requests: [], isComplete: true };
 
 /** Requests by session id. */
-async function readRequests(postgres: Postgres, ids: readonly string[]): Promise<Map<string, SessionRead>> {
+async function readRequests(
+  postgres: Postgres,
+  ids: readonly string[],
+  inMemory?: ReadonlySet<string>,
+): Promise<Map<string, SessionRead>> {
   const { rows } = await postgres.ask(readSql, ids);
   const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
   return new Map(
     [...bySession].map(([id, rowsOfSession]) => {
-      const requests = rowsOfSession.slice(-maxRequests).map(readRequest);
+      const requests = rowsOfSession.slice(-maxRequests).map((row) => readRequest(row, inMemory));
       return [id, { requests, isComplete: rowsOfSession.length <= maxRequests }];
     }),
   );

@@ -27,14 +27,19 @@ export const requestColumns = (notation: SqlNotation) =>
   `${asNumber(rowSql(unpriced, notation))} AS unpriced, ` +
   'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
 
-/** While a request runs, its usage columns hold the reservation, which is not shown. */
-export function readRequest(row: Row): ReadRequest {
+/**
+ * While a request runs, its usage columns hold the reservation, which is not shown.
+ *
+ * @param inMemory ids of requests whose capture is in memory
+ */
+export function readRequest(row: Row, inMemory?: ReadonlySet<string>): ReadRequest {
   const outcome = text(row.outcome) as RequestOutcome | null;
   const hasEnded = outcome !== null;
   const provider = text(row.provider);
   const costUsd = hasEnded ? number(row.cost_usd) : null;
+  const id = text(row.id) ?? '';
   return {
-    id: text(row.id) ?? '',
+    id,
     startedAt: number(row.started_at) ?? 0,
     outcome,
     status: number(row.status),
@@ -54,6 +59,6 @@ export function readRequest(row: Row): ReadRequest {
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
     tools: json<ToolResult[]>(row.tools, []),
-    isCaptured: captureCauses.some((cause) => cause === row.captured),
+    isCaptured: captureCauses.some((cause) => cause === row.captured) || inMemory?.has(id) === true,
   };
 }

@@ -1,4 +1,5 @@
 /** Sums over the requests of a session, and losses of the prompt cache between them. */
+import type { Usage } from '../../contract/ledger.ts';
 import type { CacheLoss, SessionRequest, SessionSums, SessionTurn } from '../../contract/session-views.ts';
 import type { ReadRequest } from './session-request.ts';
 import { placesOf } from './session-turns.ts';
@@ -30,7 +31,11 @@ export function sumsOf(requests: readonly ReadRequest[]): SessionSums {
   return sums;
 }
 
-export function requestsOf(requests: readonly ReadRequest[]): SessionRequest[] {
+/** US dollars; null if unknown. */
+export type CostOf = (provider: string, model: string, usage: Usage) => number | null;
+
+/** @param costOf prices losses of the cache; without it, their cost is unknown */
+export function requestsOf(requests: readonly ReadRequest[], costOf: CostOf = () => null): SessionRequest[] {
   const places = placesOf(requests);
   /** The latest request of each thread that was answered. */
   const latest = new Map<string | null, ReadRequest>();
@@ -40,7 +45,11 @@ export function requestsOf(requests: readonly ReadRequest[]): SessionRequest[] {
     if (request.usage?.inputTokens !== undefined && request.usageCertainty !== 'reserved')
       latest.set(request.thread, request);
     const { turn = 1, thread = 0 } = places[index] ?? {};
-    return viewOf(request, previous, { turn, thread });
+    const cacheLoss = previous && cacheLossOf(request, previous);
+    return {
+      ...viewOf(request, previous, { turn, thread }),
+      cacheLoss: cacheLoss && { ...cacheLoss, costUsd: lossUsd(request, cacheLoss.tokens, costOf) },
+    };
   });
 }
 
@@ -48,7 +57,7 @@ function viewOf(
   request: ReadRequest,
   previous: ReadRequest | null,
   { turn, thread }: { turn: number; thread: number },
-): SessionRequest {
+): Omit<SessionRequest, 'cacheLoss'> {
   const { usage, step, isFailed: _, isUnpriced: __, thread: ___, ...own } = request;
   const inputTokens = usage?.inputTokens ?? null;
   const inputBefore = previous?.usage?.inputTokens ?? null;
@@ -63,7 +72,6 @@ function viewOf(
     thread,
     isToolResult: step === null ? null : step === 'tools',
     modelBefore: isOther ? previous.modelServed : null,
-    cacheLoss: previous && cacheLossOf(request, previous),
     isShorter: inputTokens !== null && inputBefore !== null && inputTokens < inputBefore / 2,
   };
 }
@@ -73,7 +81,7 @@ const minShare = 0.1;
 /** Anthropic's caches, and usually OpenAI's, expire five minutes after the last read. */
 const cachePauseMs = 5 * 60_000;
 
-function cacheLossOf(request: ReadRequest, previous: ReadRequest): CacheLoss | null {
+function cacheLossOf(request: ReadRequest, previous: ReadRequest): Omit<CacheLoss, 'costUsd'> | null {
   const { usage, modelServed, provider, startedAt } = request;
   const cachedBefore = cachedAfter(previous);
   const cached = usage?.cachedInputTokens ?? 0;
@@ -83,6 +91,30 @@ function cacheLossOf(request: ReadRequest, previous: ReadRequest): CacheLoss | n
   if (modelServed !== previous.modelServed || provider !== previous.provider) return { cause: 'target', tokens };
   const idleMs = startedAt - previous.startedAt - (previous.totalMs ?? 0);
   return { cause: idleMs > cachePauseMs ? 'pause' : 'prefix', tokens };
+}
+
+/**
+ * The ledger's figure less what the model's prices make of it with these tokens from the cache, so that tiers and prices of its
+ * time count.
+ */
+function lossUsd(
+  { usage, costUsd, provider, modelServed }: ReadRequest,
+  tokens: number,
+  costOf: CostOf,
+): number | null {
+  if (!usage || costUsd === null || provider === null || modelServed === null) return null;
+  const { cachedInputTokens = 0, cacheWriteTokens = 0, cacheWriteOneHourTokens = 0 } = usage;
+  const written = Math.max(0, cacheWriteTokens - tokens);
+  const kept: Usage = {
+    ...usage,
+    cachedInputTokens: Math.min(cachedInputTokens + tokens, usage.inputTokens ?? 0),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens: written }),
+    ...(cacheWriteOneHourTokens > 0 && { cacheWriteOneHourTokens: Math.min(cacheWriteOneHourTokens, written) }),
+  };
+  const paid = costOf(provider, modelServed, usage);
+  const cheaper = costOf(provider, modelServed, kept);
+  if (paid === null || cheaper === null) return null;
+  return paid === 0 ? 0 : Math.max(0, (costUsd / paid) * (paid - cheaper));
 }
 
 /** Tokens that the next request could read from the cache. Only Anthropic reports what it writes. */

@@ -44,7 +44,7 @@ import { createRetention, type Retention, type RetentionLimits } from './retenti
 import { budgetMigrations } from './schema.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { createSessionStates, type SessionStates } from './session-states.ts';
-import type { SessionFilter, SessionPage } from './sessions.ts';
+import type { SessionFilter, SessionPage, SessionReading } from './sessions.ts';
 import { SetAsideRows } from './set-aside-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
@@ -244,8 +244,8 @@ class SqliteLedger implements LocalLedger {
     return this.#read((queries) => queries.listSessions(filter));
   }
 
-  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null> {
-    return this.#read((queries) => queries.getSession(id, stopAtUsd));
+  getSession(id: string, reading?: SessionReading): Promise<SessionInFull | null> {
+    return this.#read((queries) => queries.getSession(id, reading));
   }
 
   getRequest(id: string): Promise<RequestView | null> {

@@ -28,7 +28,7 @@ import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { blocksDuring, wholeRange } from './seek.ts';
-import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
+import { getSession, listSessions, type SessionFilter, type SessionPage, type SessionReading } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
 import { summarizeUsage } from './usage-summary.ts';
 
@@ -79,8 +79,8 @@ export interface LedgerQueries {
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;
   listSessions(filter: SessionFilter): Promise<SessionPage>;
-  /** null if there is no such session. `stopAtUsd` is the budget of each session. */
-  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
+  /** null if there is no such session. */
+  getSession(id: string, reading?: SessionReading): Promise<SessionInFull | null>;
 }
 
 const rowsPerBatch = 4_000;
@@ -100,7 +100,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
       return { requests, next, sortedOf: null, repairedPercent };
     },
     listSessions: (filter) => listSessions(database, filter),
-    getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),
+    getSession: (id, reading = {}) => getSession(database, id, reading),
     getRequest: (id) => getRequest(database, id),
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),

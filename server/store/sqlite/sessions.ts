@@ -6,7 +6,7 @@ import type { SessionInFull, SessionView } from '../../contract/session-views.ts
 import { number, type Row, type SqlValue, text } from '../rules/columns.ts';
 import { sqliteNotation } from '../rules/condition-sql.ts';
 import { type ReadRequest, readRequest, requestColumns } from '../rules/session-request.ts';
-import { requestsOf, sumsOf, turnsOf } from '../rules/session-sums.ts';
+import { type CostOf, requestsOf, sumsOf, turnsOf } from '../rules/session-sums.ts';
 import { placesOf } from '../rules/session-turns.ts';
 import type { Database } from './database.ts';
 import { firstSince } from './seek.ts';
@@ -29,7 +29,17 @@ interface SessionConditions {
   within?: Within;
 }
 
-export interface SessionFilter extends SessionConditions {
+/** What is known of sessions besides their rows. */
+export interface SessionReading {
+  /** The budget of each session in US dollars; null or absent: none. */
+  stopAtUsd?: number | null;
+  /** Ids of requests whose capture is in memory. */
+  inMemory?: ReadonlySet<string>;
+  /** Prices what the cache lost. */
+  costOf?: CostOf;
+}
+
+export interface SessionFilter extends SessionConditions, Pick<SessionReading, 'inMemory'> {
   /** 1 to 200; default 50. */
   limit?: number;
   /** The `next` of the previous page. */
@@ -47,14 +57,15 @@ const rowsPerPiece = 1_000;
 export const maxRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: requestedLimit = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
+  const { limit: requestedLimit = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null, inMemory } = filter;
   const limit = Math.min(Math.max(requestedLimit, 1), 200);
   const { sql, values } = conditionsOf(database, filter);
   const rows = database
     .prepare(`SELECT * FROM sessions WHERE last_seq < ?${sql} ORDER BY last_seq DESC LIMIT ?`)
     .all(before, ...values, limit);
   const sessions: SessionView[] = [];
-  for (const row of rows) sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? ''), stopAtUsd));
+  for (const row of rows)
+    sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? '', inMemory), stopAtUsd));
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
 }
 
@@ -86,12 +97,12 @@ const runningSessions =
 export async function getSession(
   database: Database,
   id: string,
-  stopAtUsd: number | null,
+  { stopAtUsd = null, inMemory, costOf }: SessionReading,
 ): Promise<SessionInFull | null> {
   const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
   if (!row) return null;
-  const sessionRead = await readRequests(database, id);
-  const requests = requestsOf(sessionRead.requests);
+  const sessionRead = await readRequests(database, id, inMemory);
+  const requests = requestsOf(sessionRead.requests, costOf);
   return { session: viewOf(row, sessionRead, stopAtUsd), turns: turnsOf(sessionRead.requests, requests), requests };
 }
 
@@ -101,7 +112,7 @@ export interface SessionRead {
   isComplete: boolean;
 }
 
-async function readRequests(database: Database, id: string): Promise<SessionRead> {
+async function readRequests(database: Database, id: string, inMemory?: ReadonlySet<string>): Promise<SessionRead> {
   const selectRows = database.prepare(
     `SELECT ${requestColumns(sqliteNotation)} FROM requests INDEXED BY requests_by_session
      WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
@@ -109,7 +120,7 @@ async function readRequests(database: Database, id: string): Promise<SessionRead
   const requests: ReadRequest[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; requests.length < maxRequests; ) {
     const rows = selectRows.all(id, before);
-    for (const row of rows) requests.push(readRequest(row));
+    for (const row of rows) requests.push(readRequest(row, inMemory));
     await setImmediate();
     if (rows.length < rowsPerPiece) return { requests: requests.reverse(), isComplete: true };
     before = Number(rows.at(-1)?.seq);
@@ -135,6 +146,7 @@ export function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUs
     stoppedAt: number(row.stopped_at),
     isOverBudget: stopAtUsd !== null && budgetUsedUsd >= stopAtUsd,
     budgetUsedUsd,
+    openingId: requests.find(({ isCaptured }, index) => isCaptured && places[index]?.thread === 0)?.id ?? null,
     isComplete,
     ...sumsOf(requests),
   };

@@ -52,6 +52,7 @@ const queryRules: Rules = {
   'request-names': 'admin',
   request: { keep: visibleRequest },
   sessions: 'within',
+  'request-texts': { keep: (texts, visibility) => texts.filter((each) => sees(visibility, each)) },
   session: { keep: visibleSession },
   refusals: 'admin',
   clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },

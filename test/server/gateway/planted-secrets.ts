@@ -276,6 +276,7 @@ export async function queried({ gateway }: Pick<TestGateway, 'gateway'>): Promis
       of,
     })),
     request: requests.map(({ id }) => ({ type: 'request', id })),
+    'request-texts': requests.map(({ id }) => ({ type: 'request-texts', ids: [id] })),
     sessions: [{ type: 'sessions' }],
     session: sessions.map(({ id }) => ({ type: 'session', id })),
     refusals: [{ type: 'refusals' }],

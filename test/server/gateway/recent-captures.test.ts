@@ -199,3 +199,29 @@ function filesWith(folder: string, word: string): string[] {
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile() && readFileSync(path).includes(word));
 }
+
+test('titles a session while it is in memory, and no longer', async () => {
+  upstream.answer((_request, response) => json(response, { ok: 'answer' }));
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-recent-'));
+  putEmptyLedger(folder);
+  const sluice = await laptop('on', { folder });
+  const id = await ask(sluice, {}, { 'x-sluice-session': 'one' });
+  const told = async () => {
+    const { sessions } = await sluice.gateway.query({ type: 'sessions' });
+    return sluice.gateway.query({ type: 'request-texts', ids: sessions.map(({ openingId }) => openingId ?? 'none') });
+  };
+  expect(await told()).toEqual([
+    {
+      id,
+      keyId: 'k1',
+      groupId: 'default',
+      opening: 'aardvark',
+      prompt: 'aardvark',
+      calls: [],
+      folder: null,
+      branch: null,
+    },
+  ]);
+  await sluice.gateway.execute({ type: 'settings.update', changes: { capture: { recent: 'off' } } });
+  expect(await told()).toEqual([]);
+});

@@ -1,13 +1,47 @@
 import { expect, test } from 'vitest';
-import { toolUsesOf } from '../../../../renderer/views/sessions/session-facts.ts';
+import { folderName, titleOf, toolUsesOf } from '../../../../renderer/views/sessions/session-facts.ts';
 
 test('calls of one tool are shown together, and those that failed apart', () => {
   const tool = (name: string | null, bytes: number, hasFailed = false) => ({ name, bytes, hasFailed });
   const tools = [tool('Read', 10), tool('Bash', 5, true), tool('Read', 20), tool('Bash', 1), tool(null, 2)];
   expect(toolUsesOf(tools)).toEqual([
-    { name: 'Read', bytes: 30, hasFailed: false, count: 2 },
-    { name: 'Bash', bytes: 5, hasFailed: true, count: 1 },
-    { name: 'Bash', bytes: 1, hasFailed: false, count: 1 },
-    { name: null, bytes: 2, hasFailed: false, count: 1 },
+    { name: 'Read', argument: null, bytes: 30, hasFailed: false, count: 2 },
+    { name: 'Bash', argument: null, bytes: 5, hasFailed: true, count: 1 },
+    { name: 'Bash', argument: null, bytes: 1, hasFailed: false, count: 1 },
+    { name: null, argument: null, bytes: 2, hasFailed: false, count: 1 },
   ]);
+});
+
+test('calls with other arguments are shown apart, as far as all of them are captured', () => {
+  const tools = ['Read', 'Read', 'Read'].map((name) => ({ name, bytes: 1, hasFailed: false }));
+  const calls = ['a.ts', 'b.ts', 'a.ts'].map((argument) => ({ name: 'Read', argument }));
+  const shown = (captured: typeof calls) => toolUsesOf(tools, captured).map(({ argument, count }) => [argument, count]);
+  expect(shown(calls)).toEqual([
+    ['a.ts', 2],
+    ['b.ts', 1],
+  ]);
+  expect(shown(calls.slice(1))).toEqual([[null, 3]]);
+});
+
+test.each([
+  [{ name: 'nightly' }, 'Mend it', 'nightly'],
+  [{}, 'Mend it', 'Mend it'],
+  [{}, null, 'codex/1, gpt-x'],
+  [{ models: [] }, null, 'codex/1'],
+  [{ client: null }, null, 'gpt-x'],
+  [{ client: null, models: [] }, null, null],
+])('a session of %j that begins with %s is called %s', (facts, opening, title) => {
+  const session = { name: null, client: 'codex/1 (x86)', models: ['gpt-x', 'gpt-y'], ...facts };
+  const text = { id: '', keyId: null, groupId: null, prompt: null, calls: [], folder: null, branch: null };
+  expect(titleOf(session, { ...text, opening })).toBe(title);
+  expect(titleOf(session)).toBe(titleOf(session, { ...text, opening: null }));
+});
+
+test.each([
+  ['/home/ann/gate', 'gate'],
+  ['/home/ann/gate/', 'gate'],
+  ['C:\\code\\gate', 'gate'],
+  ['/', '/'],
+])('the folder %s is called %s', (path, name) => {
+  expect(folderName(path)).toBe(name);
 });

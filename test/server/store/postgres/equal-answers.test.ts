@@ -118,6 +118,7 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
         (filter) => ({ filter, limit: 200 }),
       ),
     ],
+    'request-texts': [{ ids: rows.slice(0, 50).map(({ id }) => id) }],
     session: sessions.map((id) => ({ id: id ?? '' })),
     refusals: [{}, { sinceMs: noon + hour }],
     clients: [{}],

@@ -139,7 +139,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
 
   test('about a session and its requests', async () => {
     for (const id of ['ses_1', 'ses_3', 'ses_none']) {
-      expect(await getSession(postgres, id, 8)).toEqual(await sqlite.getSession(id, 8));
+      expect(await getSession(postgres, id, { stopAtUsd: 8 })).toEqual(await sqlite.getSession(id, { stopAtUsd: 8 }));
     }
   });
 

@@ -55,6 +55,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
   ],
   'request-names': () => [{ type: 'request-names', of: 'client' }],
   request: ({ request }) => [{ type: 'request', id: request }],
+  'request-texts': ({ request }) => [{ type: 'request-texts', ids: [request] }],
   sessions: ({ group, key }) => [
     { type: 'sessions' },
     { type: 'sessions', filter: { groupId: group } },

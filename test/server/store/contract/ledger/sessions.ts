@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lostPurchaseCode } from '../../../../../server/contract/errors.ts';
-import type { RequestRecord, RequestSession } from '../../../../../server/contract/ledger.ts';
+import type { RequestRecord, RequestSession, Usage } from '../../../../../server/contract/ledger.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import { sessionMark } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';
@@ -238,7 +238,39 @@ function inFullContract(subject: StoreSubject): void {
       add({ session: session(1, 'tools'), ...usage(12_000, 9_000, 2_000) });
       add({ session: session(1, 'tools'), ...usage(14_000, 0, 13_000) });
       const losses = (await requestsOf()).map(({ cacheLoss }) => cacheLoss);
-      expect(losses).toEqual([null, null, { cause: 'prefix', tokens: 11_000 }]);
+      expect(losses).toEqual([null, null, { cause: 'prefix', tokens: 11_000, costUsd: null }]);
+    });
+
+    test.each([
+      ['in part, of a request that cost twice what the prices say', { input: 2, read: 1 }, 28_000 * 2, 2 * 11_000],
+      ['not, where it costs the same', { input: 1, read: 1 }, 14_000, 0],
+      ['not, where it is free', { input: 0, read: 0 }, 0, 0],
+    ])('prices what the cache lost: %s', async (_what, price, costUsd, lostUsd) => {
+      const costOf = (_provider: string, _model: string, { inputTokens = 0, cachedInputTokens = 0 }: Usage) =>
+        (inputTokens - cachedInputTokens) * price.input + cachedInputTokens * price.read;
+      add({ session: session(1), ...usage(10_000, 0, 9_000) });
+      add({ session: session(1, 'tools'), ...usage(12_000, 9_000, 2_000) });
+      add({ session: session(1, 'tools'), ...usage(14_000, 0, 13_000), costUsd });
+      const lossesBy = async (reading: object) =>
+        (await used.ledger.getSession(idOf(1), reading))?.requests.map(({ cacheLoss }) => cacheLoss?.costUsd);
+      expect(await lossesBy({ costOf })).toEqual([undefined, undefined, lostUsd]);
+      expect(await lossesBy({ costOf: () => null })).toEqual([undefined, undefined, null]);
+    });
+
+    test('begins with the earliest request of its main conversation that is kept, in memory too', async () => {
+      const openingOf = async (reading: object) => (await used.ledger.getSession(idOf(1), reading))?.session.openingId;
+      const side = add({ session: session(1, 'prompt', 'bbbbbbbb') });
+      const ids = [
+        add({ session: session(1) }),
+        add({ session: session(1) }),
+        add({ session: session(1), captured: 'key' }),
+      ];
+      expect(await openingOf({})).toBe(ids[2]);
+      expect(await openingOf({ inMemory: new Set([side, ids[1]]) })).toBe(ids[1]);
+      const { sessions } = await used.ledger.listSessions({ inMemory: new Set([ids[0] ?? '']) });
+      expect(sessions.map(({ openingId }) => openingId)).toEqual([ids[0]]);
+      const { requests = [] } = (await used.ledger.getSession(idOf(1), { inMemory: new Set([ids[0] ?? '']) })) ?? {};
+      expect(requests.map(({ isCaptured }) => isCaptured)).toEqual([false, true, false, true]);
     });
 
     test('tells a pause and another model from a changed prefix', async () => {
