@@ -6,14 +6,18 @@ import { constants, devNull } from 'node:os';
 const codes = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'] as const;
 const numbers: ReadonlySet<number> = new Set(codes.map((code) => constants.errno[code]));
 const shortages: ReadonlySet<string> = new Set(codes);
-/** The codes with which a name cannot be looked up; glibc does not tell that it could not open its files or a socket. */
-const lookUpFailures: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA']);
+/**
+ * The call that looks up a name. glibc does not tell that it could not open its files or a socket: the code is ENOTFOUND or
+ * EAI_AGAIN, or whatever its last module left behind (EBUSY from nss-mdns, which Debian's desktops ask first).
+ */
+export const lookUp = 'getaddrinfo';
 /** With fewer descriptors left, a look-up may have failed for want of them. */
 const fewDescriptors = 16;
 
 interface SystemError extends Error {
   code?: unknown;
   errno?: unknown;
+  syscall?: unknown;
   address?: unknown;
 }
 
@@ -21,11 +25,11 @@ export function isResourceExhaustion(error: unknown): boolean {
   // Happy Eyeballs has an error for each address of the host.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isResourceExhaustion);
   if (!(error instanceof Error)) return false;
-  const { code, errno, address, cause }: SystemError = error;
+  const { code, errno, syscall, address, cause }: SystemError = error;
   if (code === 'EADDRNOTAVAIL') return !isIpv6(address);
   const text = String(code);
   if (shortages.has(text)) return true;
-  if (lookUpFailures.has(text)) return isShortOfDescriptors();
+  if (syscall === lookUp) return isShortOfDescriptors();
   // libuv passes some numbers on with the wrong sign, so that Node does not know their names: `uv_interface_addresses`.
   if (text === 'ERR_SYSTEM_ERROR') return typeof errno === 'number' && numbers.has(Math.abs(errno));
   if (text === 'ERR_WORKER_INIT_FAILED') return codes.some((each) => error.message.includes(each));

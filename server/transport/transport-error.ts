@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
+import { isResourceExhaustion, lookUp } from '../ground/resource-exhaustion.ts';
 
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
@@ -41,8 +41,6 @@ export class TransportError extends Error {
 }
 
 const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
-  ENOTFOUND: ['dns', 'connect'],
-  EAI_AGAIN: ['dns', 'connect'],
   ECONNREFUSED: ['refused', 'connect'],
   EHOSTUNREACH: ['refused', 'connect'],
   ENETUNREACH: ['refused', 'connect'],
@@ -65,6 +63,7 @@ export function toTransportError(error: unknown, phase: TransportPhase, problem:
   if (isResourceExhaustion(error)) return new TransportError('shortage', phase, firstCause(error).message, error);
   const cause = firstCause(error);
   const code = cause.code ?? '';
+  if (cause.syscall === lookUp) return new TransportError('dns', 'connect', cause.message || code, error);
   const fault = faultByCode[code];
   // An established connection got no acknowledgement: the network failed, not the upstream.
   if (code === 'ETIMEDOUT' && phase !== 'connect') return new TransportError('reset', phase, cause.message, error);
@@ -76,11 +75,15 @@ export function toTransportError(error: unknown, phase: TransportPhase, problem:
 interface CodedError {
   message: string;
   code?: string | undefined;
+  syscall?: string | undefined;
 }
 
 /** Happy Eyeballs wraps one error per address in an AggregateError; the first is sufficient. */
 function firstCause(error: unknown): CodedError {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCause(error.errors[0]);
-  if (error instanceof Error) return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
+  if (error instanceof Error) {
+    const textOf = (name: 'code' | 'syscall') => (name in error ? String(Reflect.get(error, name)) : undefined);
+    return { message: error.message, code: textOf('code'), syscall: textOf('syscall') };
+  }
   return { message: String(error) };
 }

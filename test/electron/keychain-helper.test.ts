@@ -32,7 +32,7 @@ describe('the keychain in a utility process', () => {
   it('answers call after call', async () => {
     const keytar = start(inMemory);
     await keytar('setPassword', ['sluice', 'a', 'secret'], 5_000);
-    expect(await keytar('getPassword', ['sluice', 'a'], 5_000)).toBe('secret');
+    expect(await keytar('getPassword', ['sluice', 'a'], 60_000)).toBe('secret');
     expect(await keytar('getPassword', ['sluice', 'b'], 5_000)).toBeNull();
   });
 
@@ -42,12 +42,12 @@ describe('the keychain in a utility process', () => {
 
   it('says that keytar does not load', async () => {
     const keytar = start("throw new Error('no libsecret')");
-    await expect(keytar('getPassword', ['sluice', 'a'], 5_000)).rejects.toThrow('no libsecret');
+    await expect(keytar('getPassword', ['sluice', 'a'], 60_000)).rejects.toThrow('no libsecret');
   });
 
   it('abandons a process that hangs, and starts another for the next call', async () => {
     const keytar = start(inMemory);
     await expect(keytar('findCredentials', ['sluice'], 500)).rejects.toThrow('it did not answer within 0.5 s');
-    expect(await keytar('getPassword', ['sluice', 'a'], 5_000)).toBeNull();
+    expect(await keytar('getPassword', ['sluice', 'a'], 60_000)).toBeNull();
   });
 });
