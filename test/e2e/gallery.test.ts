@@ -74,7 +74,8 @@ const shots: readonly Shot[] = [
       await page.locator('textarea').first().fill('Hello! What can I try here?');
       // Enabled once the key is known.
       await page.locator('button[type=submit]').click();
-      await page.getByText('[DONE]').waitFor({ state: 'attached' });
+      // The facts under the answer.
+      await page.locator('li a[href*="/requests/"]').waitFor();
     },
   },
   {

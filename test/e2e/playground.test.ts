@@ -30,19 +30,19 @@ describe('the playground', () => {
     await say(chat, 'And again');
     await expect.poll(() => turnsOf(chat)).toHaveLength(4);
     await chat.getByRole('button', { name: 'Send' }).waitFor();
-    const raw = page.getByRole('region', { name: 'Request and response' });
-    const sent = JSON.parse(await raw.getByLabel('Request body', { exact: true }).inputValue());
+    const sent = JSON.parse(await bodyOf(page, 'Request'));
     expect(sent).toMatchObject({ model: 'demo-chat', stream: true });
     expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user']);
-    expect(await raw.getByLabel('Response body', { exact: true }).inputValue()).toContain('data: [DONE]');
-    const requestId = (await raw.getByText(/^req_/).textContent()) ?? '';
+    expect(JSON.parse(await bodyOf(page, 'Response'))).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
+    const requestId = await requestIdOf(page);
     expect(await gateway.record(requestId)).toMatchObject({
       route: '/v1/chat/completions',
       status: 200,
       keyId: 'try-out',
     });
     expect(await page.content()).not.toContain('sk-sluice-');
-    await raw.getByRole('link', { name: requestId }).click();
+    await page.getByLabel('View').getByText('Response', { exact: true }).click();
+    await page.getByRole('link', { name: requestId }).click();
     await page.getByRole('complementary', { name: 'Request' }).getByText(requestId).waitFor();
     expect(complaints).toEqual([]);
   });
@@ -72,15 +72,17 @@ describe('the playground', () => {
     const upstream = await startToolUpstream();
     const { page } = await openPanel('chat', { config: { providers: [upstream.provider] } });
     const chat = page.getByRole('region', { name: 'Chat' });
-    await page.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
-    await page.getByText('This is not a JSON list.').waitFor();
-    await page.getByLabel('Tools', { exact: true }).fill(JSON.stringify([weatherTool]));
+    const parameters = await openParameters(page);
+    await parameters.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
+    await parameters.getByText('This is not a JSON list.').waitFor();
+    await parameters.getByLabel('Tools', { exact: true }).fill(JSON.stringify([weatherTool]));
+    await page.keyboard.press('Escape');
     await say(chat, 'What is the weather in Oslo?');
     await chat.getByText(/^Calls get_weather/).waitFor();
     await chat.getByLabel('Tool result').fill('sunny');
     await chat.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => turnsOf(chat)).toHaveLength(4);
-    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    const sent = JSON.parse(upstream.seen.at(-1)?.body.toString() ?? '');
     expect(sent.messages.at(-1)).toMatchObject({ role: 'tool', content: 'sunny', tool_call_id: expect.any(String) });
     await chat.getByRole('button', { name: 'Send' }).waitFor();
     expect(await chat.getByRole('alert').count()).toBe(0);
@@ -97,10 +99,11 @@ describe('the playground', () => {
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), attach.click()]);
     expect(await chooser.element().evaluate((input: HTMLInputElement) => input.value)).toBe('');
     await chooser.setFiles(await drawnPng(page));
+    const sending = page.waitForRequest('**/v1/chat/completions');
     await say(chat, 'What is this?');
     await chat.getByRole('img', { name: 'Attached image' }).waitFor();
     await chat.getByRole('button', { name: 'Send' }).waitFor();
-    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    const sent = (await sending).postDataJSON();
     expect(sent.messages[0].content[1].image_url.url).toMatch(/^data:image\/png;base64,/);
     expect(complaints).toEqual([]);
   });
@@ -146,7 +149,7 @@ describe('the playground', () => {
       .getByText(/^resp_/)
       .and(page.locator(`:not(:text-is("${id}"))`))
       .waitFor();
-    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    const sent = JSON.parse(await bodyOf(page, 'Request'));
     expect(sent.previous_response_id).toBe(id);
     expect(complaints).toEqual([]);
   });
@@ -189,18 +192,14 @@ describe('the playground', () => {
     await images.getByLabel('Prompt').fill('a boat');
     await images.getByRole('button', { name: 'Send' }).click();
     await images.getByRole('img', { name: 'a boat' }).waitFor();
-    expect(await page.getByLabel('Request body', { exact: true }).inputValue()).toMatch(
-      /image: \(image\/png.*\nmask: \(image\/png/,
-    );
+    expect(await bodyOf(page, 'Request')).toMatch(/image: \(image\/png.*\nmask: \(image\/png/);
     const panels = page.getByRole('navigation', { name: 'Capabilities' });
     await panels.getByRole('link', { name: 'Chat' }).click();
     await panels.getByRole('link', { name: 'Images' }).click();
     // What was painted is gone, so it must not be sent either.
     await canvas.waitFor();
     await images.getByRole('button', { name: 'Send' }).click();
-    await expect
-      .poll(() => page.getByLabel('Request body', { exact: true }).inputValue())
-      .toMatch(/image: \(image\/png[^\n]*$/);
+    await expect.poll(() => bodyOf(page, 'Request')).toMatch(/image: \(image\/png[^\n]*$/);
     expect(complaints).toEqual([]);
   });
 
@@ -259,8 +258,7 @@ describe('the playground', () => {
     const completions = page.getByRole('region', { name: 'Completions' });
     await completions.getByLabel('Prompt').fill('Once upon a time');
     await completions.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('[DONE]').waitFor({ state: 'attached' });
-    expect(await completions.getByText(/\w{3,}/).count()).toBeGreaterThan(0);
+    await completions.getByText('there was a gateway.').waitFor();
     await page.getByRole('link', { name: 'Moderations' }).click();
     const moderations = page.getByRole('region', { name: 'Moderations' });
     await moderations.getByLabel('Input', { exact: true }).fill('A quiet evening by the river');
@@ -444,14 +442,16 @@ describe('the playground', () => {
     await chat.getByRole('button', { name: 'Send' }).waitFor();
     await chat.getByLabel('Model', { exact: true }).fill('demo-other');
     await chat.getByLabel('Message', { exact: true }).fill('half a thought');
-    await page.getByLabel('Temperature').fill('0.3');
+    await (await openParameters(page)).getByLabel('Temperature').fill('0.3');
+    await page.keyboard.press('Escape');
     const screens = page.getByRole('navigation', { name: 'Screens' });
     await screens.getByRole('link', { name: 'Access' }).click();
     await screens.getByRole('link', { name: 'Playground' }).click();
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);
     expect(await chat.getByLabel('Model', { exact: true }).inputValue()).toBe('demo-other');
     expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
-    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.3');
+    await chat.getByRole('button', { name: 'Parameters: 1 set' }).waitFor();
+    expect(await (await openParameters(page)).getByLabel('Temperature').inputValue()).toBe('0.3');
   });
 
   it('opens the list of models with all of them, whatever is chosen, and chooses by keyboard', async () => {
@@ -496,40 +496,136 @@ describe('the playground', () => {
   it('sends parameters, refuses a schema that is none, and tells tokens and time under the answer', async () => {
     const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
-    await page.getByLabel('Temperature').fill('0.5');
-    await page.getByLabel('Max tokens').fill('40');
-    await page.getByLabel('System message').fill('Be brief.');
-    await page.getByLabel('JSON schema').fill('[not one');
-    await page.getByText('This is not a JSON object.').waitFor();
+    const parameters = await openParameters(page);
+    await parameters.getByLabel('Temperature').fill('0.5');
+    await parameters.getByLabel('Max tokens').fill('40');
+    await parameters.getByLabel('System message').fill('Be brief.');
+    await parameters.getByLabel('JSON schema').fill('[not one');
+    await parameters.getByText('This is not a JSON object.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expectFocus(chat.getByRole('button', { name: 'Parameters: 4 set' }));
     await chat.getByLabel('Message', { exact: true }).fill('Hello');
     expect(await chat.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
-    await page.getByLabel('JSON schema').fill('');
+    await (await openParameters(page)).getByLabel('JSON schema').fill('');
+    await page.keyboard.press('Escape');
     await chat.getByRole('button', { name: 'Send' }).click();
     await chat.getByText(/\d+ tokens in · \d+ out · \$0\.00 · first byte/).waitFor();
-    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    const sent = JSON.parse(await bodyOf(page, 'Request'));
     expect(sent).toMatchObject({ temperature: 0.5, max_completion_tokens: 40 });
     expect(sent.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
   });
 
-  it('asks two models side by side, and one that fails does not affect the other', async () => {
+  it('asks up to four models side by side, and one that fails does not affect the others', async () => {
     const { page } = await openPanel('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
-    await chat.getByRole('button', { name: 'Compare models' }).click();
-    await chat.getByLabel('Second model').fill('nothing-like-it');
+    const add = chat.getByRole('button', { name: 'Add a model' });
+    for (const [number, model] of ['demo-chat', 'nothing-like-it', 'demo-chat'].entries()) {
+      await add.click();
+      await chat.getByLabel(`Model ${number + 2}`, { exact: true }).fill(model);
+    }
+    expect(await add.count()).toBe(0);
     await say(chat, 'Hello');
     const lanes = chat.getByRole('list');
-    await expect.poll(() => lanes.count()).toBe(2);
-    await lanes
-      .first()
-      .getByText(/tokens in/)
-      .waitFor();
-    await lanes
-      .last()
-      .getByText(/nothing-like-it/)
-      .last()
-      .waitFor();
-    await chat.getByRole('button', { name: 'One model' }).click();
-    await expect.poll(() => lanes.count()).toBe(1);
+    await expect.poll(() => lanes.count()).toBe(4);
+    await expect.poll(() => chat.getByText(/tokens in/).count()).toBe(3);
+    await lanes.nth(2).getByRole('alert').getByText(/404/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await chat.getByRole('button', { name: 'Remove model 3' }).click();
+    await expect.poll(() => lanes.count()).toBe(3);
+    expect(await chat.getByRole('alert').count()).toBe(0);
+    expect(await chat.getByLabel('Model 3', { exact: true }).inputValue()).toBe('demo-chat');
+  });
+
+  it('asks again for an answer, and sends a message anew with what has changed in it, by keyboard', async () => {
+    let count = 0;
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const content = `answer ${++count}`;
+      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\ndata: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page } = await openPanel('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    const message = chat.getByLabel('Message', { exact: true });
+    await say(chat, 'A question');
+    await chat.getByText('answer 1', { exact: true }).waitFor();
+    await chat.getByRole('button', { name: 'Regenerate' }).click();
+    await chat.getByText('answer 2', { exact: true }).waitFor();
+    expect(await chat.getByRole('listitem').count()).toBe(2);
+    await say(chat, 'Another one');
+    await chat.getByText('answer 3', { exact: true }).waitFor();
+    await message.fill('a draft');
+    await chat.getByRole('button', { name: 'Edit' }).first().click();
+    await expectFocus(message);
+    expect(await message.inputValue()).toBe('A question');
+    await page.keyboard.press('Escape');
+    expect(await message.inputValue()).toBe('a draft');
+    await message.fill('');
+    await page.keyboard.press('ArrowUp');
+    expect(await message.inputValue()).toBe('Another one');
+    await message.fill('A better one');
+    await page.keyboard.press('Enter');
+    await chat.getByText('answer 4', { exact: true }).waitFor();
+    expect(await chat.getByRole('listitem').count()).toBe(4);
+    const sent = JSON.parse(upstream.seen.at(-1)?.body.toString() ?? '');
+    expect(sent.messages.map(({ content }: { content: string }) => content)).toEqual([
+      'A question',
+      'answer 2',
+      'A better one',
+    ]);
+    await upstream.stop();
+  });
+
+  it('shows the way on from an error, and stops an answer by Escape', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"begun"}}]}\n\n');
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page } = await openPanel('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    const model = chat.getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('gpt-x');
+    await model.fill('gpt-y');
+    await say(chat, 'Hello');
+    const alert = chat.getByRole('alert');
+    await alert.getByText('Check the model’s name').waitFor();
+    await alert.getByRole('link', { name: 'What happened' }).waitFor();
+    await alert.getByRole('button', { name: 'Choose another model' }).click();
+    await expectFocus(model);
+    await model.fill('gpt-x');
+    await page.route('**/v1/chat/completions', (route) => route.abort(), { times: 1 });
+    await chat.getByLabel('Message', { exact: true }).press('Enter');
+    await alert.getByText('The gateway did not answer.').waitFor();
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await chat.getByText('begun').waitFor();
+    await chat.getByLabel('Message', { exact: true }).press('Escape');
+    await chat.getByText('Stopped.').waitFor();
+    await upstream.stop();
+  });
+
+  it('keeps the message and Send in sight, however long the answer', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const content = 'a line\n\n'.repeat(200);
+      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\ndata: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page } = await openPanel('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    await expect.poll(() => chat.getByText('a line', { exact: true }).count()).toBe(200);
+    for (const [width, height] of [
+      [1280, 800],
+      [420, 700],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      expect(await isInView(chat.getByRole('button', { name: 'Send' }))).toBe(true);
+      expect(await isInView(chat.getByLabel('Message', { exact: true }))).toBe(true);
+      expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBeLessThanOrEqual(0);
+    }
+    await upstream.stop();
   });
 
   it('keeps both answers and the current tab in sight in a narrow window', async () => {
@@ -544,8 +640,8 @@ describe('the playground', () => {
     const context = { viewport: { width: 420, height: 700 } };
     const { page } = await openPanel('chat', { context, config: { providers } });
     const chat = page.getByRole('region', { name: 'Chat' });
-    await chat.getByRole('button', { name: 'Compare models' }).click();
-    await chat.getByLabel('Second model').fill('gpt-x');
+    await chat.getByRole('button', { name: 'Add a model' }).click();
+    await chat.getByLabel('Model 2', { exact: true }).fill('gpt-x');
     await say(chat, 'Hello');
     await expect.poll(() => chat.getByText('a long line').count()).toBe(2);
     const [first, second] = [chat.getByRole('list').first(), chat.getByRole('list').last()];
@@ -566,7 +662,7 @@ describe('the playground', () => {
     const chat = page.getByRole('region', { name: 'Chat' });
     await say(chat, 'A first question');
     await chat.getByRole('button', { name: 'Send' }).waitFor();
-    const id = (await page.getByText(/^req_/).first().textContent()) ?? '';
+    const id = await requestIdOf(page);
     await gateway.record(id);
     await chat.getByRole('button', { name: 'New chat' }).click();
     await page.goto(`${gateway.origin}/#/playground?from=${id}`);
@@ -598,7 +694,8 @@ describe('the playground', () => {
     await page.getByText('Left out: top_k.').waitFor();
     const message = chat.getByLabel('Message', { exact: true });
     expect(await message.inputValue()).toBe('What is this?');
-    expect(await page.getByLabel('System message').inputValue()).toBe('Be brief.');
+    expect(await (await openParameters(page)).getByLabel('System message').inputValue()).toBe('Be brief.');
+    await page.keyboard.press('Escape');
     const embedded = await send('/embeddings', { model: 'demo-embedding', input: 'A text to embed' });
     await page.goto(`${gateway.origin}/#/playground?from=${embedded}`);
     await page.getByText('That request is not a conversation').waitFor();
@@ -648,7 +745,7 @@ describe('the playground', () => {
     const message = page.locator('form textarea').first();
     await message.fill('Hello there');
     await message.press('Enter');
-    await page.getByText('[DONE]').waitFor({ state: 'attached' });
+    await page.locator('form button[type=submit]').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await takePicture(page, `playground-${width}-${colorScheme}-${locale}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
@@ -666,6 +763,27 @@ const brokenStreams: Record<string, readonly object[]> = {
   ],
   '/v1/completions': [{ choices: [{ index: 0, text: 'Half an answer and ' }] }, { error: fault }],
 };
+
+async function openParameters(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: /^Parameters/ }).click();
+  return page.getByRole('dialog', { name: 'Parameters' });
+}
+
+/** What was last sent or received, as the panel shows it. */
+async function bodyOf(page: Page, part: 'Request' | 'Response'): Promise<string> {
+  const view = page.getByLabel('View');
+  await view.getByText(part, { exact: true }).click();
+  const lines = page.getByRole('region', { name: `${part} body` }).locator('.cm-line');
+  await lines.first().waitFor();
+  const text = (await lines.allTextContents()).join('\n');
+  await view.getByText('Answer', { exact: true }).click();
+  return text;
+}
+
+async function requestIdOf(page: Page): Promise<string> {
+  const link = page.getByRole('link', { name: 'Details' }).last();
+  return (await link.getAttribute('href'))?.split('/').at(-1) ?? '';
+}
 
 function isInView(target: Locator): Promise<boolean> {
   return target.evaluate((element) => {

@@ -1,4 +1,4 @@
-import { Modal } from '@mantine/core';
+import { Drawer, Modal } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { unsavedEdits } from '../../state/edits/unsaved-edits.ts';
@@ -52,6 +52,36 @@ export function ModalFrame({
     >
       <UnsavedScope value={scope}>{children}</UnsavedScope>
     </Modal>
+  );
+}
+
+/**
+ * A drawer at the end of the window, for settings beside what they change. What is set in it holds at once, so it is closed without
+ * a question: by Escape, a click outside or its button, which return the focus to what opened it.
+ */
+export function DrawerFrame({
+  title,
+  opened,
+  onClose,
+  children,
+}: Pick<ModalFrameProps, 'title' | 'opened' | 'onClose' | 'children'>) {
+  const { close } = useMessages();
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      position="right"
+      size="min(420px, 100vw)"
+      closeButtonProps={{ 'aria-label': close }}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+      transitionProps={{ duration: 0 }}
+      // A `header` element would otherwise be exposed as the banner of the page.
+      attributes={{ header: { role: 'presentation' } }}
+      styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
+    >
+      {children}
+    </Drawer>
   );
 }
 

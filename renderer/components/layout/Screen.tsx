@@ -23,6 +23,8 @@ interface ScreenProps {
   item?: { title: string | null; listHref: string; backLabel: string };
   /** Shown at the end of the heading's line. */
   action?: ReactNode;
+  /** As tall as the window, so that what is inside scrolls instead of the page. */
+  fills?: boolean;
   children: ReactNode;
 }
 
@@ -30,7 +32,7 @@ interface ScreenProps {
  * The frame of every screen. After a navigation, its heading takes the focus so that screen readers announce it. On the
  * first screen after a page load, the focus stays at the start of the page.
  */
-export function Screen({ name, count, lead, item, action, children }: ScreenProps) {
+export function Screen({ name, count, lead, item, action, fills = false, children }: ScreenProps) {
   const { messages, formats } = useLocalization();
   const { appName, screens } = messages;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -51,7 +53,7 @@ export function Screen({ name, count, lead, item, action, children }: ScreenProp
     </>
   );
   return (
-    <div className={classes.screen}>
+    <div className={fills ? classes.fills : classes.screen}>
       <header className={classes.header}>
         {item && (
           <ActionIcon

@@ -7,14 +7,16 @@ interface SectionProps {
   count?: string | undefined;
   /** Shown at the end of the title's line. */
   action?: ReactNode;
+  /** Takes the height that a screen which fills the window has left. */
+  fills?: boolean;
   children: ReactNode;
 }
 
 /** A titled panel. */
-export function Section({ title, count, action, children }: SectionProps) {
+export function Section({ title, count, action, fills = false, children }: SectionProps) {
   const titleId = useId();
   return (
-    <section className={classes.section} aria-labelledby={titleId}>
+    <section className={`${classes.section} ${fills ? classes.fills : ''}`} aria-labelledby={titleId}>
       <header className={classes.header}>
         <h2 className={classes.title} id={titleId}>
           {title}

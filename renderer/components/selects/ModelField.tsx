@@ -11,6 +11,8 @@ interface ModelFieldProps {
   choice: Pick<ModelChoice, 'models' | 'mostUsed' | 'model' | 'choose' | 'use'>;
   /** Replaces the label “Model”. */
   label?: string;
+  /** The label is for screen readers only. */
+  isBare?: boolean;
   description?: ReactNode;
   inputRef?: Ref<HTMLInputElement>;
 }
@@ -25,7 +27,7 @@ const inMain = { target: 'main' };
  * A field for the model to call: one of those that the key lists, or any other name. When opened, it lists all of them,
  * whatever its value.
  */
-export function ModelField({ choice, label, description, inputRef }: ModelFieldProps) {
+export function ModelField({ choice, label, isBare = false, description, inputRef }: ModelFieldProps) {
   const { keyChooser, models: names } = useMessages();
   // The text typed since the list was opened; null if nothing was typed, in which case all models are shown.
   const [typed, setTyped] = useState<string | null>(null);
@@ -59,7 +61,7 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
         <InputBase
           ref={inputRef}
           role="combobox"
-          label={label ?? keyChooser.model}
+          {...{ [isBare ? 'aria-label' : 'label']: label ?? keyChooser.model }}
           description={description}
           value={choice.model}
           onChange={(event) => {

@@ -46,11 +46,16 @@ export const palette = {
 
 export const shortcuts = {
   title: 'Keyboard shortcuts',
-  lead: 'They do nothing while you type in a field.',
+  lead: 'Those of lists and places do nothing while you type in a field.',
   or: 'or',
   andThen: 'then',
   places: 'To a place',
-  scopes: { window: 'Anywhere', requests: 'In the list of requests', request: 'With a request open' },
+  scopes: {
+    window: 'Anywhere',
+    requests: 'In the list of requests',
+    request: 'With a request open',
+    playground: 'In the playground’s message',
+  },
   names: {
     palette: 'Open the command palette, also while typing',
     search: 'Search on this screen',
@@ -64,5 +69,8 @@ export const shortcuts = {
     'next-request': 'Next request',
     'previous-request': 'Previous request',
     'close-request': 'Close the request',
+    send: 'Send the message',
+    'edit-last': 'Edit your last message, if the field is empty',
+    stop: 'Stop the answer, or the editing',
   },
 };

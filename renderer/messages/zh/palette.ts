@@ -48,11 +48,11 @@ export const palette: typeof english.palette = {
 
 export const shortcuts: typeof english.shortcuts = {
   title: '键盘快捷键',
-  lead: '在输入框中输入时不生效。',
+  lead: '列表和前往某处的快捷键，在输入框中输入时不生效。',
   or: '或',
   andThen: '然后',
   places: '前往',
-  scopes: { window: '任何位置', requests: '请求列表中', request: '打开请求时' },
+  scopes: { window: '任何位置', requests: '请求列表中', request: '打开请求时', playground: '演练场的消息框中' },
   names: {
     palette: '打开命令面板（输入时也可用）',
     search: '在此页面中搜索',
@@ -66,5 +66,8 @@ export const shortcuts: typeof english.shortcuts = {
     'next-request': '下一个请求',
     'previous-request': '上一个请求',
     'close-request': '关闭请求',
+    send: '发送消息',
+    'edit-last': '输入框为空时，编辑上一条消息',
+    stop: '停止回答或取消编辑',
   },
 };

@@ -34,6 +34,19 @@ export function withUserInput(turns: readonly Turn[], text: string, image: strin
   return [...turns, { ...emptyTurn, id: turns.length, role: isResult ? 'tool' : 'user', text, image }];
 }
 
+/**
+ * The conversation up to a turn of the person, which says something else instead.
+ * @param version its image is that of the old version if null
+ */
+export function withNewVersion(
+  turns: readonly Turn[],
+  index: number,
+  { text, image }: Pick<Turn, 'text' | 'image'>,
+): Turn[] {
+  const old = turns[index];
+  return old ? [...turns.slice(0, index), { ...old, text, image: image ?? old.image }] : [...turns];
+}
+
 /** The answer before its first word. */
 export function beginAnswer(turns: readonly Turn[], model: string): Turn {
   return { ...emptyTurn, id: turns.length, role: 'assistant', model };

@@ -13,6 +13,11 @@ export interface SamplingDraft {
 
 export const noParameters: SamplingDraft = { temperature: '', topP: '', maxTokens: '', effort: '', schema: '' };
 
+/** How many parameters, and texts beside them, are given. */
+export function countSet(draft: SamplingDraft, ...texts: readonly string[]): number {
+  return [...Object.values(draft), ...texts].filter((value) => String(value).trim() !== '').length;
+}
+
 export const efforts = ['minimal', 'low', 'medium', 'high'] as const;
 
 /** The schema typed; undefined if none, null if it is not a JSON object. */

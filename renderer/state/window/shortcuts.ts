@@ -5,7 +5,8 @@ export type ShortcutScope = (typeof table)[number]['scope'];
 
 export interface Shortcut {
   name: ShortcutName;
-  /** Where it applies: in the whole window, in the list of requests, or beside the list while a request is open. */
+  /** Where it applies: in the whole window, in the list of requests, beside the list while a request is open, or in
+   * the message of the playground. */
   scope: ShortcutScope;
   /** Values of `KeyboardEvent.key`; each triggers the shortcut. */
   keys: readonly string[];
@@ -26,10 +27,13 @@ const table = [
   { scope: 'request', name: 'next-request', keys: ['j', 'ArrowDown'], withCommand: false },
   { scope: 'request', name: 'previous-request', keys: ['k', 'ArrowUp'], withCommand: false },
   { scope: 'request', name: 'close-request', keys: ['Escape'], withCommand: false },
+  { scope: 'playground', name: 'send', keys: ['Enter'], withCommand: false },
+  { scope: 'playground', name: 'edit-last', keys: ['ArrowUp'], withCommand: false },
+  { scope: 'playground', name: 'stop', keys: ['Escape'], withCommand: false },
 ] as const;
 
 export const shortcuts: readonly Shortcut[] = table;
-export const shortcutScopes: readonly ShortcutScope[] = ['window', 'requests', 'request'];
+export const shortcutScopes: readonly ShortcutScope[] = ['window', 'requests', 'request', 'playground'];
 
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
 
@@ -76,4 +80,5 @@ const symbols: Record<string, string> = {
   Home: 'Home',
   End: 'End',
   Escape: 'Esc',
+  Enter: '↵',
 };

@@ -48,20 +48,25 @@ export function Playground() {
     if (panelName) currentTab.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [panelName]);
   return (
-    <Screen name="playground">
-      <nav className={classes.tabs} aria-label={names.capabilities}>
-        {panels.map(({ name }) => (
-          <Link
-            key={name}
-            ref={name === panelName ? currentTab : undefined}
-            className={classes.tab}
-            href={`/playground/${name}`}
-            aria-current={name === panelName ? 'true' : undefined}
-          >
-            {names.panels[name]}
-          </Link>
-        ))}
-      </nav>
+    <Screen
+      name="playground"
+      fills
+      action={
+        <nav className={classes.tabs} aria-label={names.capabilities}>
+          {panels.map(({ name }) => (
+            <Link
+              key={name}
+              ref={name === panelName ? currentTab : undefined}
+              className={classes.tab}
+              href={`/playground/${name}`}
+              aria-current={name === panelName ? 'true' : undefined}
+            >
+              {names.panels[name]}
+            </Link>
+          ))}
+        </nav>
+      }
+    >
       {keyChoice.isNone && (
         <EmptyNote title={names.noKeyTitle} next={names.noKeyNext}>
           <Link href="/keys">{names.toKeys}</Link>

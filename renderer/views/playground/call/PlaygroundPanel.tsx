@@ -1,107 +1,176 @@
-import { Button } from '@mantine/core';
-import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react';
-import type { FormEvent, ReactNode } from 'react';
+import { Button, SegmentedControl } from '@mantine/core';
+import { IconAdjustmentsHorizontal, IconPlayerStopFilled, IconSend } from '@tabler/icons-react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { DrawerFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
-import { useMessages } from '../../../messages/use-messages.ts';
+import { useLocalization } from '../../../messages/use-messages.ts';
 import type { Failure } from '../../../state/calls/exchange.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import type { ModelChoice } from '../../../state/choices/use-model-choice.ts';
 import classes from '../Playground.module.css';
 import { AutoScrollBox } from './AutoScrollBox.tsx';
+import { ExchangeView, isExchangePart } from './ExchangeView.tsx';
 import { FailureNote } from './FailureNote.tsx';
-import { RawExchange } from './RawExchange.tsx';
 import type { ExchangeRunner } from './use-exchange.ts';
 import { useModelFromAddress } from './use-model-from-address.ts';
+
+/** One call at a time, and its answer. */
+interface Lane {
+  runner: ExchangeRunner;
+  /** The answer. */
+  result: ReactNode;
+  /** Chooses the model of a lane after the first. */
+  head?: ReactNode;
+}
+
+/** Rarely changed fields, in a drawer. */
+interface PanelOptions {
+  fields: ReactNode;
+  /** How many of them are not left to the model. */
+  setCount: number;
+}
 
 interface PlaygroundPanelProps {
   title: string;
   keyChoice: KeyChoice;
   models: ModelChoice;
-  runner: ExchangeRunner;
-  /** Reasons why there is no complete answer that `result` does not show. Defaults to the runner's failure. */
-  failures?: readonly Failure[];
-  /** Shown in the row of key and model. */
-  choices?: ReactNode;
-  /** Shown beside the send or stop button. */
+  /** Side by side. */
+  lanes: readonly [Lane, ...Lane[]];
+  /** Reasons why there is no complete answer that no lane shows. Defaults to the first lane's failure. */
+  failures?: readonly { failure: Failure | null; requestId: string | null }[];
+  /** Shown at the end of the panel's header. */
+  headActions?: ReactNode;
+  /** Shown before the send or stop button. */
   actions?: ReactNode;
-  /** The answer. */
-  result: ReactNode;
   /** Something required is still missing. */
   isIncomplete?: boolean;
-  /** The runner is idle, but the operation is not finished. */
+  /** The runners are idle, but the operation is not finished. */
   isBusy?: boolean;
   onSend(): void;
   onStop?: () => void;
-  /** Rarely changed fields, shown beside the form. */
-  options?: ReactNode;
+  options?: PanelOptions;
   /** The fields of the form. */
   children: ReactNode;
 }
 
 /**
- * The layout of every panel: key and model in one row, the answer, and the form with its errors; beside them the
- * parameters and the raw exchange.
+ * The layout of every panel: key and model, the answer or what was sent and received for it, which scrolls, and the form with its
+ * errors, which stays at the bottom.
  */
 export function PlaygroundPanel(props: PlaygroundPanelProps) {
-  const { title, keyChoice, models, runner, choices, result, options, children } = props;
-  const { playground: names, models: modelNames } = useMessages();
+  const { title, keyChoice, models, lanes, options, children } = props;
+  const { messages } = useLocalization();
+  const { playground: names, models: modelNames } = messages;
+  const [view, setView] = useState('answer');
+  const modelInput = useRef<HTMLInputElement>(null);
   useModelFromAddress(models);
-  const { failures = [runner.exchange?.failure ?? null] } = props;
-  const isRunning = runner.isRunning || (props.isBusy ?? false);
+  const [{ runner }] = lanes;
+  const { failure = null, requestId = null } = runner.exchange ?? {};
+  const { failures = [{ failure, requestId }] } = props;
+  const isRunning = lanes.some((lane) => lane.runner.isRunning) || (props.isBusy ?? false);
   const canSend = runner.canRun && !props.isIncomplete && models.model.trim() !== '';
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isRunning && canSend) props.onSend();
   };
   return (
-    <div className={classes.panel}>
-      <Section title={title}>
-        <div className={classes.choices}>
-          <KeyChooser choice={keyChoice} />
-          <ModelField choice={models} />
-          {choices}
-          {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
-        </div>
-        <AutoScrollBox isRunning={isRunning}>{result}</AutoScrollBox>
-        <form className={classes.form} onSubmit={submit}>
-          {children}
-          {withIndexKeys(failures).map(({ key, value }) => (
-            <FailureNote key={key} failure={value} />
-          ))}
-          {models.isLoaded && models.model === '' && (
-            <p className={classes.soft}>{models.models.length > 0 ? names.noModelFor : modelNames.picker.none}</p>
-          )}
-          <div className={classes.acts}>
-            {isRunning ? (
-              <Button
-                size="xs"
-                variant="default"
-                leftSection={<IconPlayerStopFilled size={14} />}
-                onClick={props.onStop ?? runner.stop}
-              >
-                {names.stop}
-              </Button>
-            ) : (
-              <Button size="xs" type="submit" leftSection={<IconSend size={14} />} disabled={!canSend}>
-                {names.send}
-              </Button>
-            )}
-            {props.actions}
-          </div>
-        </form>
-      </Section>
-      <div className={classes.side}>
-        {options && (
-          <Section title={names.parameters}>
-            <div className={classes.raw}>{options}</div>
-          </Section>
-        )}
-        <RawExchange exchange={runner.exchange} />
+    <Section
+      title={title}
+      fills
+      action={
+        <>
+          <SegmentedControl
+            size="xs"
+            aria-label={names.view}
+            value={view}
+            onChange={setView}
+            data={(['answer', 'request', 'reply'] as const).map((value) => ({ value, label: names.views[value] }))}
+          />
+          {options && <OptionsButton options={options} />}
+          {props.headActions}
+        </>
+      }
+    >
+      <div className={classes.choices}>
+        <ModelField choice={models} inputRef={modelInput} />
+        <KeyChooser choice={keyChoice} />
+        {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
       </div>
-    </div>
+      <div className={classes.lanes} data-several={lanes.length > 1 || undefined}>
+        {withIndexKeys(lanes).map(({ key, value: lane }) => (
+          <div key={key} className={classes.lane}>
+            {lane.head}
+            <AutoScrollBox isRunning={isRunning}>
+              {isExchangePart(view) ? <ExchangeView exchange={lane.runner.exchange} part={view} /> : lane.result}
+            </AutoScrollBox>
+          </div>
+        ))}
+      </div>
+      <form className={classes.form} onSubmit={submit}>
+        {withIndexKeys(failures).map(({ key, value }) => (
+          <FailureNote
+            key={key}
+            failure={value.failure}
+            requestId={value.requestId}
+            onRetry={canSend && !isRunning ? props.onSend : undefined}
+            onChooseModel={() => modelInput.current?.focus()}
+          />
+        ))}
+        {children}
+        {models.isLoaded && models.model === '' && (
+          <p className={classes.soft}>{models.models.length > 0 ? names.noModelFor : modelNames.picker.none}</p>
+        )}
+        <div className={classes.acts}>
+          {props.actions}
+          {isRunning ? (
+            <Button
+              className={classes.send}
+              size="xs"
+              variant="default"
+              leftSection={<IconPlayerStopFilled size={14} />}
+              onClick={props.onStop ?? runner.stop}
+            >
+              {names.stop}
+            </Button>
+          ) : (
+            <Button
+              className={classes.send}
+              size="xs"
+              type="submit"
+              leftSection={<IconSend size={14} />}
+              disabled={!canSend}
+            >
+              {names.send}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+/** Says how many parameters are set, and opens them. */
+function OptionsButton({ options }: { options: PanelOptions }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.playground;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconAdjustmentsHorizontal size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        {options.setCount > 0 ? names.parametersSet(formats.number(options.setCount)) : names.parameters}
+      </Button>
+      <DrawerFrame title={names.parameters} opened={isOpen} onClose={() => setOpen(false)}>
+        <div className={classes.options}>{options.fields}</div>
+      </DrawerFrame>
+    </>
   );
 }

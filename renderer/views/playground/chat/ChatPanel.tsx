@@ -1,50 +1,82 @@
 import { Button, Textarea } from '@mantine/core';
-import { IconColumns2, IconColumnsOff } from '@tabler/icons-react';
-import type { KeyboardEvent } from 'react';
+import { IconColumns2, IconMessagePlus, IconX } from '@tabler/icons-react';
+import { type KeyboardEvent, type RefObject, useRef } from 'react';
+import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
-import { useMessages } from '../../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { countSet } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
-import { isComposing } from '../../../state/window/shortcuts.ts';
+import { type ModelChoice, useModelChoice } from '../../../state/choices/use-model-choice.ts';
+import { shortcutOf } from '../../../state/window/shortcuts.ts';
 import { FilePicker } from '../call/FilePicker.tsx';
 import { PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
 import classes from '../Playground.module.css';
 import { ConversationView } from './ConversationView.tsx';
+import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane } from './chat-session.ts';
 import { useChat } from './use-chat.ts';
 
-/** A streamed conversation, optionally with tools, an image, or two models side by side. */
+type Chat = ReturnType<typeof useChat>;
+
+/** A streamed conversation, optionally with tools, an image, or several models side by side. */
 export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const session = useChat(keyChoice, models.model);
-  const { chat, change, runners } = session;
+  const { chat, change, runners, isRunning } = session;
+  const messageInput = useRef<HTMLTextAreaElement>(null);
   const [first = []] = chat.lanes;
-  const isPair = chat.lanes.length > 1;
-  const wantsResult = (first.at(-1)?.toolCalls.length ?? 0) > 0;
-  const sendOnEnter = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
-    event.preventDefault();
-    if (!session.isIncomplete && !session.isRunning && runners[0].canRun && models.model) void session.send();
+  const edit = (turn: number) => {
+    beginEdit(turn);
+    messageInput.current?.focus();
   };
+  const laneOf = (lane: number) => {
+    const runner = runners[lane] ?? runners[0];
+    return {
+      runner,
+      head: chat.lanes.length > 1 && <LaneHead lane={lane} models={models} session={session} />,
+      result: (
+        <ConversationView
+          turns={chat.lanes[lane] ?? []}
+          isRunning={runner.isRunning}
+          isBlocked={isRunning || !runner.canRun}
+          editedTurn={chat.editing?.turn ?? null}
+          onEdit={edit}
+          onRegenerate={(index) => void session.regenerate(lane, index)}
+        />
+      ),
+    };
+  };
+  const others = chat.otherModels.map((_model, index) => laneOf(index + 1));
   return (
     <PlaygroundPanel
       title={names.panels.chat}
       keyChoice={keyChoice}
       models={models}
-      runner={runners[0]}
+      lanes={[laneOf(0), ...others]}
       failures={session.failures}
-      isBusy={session.isRunning}
       isIncomplete={session.isIncomplete}
       onSend={() => void session.send()}
       onStop={session.stop}
-      choices={
-        isPair && (
-          <ModelField
-            label={names.secondModel}
-            choice={{ ...models, model: chat.secondModel, choose: (secondModel) => change({ secondModel }) }}
-          />
-        )
+      headActions={
+        <>
+          {chat.lanes.length < chatExchanges.length && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconColumns2 size={14} />}
+              disabled={isRunning}
+              onClick={addLane}
+            >
+              {names.addModel}
+            </Button>
+          )}
+          {first.length > 0 && !isRunning && (
+            <Button size="xs" variant="default" leftSection={<IconMessagePlus size={14} />} onClick={beginNewChat}>
+              {names.clear}
+            </Button>
+          )}
+        </>
       }
       actions={
         <>
@@ -54,69 +86,126 @@ export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
             file={chat.image}
             onPick={(image) => change({ image })}
           />
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={isPair ? <IconColumnsOff size={14} /> : <IconColumns2 size={14} />}
-            disabled={session.isRunning}
-            onClick={() => change({ lanes: isPair ? [first] : [first, first] })}
-          >
-            {isPair ? names.compareEnd : names.compare}
-          </Button>
-          {first.length > 0 && !session.isRunning && (
-            <Button size="xs" variant="default" onClick={() => change({ lanes: chat.lanes.map(() => []) })}>
-              {names.clear}
-            </Button>
+          {chat.editing && (
+            <span className={classes.editing} role="status">
+              {names.editing}
+              <Button size="compact-xs" variant="default" onClick={cancelEdit}>
+                {names.cancelEdit}
+              </Button>
+            </span>
           )}
         </>
       }
-      result={
-        <div className={isPair ? classes.pair : undefined}>
-          {chat.lanes.map((turns, lane) => (
-            <ConversationView
-              // A lane is identified only by its position.
-              key={lane === 0 ? 'first' : 'second'}
-              turns={turns}
-              isRunning={(lane === 0 ? runners[0] : runners[1]).isRunning}
-            />
-          ))}
-        </div>
-      }
-      options={
-        <>
-          <Textarea
-            label={names.system}
-            value={chat.system}
-            onChange={(event) => change({ system: event.currentTarget.value })}
-            autosize
-            minRows={1}
-            maxRows={6}
-          />
-          <SamplingFields draft={chat.sampling} onChange={(sampling) => change({ sampling })} />
-          <Textarea
-            label={names.tools}
-            description={names.toolsHint}
-            value={chat.tools}
-            onChange={(event) => change({ tools: event.currentTarget.value })}
-            error={session.areToolsWrong && names.toolsWrong}
-            spellCheck={false}
-            autosize
-            minRows={1}
-            maxRows={10}
-          />
-        </>
-      }
+      options={{
+        fields: <ChatOptions session={session} />,
+        setCount: countSet(chat.sampling, chat.system, chat.tools),
+      }}
     >
-      <Textarea
-        label={wantsResult ? names.toolResult : names.message}
-        description={names.messageHint}
-        value={chat.text}
-        onChange={(event) => change({ text: event.currentTarget.value })}
-        onKeyDown={sendOnEnter}
-        autosize
-        minRows={2}
-        maxRows={8}
+      <MessageField
+        session={session}
+        inputRef={messageInput}
+        canSend={!session.isIncomplete && !isRunning && runners[0].canRun && models.model !== ''}
+        onEdit={edit}
       />
     </PlaygroundPanel>
+  );
+}
+
+interface LaneHeadProps {
+  lane: number;
+  models: ModelChoice;
+  session: Chat;
+}
+
+/** The model of a lane, and for all but the first, which has that of the panel, its field. */
+function LaneHead({ lane, models, session: { chat, change, isRunning } }: LaneHeadProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.playground;
+  if (lane === 0) return <p className={classes.laneHead}>{models.model}</p>;
+  const number = formats.number(lane + 1);
+  const choose = (model: string) => change({ otherModels: chat.otherModels.with(lane - 1, model) });
+  return (
+    <div className={classes.laneHead}>
+      <ModelField
+        label={names.modelOf(number)}
+        isBare
+        choice={{ ...models, model: chat.otherModels[lane - 1] ?? '', choose }}
+      />
+      <IconAction
+        label={names.removeModel(number)}
+        icon={<IconX size={16} />}
+        isDisabled={isRunning}
+        onClick={() => removeLane(lane)}
+      />
+    </div>
+  );
+}
+
+interface MessageFieldProps {
+  session: Chat;
+  inputRef: RefObject<HTMLTextAreaElement | null>;
+  canSend: boolean;
+  onEdit(turn: number): void;
+}
+
+function MessageField({ session, inputRef, canSend, onEdit }: MessageFieldProps) {
+  const { playground: names } = useMessages();
+  const { chat, change, isRunning } = session;
+  const [first = []] = chat.lanes;
+  const wantsResult = (first.at(-1)?.toolCalls.length ?? 0) > 0;
+  const label = wantsResult && !chat.editing ? names.toolResult : names.message;
+  const lastSaid = first.findLastIndex(({ role }) => role !== 'assistant');
+  const acts: Partial<Record<string, (() => void) | false>> = {
+    send: () => canSend && void session.send(),
+    'edit-last': chat.text === '' && lastSaid !== -1 && !isRunning && (() => onEdit(lastSaid)),
+    stop: isRunning ? session.stop : chat.editing !== null && cancelEdit,
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const act = event.shiftKey ? false : acts[shortcutOf('playground', event.nativeEvent) ?? ''];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  return (
+    <Textarea
+      ref={inputRef}
+      aria-label={label}
+      placeholder={label}
+      value={chat.text}
+      onChange={(event) => change({ text: event.currentTarget.value })}
+      onKeyDown={onKeyDown}
+      autosize
+      minRows={1}
+      maxRows={8}
+    />
+  );
+}
+
+function ChatOptions({ session: { chat, change, areToolsWrong } }: { session: Chat }) {
+  const { playground: names } = useMessages();
+  return (
+    <>
+      <Textarea
+        label={names.system}
+        value={chat.system}
+        onChange={(event) => change({ system: event.currentTarget.value })}
+        autosize
+        minRows={3}
+        maxRows={10}
+        data-autofocus
+      />
+      <SamplingFields draft={chat.sampling} onChange={(sampling) => change({ sampling })} />
+      <Textarea
+        label={names.tools}
+        description={names.toolsHint}
+        value={chat.tools}
+        onChange={(event) => change({ tools: event.currentTarget.value })}
+        error={areToolsWrong && names.toolsWrong}
+        spellCheck={false}
+        autosize
+        minRows={3}
+        maxRows={12}
+      />
+    </>
   );
 }

@@ -6,10 +6,12 @@ import { createSessionValue } from '../../../state/window/session-value.ts';
 import { createExchangeStore } from '../call/use-exchange.ts';
 
 interface ChatSession {
-  /** One conversation per model: one, or two side by side. */
+  /** One conversation per model, side by side. */
   lanes: readonly (readonly Turn[])[];
-  /** The model of the second conversation. */
-  secondModel: string;
+  /** The models of the lanes after the first, which has the panel's. */
+  otherModels: readonly string[];
+  /** The message to which the input is a new version; null for a new message. */
+  editing: { turn: number /** What was in the input before. */; draft: string } | null;
   text: string;
   image: File | null;
   system: string;
@@ -19,7 +21,8 @@ interface ChatSession {
 
 export const chatSession = createSessionValue<ChatSession>({
   lanes: [[]],
-  secondModel: '',
+  otherModels: [],
+  editing: null,
   text: '',
   image: null,
   system: '',
@@ -27,4 +30,48 @@ export const chatSession = createSessionValue<ChatSession>({
   sampling: noParameters,
 });
 
-export const chatExchanges = [createExchangeStore(), createExchangeStore()] as const;
+/** The last exchange of each lane. */
+export const chatExchanges = [
+  createExchangeStore(),
+  createExchangeStore(),
+  createExchangeStore(),
+  createExchangeStore(),
+] as const;
+
+/** The new lane continues the first conversation with a model of its own. */
+export function addLane(): void {
+  chatSession.set((old) => ({
+    ...old,
+    lanes: [...old.lanes, old.lanes[0] ?? []],
+    otherModels: [...old.otherModels, ''],
+  }));
+}
+
+/** @param lane not the first */
+export function removeLane(lane: number): void {
+  chatSession.set((old) => ({
+    ...old,
+    lanes: old.lanes.toSpliced(lane, 1),
+    otherModels: old.otherModels.toSpliced(lane - 1, 1),
+  }));
+  for (const [index, store] of chatExchanges.entries()) {
+    if (index >= lane) store.set(chatExchanges[index + 1]?.get() ?? null);
+  }
+}
+
+export function beginNewChat(): void {
+  chatSession.set((old) => ({ ...old, lanes: old.lanes.map(() => []), editing: null }));
+  for (const store of chatExchanges) store.set(null);
+}
+
+/** Puts a message of the person into the input. Sent, it takes the place of that message and of all that followed. */
+export function beginEdit(turn: number): void {
+  chatSession.set((old) => {
+    const text = old.lanes[0]?.[turn]?.text;
+    return text === undefined ? old : { ...old, text, editing: { turn, draft: old.editing?.draft ?? old.text } };
+  });
+}
+
+export function cancelEdit(): void {
+  chatSession.set((old) => (old.editing ? { ...old, text: old.editing.draft, editing: null } : old));
+}

@@ -1,11 +1,18 @@
 import { createDataLineReader } from '../../../state/calls/data-lines.ts';
 import type { Outcome } from '../../../state/calls/exchange.ts';
 import { parseJson } from '../../../state/calls/json-path.ts';
-import { beginAnswer, type Turn, toMessages, withChunk, withUserInput } from '../../../state/chat/conversation.ts';
+import {
+  beginAnswer,
+  type Turn,
+  toMessages,
+  withChunk,
+  withNewVersion,
+  withUserInput,
+} from '../../../state/chat/conversation.ts';
 import { chatParameters, schemaOf } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useSessionFields } from '../../../state/window/session-value.ts';
-import { type ExchangeRunner, useExchange } from '../call/use-exchange.ts';
+import { useExchange } from '../call/use-exchange.ts';
 import { chatExchanges, chatSession } from './chat-session.ts';
 import { readAsDataUrl } from './read-file.ts';
 
@@ -14,8 +21,13 @@ import { readAsDataUrl } from './read-file.ts';
  */
 export function useChat(keyChoice: KeyChoice, firstModel: string) {
   const [chat, change] = useSessionFields(chatSession);
-  const runners = [useExchange(keyChoice, chatExchanges[0]), useExchange(keyChoice, chatExchanges[1])] as const;
-  const models = [firstModel, chat.secondModel];
+  const runners = [
+    useExchange(keyChoice, chatExchanges[0]),
+    useExchange(keyChoice, chatExchanges[1]),
+    useExchange(keyChoice, chatExchanges[2]),
+    useExchange(keyChoice, chatExchanges[3]),
+  ] as const;
+  const models = [firstModel, ...chat.otherModels];
   const toolList = chat.tools.trim() ? parseJson(chat.tools) : [];
   const body = (model: string, turns: readonly Turn[]) => ({
     model,
@@ -26,7 +38,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
   });
 
   /** Resolves with false if the answer failed before its first word. */
-  const answer = async (lane: number, runner: ExchangeRunner, turns: readonly Turn[]): Promise<boolean> => {
+  const answer = async (lane: number, turns: readonly Turn[]): Promise<boolean> => {
     const model = models[lane] ?? '';
     let turn = beginAnswer(turns, model);
     const show = (next: Turn) => {
@@ -35,24 +47,35 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     };
     show(turn);
     const reader = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
+    const runner = runners[lane] ?? runners[0];
     const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, reader);
     show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
     return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
   };
 
   const send = async () => {
-    const { text, image, lanes } = chat;
+    const { text, image, lanes, editing } = chat;
     const imageUrl = image && (await readAsDataUrl(image));
-    const nextLanes = lanes.map((turns) => withUserInput(turns, text, imageUrl));
-    change({ text: '', image: null });
-    const succeeded = await Promise.all(
-      nextLanes.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
+    const nextLanes = lanes.map((turns) =>
+      editing ? withNewVersion(turns, editing.turn, { text, image: imageUrl }) : withUserInput(turns, text, imageUrl),
     );
-    // If all answers failed before their first word, the message returns to the input, before anything typed meanwhile.
-    if (!succeeded.includes(true)) {
-      const current = chatSession.get();
-      change({ lanes, text: [text, current.text].filter(Boolean).join('\n'), image: current.image ?? image });
-    }
+    change({ text: editing?.draft ?? '', image: null, editing: null });
+    const succeeded = await Promise.all(nextLanes.map((turns, lane) => answer(lane, turns)));
+    if (succeeded.includes(true)) return;
+    // All answers failed before their first word, so the message returns to the input, before anything typed meanwhile.
+    const current = chatSession.get();
+    change({
+      lanes,
+      image: current.image ?? image,
+      ...(editing
+        ? { text, editing: { ...editing, draft: current.text } }
+        : { text: [text, current.text].filter(Boolean).join('\n') }),
+    });
+  };
+  /** Asks again for an answer. It replaces the old one, and what followed it, unless it fails before its first word. */
+  const regenerate = async (lane: number, index: number) => {
+    const old = chat.lanes[lane] ?? [];
+    if (!(await answer(lane, old.slice(0, index)))) setLane(lane, old);
   };
   return {
     chat,
@@ -63,14 +86,15 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       chat.text.trim() === '' ||
       !Array.isArray(toolList) ||
       schemaOf(chat.sampling) === null ||
-      (chat.lanes.length > 1 && chat.secondModel.trim() === ''),
-    /** Failures that no turn shows, because the answer failed before its first word. */
+      chat.otherModels.some((model) => model.trim() === ''),
+    /** Failures that no turn shows, because the answer failed before its first word, with the requests behind them. */
     failures: chat.lanes.flatMap((turns, lane) => {
-      const failure = runners[lane]?.exchange?.failure ?? null;
-      return failure === null || turns.at(-1)?.failure === failure ? [] : [failure];
+      const { failure = null, requestId = null } = runners[lane]?.exchange ?? {};
+      return failure === null || turns.at(-1)?.failure === failure ? [] : [{ failure, requestId }];
     }),
     isRunning: runners.some(({ isRunning }) => isRunning),
     send,
+    regenerate,
     stop: () => {
       for (const runner of runners) runner.stop();
     },
@@ -84,5 +108,5 @@ function setLane(lane: number, turns: readonly Turn[]): void {
 
 function requestIdOf(lane: number, { failure }: Outcome): string | null {
   if (failure?.kind === 'keyless' || failure?.kind === 'unreachable') return null;
-  return (lane === 0 ? chatExchanges[0] : chatExchanges[1]).get()?.requestId ?? null;
+  return chatExchanges[lane]?.get()?.requestId ?? null;
 }

@@ -37,5 +37,6 @@ export function useSentRequest(): OpenedRequest {
 }
 
 function open({ turns, text, system, tools, sampling }: SentChat): void {
-  chatSession.set((old) => ({ ...old, lanes: [turns], text, system, tools, sampling, image: null }));
+  const opened = { lanes: [turns], otherModels: [], editing: null, text, system, tools, sampling, image: null };
+  chatSession.set(opened);
 }

@@ -2,7 +2,7 @@ import { Textarea } from '@mantine/core';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { createDataLineReader } from '../../../state/calls/data-lines.ts';
 import { textAt } from '../../../state/calls/json-path.ts';
-import { completionsParameters, noParameters } from '../../../state/chat/sampling.ts';
+import { completionsParameters, countSet, noParameters } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { createSessionValue, useSessionFields } from '../../../state/window/session-value.ts';
@@ -36,18 +36,27 @@ export function CompletionsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.completions}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={prompt === ''}
       onSend={() => void send()}
-      result={
-        <>
-          <p className={classes.words}>{output || <span className={classes.soft}>{names.completionEmpty}</span>}</p>
-          {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
-        </>
-      }
-      options={
-        <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} isConversation={false} />
-      }
+      lanes={[
+        {
+          runner,
+          result: (
+            <>
+              <p className={classes.words}>
+                {output || <span className={classes.empty}>{names.completionEmpty}</span>}
+              </p>
+              {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
+            </>
+          ),
+        },
+      ]}
+      options={{
+        setCount: countSet(sampling),
+        fields: (
+          <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} isConversation={false} />
+        ),
+      }}
     >
       <Textarea
         label={names.prompt}

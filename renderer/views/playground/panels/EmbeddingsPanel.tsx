@@ -36,21 +36,23 @@ export function EmbeddingsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.embeddings}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={!one.trim() || !other.trim()}
       onSend={() => void send()}
-      result={
-        outcome ? (
-          <>
-            <p className={classes.words}>
-              {names.similarity(outcome.similarity.toFixed(4), formats.number(outcome.dimensions))}
-            </p>
-            <Progress value={Math.max(0, outcome.similarity) * 100} aria-label={names.panels.embeddings} />
-          </>
-        ) : (
-          <p className={classes.soft}>{names.embeddingsEmpty}</p>
-        )
-      }
+      lanes={[
+        {
+          runner,
+          result: outcome ? (
+            <>
+              <p className={classes.words}>
+                {names.similarity(outcome.similarity.toFixed(4), formats.number(outcome.dimensions))}
+              </p>
+              <Progress value={Math.max(0, outcome.similarity) * 100} aria-label={names.panels.embeddings} />
+            </>
+          ) : (
+            <p className={classes.empty}>{names.embeddingsEmpty}</p>
+          ),
+        },
+      ]}
     >
       <Textarea
         label={names.firstText}

@@ -57,22 +57,25 @@ export function ImagesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.images}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={!prompt.trim()}
       onSend={() => void send()}
-      result={
-        images.length > 0 ? (
-          images.map(({ data, url }) =>
-            data ? (
-              <img key={data} className={classes.made} src={data} alt={prompt} />
+      lanes={[
+        {
+          runner,
+          result:
+            images.length > 0 ? (
+              images.map(({ data, url }) =>
+                data ? (
+                  <img key={data} className={classes.made} src={data} alt={prompt} />
+                ) : (
+                  url && <CopyLine key={url} value={url} label={names.imageAddress} />
+                ),
+              )
             ) : (
-              url && <CopyLine key={url} value={url} label={names.imageAddress} />
+              <p className={classes.empty}>{names.imagesEmpty}</p>
             ),
-          )
-        ) : (
-          <p className={classes.soft}>{names.imagesEmpty}</p>
-        )
-      }
+        },
+      ]}
     >
       <Textarea
         label={names.prompt}

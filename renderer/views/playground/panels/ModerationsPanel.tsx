@@ -36,26 +36,28 @@ export function ModerationsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.moderations}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={input.trim() === ''}
       onSend={() => void send()}
-      result={
-        verdict ? (
-          <>
-            <p className={classes.words}>{verdict.isFlagged ? names.flagged : names.notFlagged}</p>
-            <dl className={classes.scores}>
-              {verdict.scores.slice(0, shownScores).map(([category, score]) => (
-                <div key={category}>
-                  <dt>{category}</dt>
-                  <dd>{score.toFixed(4)}</dd>
-                </div>
-              ))}
-            </dl>
-          </>
-        ) : (
-          <p className={classes.soft}>{names.moderationsEmpty}</p>
-        )
-      }
+      lanes={[
+        {
+          runner,
+          result: verdict ? (
+            <>
+              <p className={classes.words}>{verdict.isFlagged ? names.flagged : names.notFlagged}</p>
+              <dl className={classes.scores}>
+                {verdict.scores.slice(0, shownScores).map(([category, score]) => (
+                  <div key={category}>
+                    <dt>{category}</dt>
+                    <dd>{score.toFixed(4)}</dd>
+                  </div>
+                ))}
+              </dl>
+            </>
+          ) : (
+            <p className={classes.empty}>{names.moderationsEmpty}</p>
+          ),
+        },
+      ]}
     >
       <Textarea
         label={names.input}

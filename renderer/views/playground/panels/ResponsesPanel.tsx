@@ -4,7 +4,7 @@ import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { createDataLineReader } from '../../../state/calls/data-lines.ts';
 import { textAt } from '../../../state/calls/json-path.ts';
-import { noParameters, responsesParameters, schemaOf } from '../../../state/chat/sampling.ts';
+import { countSet, noParameters, responsesParameters, schemaOf } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { createSessionValue, useSessionFields } from '../../../state/window/session-value.ts';
@@ -56,29 +56,40 @@ export function ResponsesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.responses}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={input.trim() === '' || schemaOf(sampling) === null}
       onSend={() => void send()}
-      result={
-        <>
-          {output ? <AnswerText text={output} /> : !failure && <p className={classes.soft}>{names.responseEmpty}</p>}
-          {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
-          {responseId && <CopyLine value={responseId} label={names.responseId} oneLine />}
-        </>
-      }
-      options={
-        <>
-          <Textarea
-            label={names.system}
-            value={instructions}
-            onChange={(event) => change({ instructions: event.currentTarget.value })}
-            autosize
-            minRows={1}
-            maxRows={6}
-          />
-          <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} />
-        </>
-      }
+      lanes={[
+        {
+          runner,
+          result: (
+            <>
+              {output ? (
+                <AnswerText text={output} />
+              ) : (
+                !failure && <p className={classes.empty}>{names.responseEmpty}</p>
+              )}
+              {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
+              {responseId && <CopyLine value={responseId} label={names.responseId} oneLine />}
+            </>
+          ),
+        },
+      ]}
+      options={{
+        setCount: countSet(sampling, instructions),
+        fields: (
+          <>
+            <Textarea
+              label={names.system}
+              value={instructions}
+              onChange={(event) => change({ instructions: event.currentTarget.value })}
+              autosize
+              minRows={1}
+              maxRows={6}
+            />
+            <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} />
+          </>
+        ),
+      }}
     >
       <Textarea
         label={names.input}

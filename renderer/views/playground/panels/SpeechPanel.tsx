@@ -37,18 +37,20 @@ export function SpeechPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.speech}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={!input.trim() || !voice.trim()}
       onSend={() => void send()}
-      result={
-        url ? (
-          <audio className={classes.player} controls autoPlay={isNew} src={url} aria-label={names.panels.speech}>
-            <track kind="captions" />
-          </audio>
-        ) : (
-          <p className={classes.soft}>{names.speechEmpty}</p>
-        )
-      }
+      lanes={[
+        {
+          runner,
+          result: url ? (
+            <audio className={classes.player} controls autoPlay={isNew} src={url} aria-label={names.panels.speech}>
+              <track kind="captions" />
+            </audio>
+          ) : (
+            <p className={classes.empty}>{names.speechEmpty}</p>
+          ),
+        },
+      ]}
     >
       <Textarea
         label={names.input}

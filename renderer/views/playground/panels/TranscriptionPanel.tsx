@@ -41,19 +41,22 @@ export function TranscriptionPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.transcription}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={!file}
       onSend={() => void send()}
-      result={
-        text === null ? (
-          <p className={classes.soft}>{names.transcriptionEmpty}</p>
-        ) : (
-          <div className={classes.withCopy}>
-            <p className={classes.words}>{text}</p>
-            <CopyButton value={text} label={names.panels.transcription} />
-          </div>
-        )
-      }
+      lanes={[
+        {
+          runner,
+          result:
+            text === null ? (
+              <p className={classes.empty}>{names.transcriptionEmpty}</p>
+            ) : (
+              <div className={classes.withCopy}>
+                <p className={classes.words}>{text}</p>
+                <CopyButton value={text} label={names.panels.transcription} />
+              </div>
+            ),
+        },
+      ]}
     >
       <FilePicker label={names.chooseAudio} accept="audio/*,video/*" file={file} onPick={(file) => change({ file })} />
       <RecordButton onRecorded={(file) => change({ file })} />

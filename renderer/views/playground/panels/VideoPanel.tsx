@@ -42,36 +42,44 @@ export function VideoPanel({ keyChoice }: { keyChoice: KeyChoice }) {
       title={names.panels.videos}
       keyChoice={keyChoice}
       models={models}
-      runner={runner}
       isIncomplete={!prompt.trim()}
       isBusy={job.isRunning}
       onSend={() => void job.start({ model: models.model, prompt, seconds, size })}
       onStop={job.stop}
-      result={
-        <>
-          {job.state && (
+      lanes={[
+        {
+          runner,
+          result: (
             <>
-              <p className={classes.words}>
-                {names.videoState(job.state.status, formats.number(job.state.progressPercent))}
-              </p>
-              <CopyLine value={job.state.id} label={names.videoId} oneLine />
-              <Progress value={job.state.progressPercent} animated={job.isRunning} aria-label={names.panels.videos} />
-              {job.state.error && (
-                <p className={classes.bad} role="alert">
-                  {job.state.error}
-                </p>
+              {job.state && (
+                <>
+                  <p className={classes.words}>
+                    {names.videoState(job.state.status, formats.number(job.state.progressPercent))}
+                  </p>
+                  <CopyLine value={job.state.id} label={names.videoId} oneLine />
+                  <Progress
+                    value={job.state.progressPercent}
+                    animated={job.isRunning}
+                    aria-label={names.panels.videos}
+                  />
+                  {job.state.error && (
+                    <p className={classes.bad} role="alert">
+                      {job.state.error}
+                    </p>
+                  )}
+                </>
+              )}
+              {job.isRetrying && <p className={classes.soft}>{names.videoAskedAgain}</p>}
+              {!job.state && <p className={classes.empty}>{names.videosEmpty}</p>}
+              {url && (
+                <video className={classes.player} controls src={url} aria-label={prompt}>
+                  <track kind="captions" />
+                </video>
               )}
             </>
-          )}
-          {job.isRetrying && <p className={classes.soft}>{names.videoAskedAgain}</p>}
-          {!job.state && <p className={classes.soft}>{names.videosEmpty}</p>}
-          {url && (
-            <video className={classes.player} controls src={url} aria-label={prompt}>
-              <track kind="captions" />
-            </video>
-          )}
-        </>
-      }
+          ),
+        },
+      ]}
     >
       <Textarea
         label={names.prompt}
