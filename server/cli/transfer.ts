@@ -3,8 +3,20 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { checkConfig, summarizeProblems } from '../config/check-config.ts';
 import { parseConfigJson } from '../config/parse-config-json.ts';
+import {
+  type AdoptedEntry,
+  type AdoptPreview,
+  type AdoptVerdict,
+  adoptedPrograms,
+  adoptNoteTexts,
+  isOwnFormat,
+  verdictOf,
+} from '../contract/adopt-views.ts';
+import { formatMessage } from '../contract/coded.ts';
 import type { Config } from '../contract/config.ts';
+import { controlProblemTexts } from '../contract/control-problem-texts.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { settingEntry } from '../contract/settings-table.ts';
@@ -17,7 +29,7 @@ import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { readInput } from './read-input.ts';
 import { presetFrom } from './team-preset-from-config.ts';
-import type { Verbs } from './verb.ts';
+import type { VerbContext, Verbs } from './verb.ts';
 
 interface ExportOptions {
   preset?: boolean;
@@ -37,7 +49,12 @@ export const transferExamples: Examples = {
     'sluice export backup.json',
     'sluice export team.json --preset --name "Acme engineering" --organisation Acme',
   ],
-  import: ['sluice import backup.json --dry-run', 'sluice import backup.json'],
+  import: [
+    'sluice import backup.json --dry-run',
+    'sluice import backup.json',
+    'sluice import ~/litellm/config.yaml --dry-run',
+    'sluice import ~/.claude-code-router/config.json',
+  ],
 };
 
 export function addTransferVerbs(program: Command, verbs: Verbs): void {
@@ -79,14 +96,22 @@ function addImport(program: Command, { on }: Verbs): void {
   const importing = withConfirmation(
     program
       .command('import')
-      .argument('<file>', 'an exported configuration; "-" reads stdin')
+      .argument('<file>', 'an exported configuration, or one of another program; "-" reads stdin')
       .description(
-        'replace the whole configuration; stored secrets stay with providers and keys of the same id and address',
+        'replace the whole configuration with an exported one; or add the providers, keys and aliases of LiteLLM (config.yaml), claude-code-router or CC Switch (config.json, SQL export, links on stdin), or a .env file',
       )
       .option('--dry-run', 'only show what would change'),
   );
   on<ImportOptions>(importing, async ({ control, output, terminal }, [file = '-'], options) => {
-    const { config, removed } = parseConfig(await readInput(file, terminal), file === '-' ? 'stdin' : file);
+    if (/^ccswitch:/i.test(file)) {
+      throw new CliError(
+        'The link holds a key, which other programs see among arguments: pass it on stdin ("-").',
+        exitCodes.usage,
+      );
+    }
+    const text = await readInput(file, terminal);
+    if (!isOwnConfig(text)) return adopt({ control, output, terminal }, text, options);
+    const { config, removed } = parseConfig(text, file === '-' ? 'stdin' : file);
     removed.forEach(output.note);
     const preview = await control.query({ type: 'import-preview', config });
     if (options.dryRun) return output.show(preview, describePreview(preview));
@@ -99,6 +124,56 @@ function addImport(program: Command, { on }: Verbs): void {
     const missing = listed('These credentials must be entered again:', result.missingSecrets);
     output.show(result, ['The configuration is imported.', ...missing].join('\n'));
   });
+}
+
+/** Adds what another program's configuration describes. */
+async function adopt(
+  { control, output, terminal }: Pick<VerbContext, 'control' | 'output' | 'terminal'>,
+  text: string,
+  options: ImportOptions,
+): Promise<void> {
+  const preview = await control.query({ type: 'adopt-preview', text });
+  const isEmpty = preview.entries.every((entry) => verdictOf(entry) === 'left-out');
+  if (options.dryRun || isEmpty) return output.show(preview, describeAdopt(preview));
+  if (!options.yes) output.note(describeAdopt(preview));
+  await confirm('Add these?', options, terminal);
+  const result = await control.execute({ type: 'config.adopt', text, expectedRevision: preview.revision });
+  const missing = listed('These credentials have no secret yet:', result.missingSecrets);
+  const summary = options.yes ? [describeAdopt(preview)] : [];
+  output.show(result, [...summary, 'They are added.', ...missing].join('\n'));
+}
+
+const adoptHeads: Record<AdoptVerdict, string> = {
+  taken: 'Taken:',
+  changed: 'Taken with a change:',
+  'left-out': 'Left out:',
+};
+
+function describeAdopt({ program, entries }: AdoptPreview): string {
+  const parts = (Object.keys(adoptHeads) as AdoptVerdict[]).flatMap((verdict) => {
+    const lines = entries.filter((entry) => verdictOf(entry) === verdict).map(describeAdopted);
+    return listed(adoptHeads[verdict], lines);
+  });
+  return [`A configuration of ${adoptedPrograms[program]}.`, ...parts].join('\n');
+}
+
+function describeAdopted({ place, as, key, notes, refusal }: AdoptedEntry): string {
+  const becomes = as
+    ? [`${as.part} ${as.name} (${as.detail})`, ...(key === undefined ? [] : [`credential ${key}`])]
+    : [];
+  const said = notes.map((note) => formatMessage(adoptNoteTexts, note));
+  const refused = refusal ? [formatMessage(controlProblemTexts, refusal)] : [];
+  return `${place}: ${[...becomes, ...said, ...refused].join('; ')}`;
+}
+
+/** Whether it looks like a configuration or a preset of Sluice, which says what is wrong with it. */
+function isOwnConfig(text: string): boolean {
+  try {
+    const value = parseConfigJson(text);
+    return isObject(value) && isOwnFormat(value);
+  } catch {
+    return false;
+  }
 }
 
 function describePreview({ changes, refusals, enteredAnew }: ImportPreview): string {

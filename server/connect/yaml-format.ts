@@ -54,7 +54,13 @@ function read(text: string): Document {
 
 /** Null if the text is empty or contains only comments. */
 function contentOf(text: string): unknown {
-  return read(text).toJS();
+  try {
+    return read(text).toJS();
+  } catch (error) {
+    // Of an alias without an anchor, and of many that multiply one another.
+    if (error instanceof ReferenceError) throw new ConfigSyntaxError(1);
+    throw error;
+  }
 }
 
 /** Changes only the lines that the edit concerns. Null for kinds of edits that clients' settings do not need. */

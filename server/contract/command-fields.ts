@@ -13,3 +13,6 @@ export const secretValue = z
   .min(1)
   .max(16_384)
   .regex(/^[\x20-\x7e]*$/, 'a secret that goes into a header holds only printable ASCII characters');
+
+/** Another program's configuration. It may hold keys, so it is never logged. */
+export const adoptedText = z.string().max(4_000_000);

@@ -6,9 +6,10 @@
  */
 import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
+import type { AdoptedEntry } from './adopt-views.ts';
 import type { ClearedCache } from './answer-cache.ts';
 import { startCaptureSchema, stopCaptureSchema } from './capture-commands.ts';
-import { displayName, expectedRevision, secretValue } from './command-fields.ts';
+import { adoptedText, displayName, expectedRevision, secretValue } from './command-fields.ts';
 import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSchema } from './config.ts';
 import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
@@ -135,6 +136,11 @@ export const commandSchema = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
   /**
+   * Adds the providers and aliases of another program's configuration, and puts its keys into the secret store. What is there
+   * stays. `text`: the file, or links that a person pasted.
+   */
+  z.strictObject({ type: z.literal('config.adopt'), text: adoptedText, expectedRevision }),
+  /**
    * Sets providers, aliases, groups and settings to what a preset declares; everything else stays. The preset is not
    * remembered and nothing is locked. Stored credentials of a provider whose base URL changes are deleted.
    */
@@ -220,6 +226,8 @@ export interface CommandResults {
   'settings.update': Committed;
   /** `missingSecrets`: credentials, as `provider/credential`, whose secret must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
+  /** `missingSecrets` as for `config.import`, for the added providers. */
+  'config.adopt': Committed & { entries: AdoptedEntry[]; missingSecrets: string[] };
   /** `missingSecrets` as for `config.import`, for the preset's providers. */
   'config.apply': Committed & { missingSecrets: string[] };
   /** As for `config.apply`. */

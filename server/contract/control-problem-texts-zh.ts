@@ -76,6 +76,9 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
   'client-folder-missing': ({ path, file }) =>
     `Sluice 在 ${path} 中查找 ${file}，但该文件夹不存在。如果它在别处，请按步骤手动设置。`,
+  'adopt-unknown': () => '这不是 Sluice、LiteLLM、claude-code-router 或 CC Switch 的配置，也不是环境变量文件。',
+  'adopt-syntax': ({ line }) => `无法读取：第 ${line} 行有语法错误。未导入任何内容。`,
+  'adopt-broken': ({ place, wanted }) => `无法读取：${place} 处应为 ${wanted}。未导入任何内容。`,
   'fault-rule-wrong': ({ rule, fault, field, reason }) =>
     `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>

@@ -82,6 +82,11 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `${path} lies outside your home folder. Sluice does not write there: follow the steps instead.`,
   'client-folder-missing': ({ path, file }) =>
     `There is no folder ${path}, where Sluice looks for ${file}. If yours is elsewhere, follow the steps instead.`,
+  'adopt-unknown': () =>
+    'This is no configuration of Sluice, LiteLLM, claude-code-router or CC Switch, and no file of environment variables.',
+  'adopt-syntax': ({ line }) => `This cannot be read: there is a syntax error in line ${line}. Nothing was taken.`,
+  'adopt-broken': ({ place, wanted }) =>
+    `This cannot be read: at ${place} there should be ${wanted}. Nothing was taken.`,
   'fault-rule-wrong': ({ rule, reason }) => `Rule ${rule}: ${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>
     `Rule ${rule}: "${fault}" is never met, since rule ${other} lets every request meet "${instead}" instead.`,

@@ -64,6 +64,10 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'client-file-not-written': { path: string; reason: string };
   'client-file-outside-home': { path: string };
   'client-folder-missing': { path: string; file: string };
+  /** Another program's configuration. `place` and `wanted` are English: what should stand there. */
+  'adopt-unknown': object;
+  'adopt-syntax': { line: number };
+  'adopt-broken': { place: string; wanted: string };
   /** `rule`: its number, starting at 1. `field` is null if the problem is not about a field. `reason` is English. */
   'fault-rule-wrong': { rule: number; fault: string; field: string | null; reason: string };
   /** The rule can never apply, because every request meets `instead`, the fault of the rule with the number `other`. */

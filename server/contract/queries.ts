@@ -2,11 +2,13 @@
 
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
+import type { AdoptPreview } from './adopt-views.ts';
 import type { CacheView } from './answer-cache.ts';
 import { isTimeZone } from './calendar.ts';
 import { operations } from './capability.ts';
 import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
+import { adoptedText } from './command-fields.ts';
 import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
@@ -223,6 +225,8 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('config') }),
   /** What `config.import` with this configuration would change. */
   z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
+  /** What `config.adopt` with this text would add, with masked keys. */
+  z.strictObject({ type: z.literal('adopt-preview'), text: adoptedText }),
   /** The changes that `team-preset.apply` would make; with `as: managed`, those of a policy or built-in preset. */
   z.strictObject({
     type: z.literal('team-preset-preview'),
@@ -291,6 +295,7 @@ export interface QueryResults {
   config: { revision: number; config: Config };
   /** `enteredAnew` as in `TeamPresetPreview`. If there are `refusals`, the import would fail. */
   'import-preview': { revision: number; changes: ConfigChange[]; refusals: ImportRefusal[]; enteredAnew: string[] };
+  'adopt-preview': AdoptPreview;
   'team-preset-preview': TeamPresetPreview;
   /** `person`: null for the administrator of the machine. `signsIn`: whether sign-in is set up. */
   'who-am-i': { person: Person | null; signsIn: boolean };

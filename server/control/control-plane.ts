@@ -223,6 +223,7 @@ function changeContext({ config, env, ownAddresses, providers, team }: ControlPo
       return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
     },
     preset: providers.preset,
+    presets: providers.presets,
     variable: (name) => env[name],
     imported: () => team.memory.current,
   };

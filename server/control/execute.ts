@@ -22,6 +22,7 @@ import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { LedgerQueries } from '../store/sqlite/queries.ts';
+import { adoptConfigChange } from './adopt/adopt-config.ts';
 import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
@@ -126,6 +127,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'alias.remove': removeAlias,
   'settings.update': updateSettings,
   'config.import': importConfig,
+  'config.adopt': adoptConfigChange,
   'config.apply': applyDeclared,
   'team-preset.apply': applyTeamPreset,
 };

@@ -298,13 +298,33 @@ describe('the settings screen', () => {
   it('says what is wrong with a file that is no JSON, or no configuration', async () => {
     const { page } = await open({ screen: at('transfer') });
     for (const [text, complaint] of [
-      ['not json', /This is not JSON/],
+      ['not json', /syntax error in line 1/],
+      ['{"hello":1}', /no configuration of Sluice, LiteLLM/],
       ['{"version":7}', /config\.version/],
     ] as const) {
       await importFile(page, text);
       await page.getByRole('alert').getByText(complaint).waitFor();
       expect(await page.getByRole('dialog').count(), text).toBe(0);
     }
+  });
+
+  it('adds what is pasted of another program, after a preview without its keys', async () => {
+    const { page, gateway, complaints } = await open({ screen: at('transfer') });
+    const secret = ['planted', '0123456789', 'wxyz'].join('-');
+    await page.getByRole('button', { name: 'Paste…' }).click();
+    const paste = page.getByRole('dialog', { name: 'Paste a configuration' });
+    await paste.getByRole('textbox').fill(`GROQ_API_KEY=${secret}\nDATABASE_URL=x\n`);
+    await paste.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add from .env' });
+    await dialog.getByText('provider groq · credential …wxyz').waitFor();
+    await dialog.getByText('Sluice has nothing that corresponds').waitFor();
+    expect(await dialog.textContent()).not.toContain('planted');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect((await gateway.gateway.query({ type: 'config' })).revision).toBe(1);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('“.env” is applied.').waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' })).map(({ id }) => id)).toContain('groq');
+    expect(complaints).toEqual([]);
   });
 
   it('says where the data is, and makes a report without secrets', async () => {

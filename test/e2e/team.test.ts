@@ -58,8 +58,8 @@ describe('a team preset', () => {
     await page.getByRole('dialog', { name: 'Import a configuration' }).getByText('Removed: key k1').waitFor();
     await page.keyboard.press('Escape');
     for (const [text, complaint] of [
-      ['{"hello":1}', /neither a team preset nor/],
-      ['hello', /not JSON/],
+      ['{"hello":1}', /no configuration of Sluice, LiteLLM/],
+      ['hello', /syntax error in line 1/],
       ['{"teamPreset":1,"name":"sk-proj-planted1234567890","organisation":"A"}', /looks like a secret/],
       [JSON.stringify({ ...acmePreset, settings: { host: '0.0.0.0' } }), /allowed only in a preset that is built into/],
     ] as const) {

@@ -2,8 +2,8 @@ import { Button, FileButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface ChooseFileButtonProps {
-  /** File types in the syntax of an `input`'s `accept` attribute. */
-  accept: string;
+  /** File types in the syntax of an `input`'s `accept` attribute; any if absent. */
+  accept?: string;
   icon: ReactNode;
   disabled?: boolean;
   children: ReactNode;
@@ -13,7 +13,7 @@ interface ChooseFileButtonProps {
 export function ChooseFileButton({ accept, icon, disabled = false, children, onChoose }: ChooseFileButtonProps) {
   return (
     <FileButton
-      accept={accept}
+      {...(accept !== undefined && { accept })}
       onChange={(file) => file && onChoose(file)}
       // Otherwise choosing the same file again, after correcting or removing it, would not fire a change event.
       inputProps={{ onClick: ({ currentTarget }) => (currentTarget.value = '') }}

@@ -4,6 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
 import { ModalFrame } from '../dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
+import { AdoptDialog, type Adoption } from './AdoptDialog.tsx';
 import { CassetteDialog } from './CassetteDialog.tsx';
 import { ImportDialog, type ImportPreview } from './ImportDialog.tsx';
 import { PresetDialog } from './PresetDialog.tsx';
@@ -12,6 +13,7 @@ import type { PresetImport } from './PresetReview.tsx';
 export type ImportState =
   | { kind: 'configuration'; preview: ImportPreview }
   | { kind: 'team-preset'; preset: PresetImport }
+  | { kind: 'other-program'; adoption: Adoption }
   | { kind: 'cassette'; cassette: CassetteContents }
   | { kind: 'problem'; problem: ControlError };
 
@@ -28,6 +30,8 @@ export function ImportDialogs({ opened, onClose }: ImportDialogsProps) {
       return <ImportDialog preview={opened.preview} onClose={onClose} />;
     case 'team-preset':
       return <PresetDialog preset={opened.preset} onClose={onClose} />;
+    case 'other-program':
+      return <AdoptDialog adoption={opened.adoption} onClose={onClose} />;
     case 'cassette':
       return <CassetteDialog cassette={opened.cassette} onClose={onClose} />;
     case 'problem':

@@ -3,14 +3,22 @@
  * hands over. Only previews them; the person applies an import in its dialog.
  */
 import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
-import type { Messages } from '../../messages/en/en.ts';
+import { isOwnFormat } from '../../../server/contract/adopt-views.ts';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { isObject } from '../../../server/contract/is-object.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { asControlError, ControlError } from '../../state/api/api.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useOpened } from '../../state/window/use-desktop.ts';
 import type { ImportState } from './ImportDialogs.tsx';
-import { type ImportSource, readImport } from './read-import.ts';
+
+/** A text to import. */
+interface ImportSource {
+  /** The name of the file, for display. */
+  name: string;
+  text: string;
+}
 
 /** Shows what the import would change. Rejects with a `ControlError`. */
 type OpenImport = (source: ImportSource) => Promise<void>;
@@ -28,7 +36,7 @@ export function ImportProvider({ children }: { children: ReactNode }) {
   const { team: names } = useMessages();
   const store = useControlStore();
   const [importState, setImportState] = useState<ImportState | null>(null);
-  const open: OpenImport = async (source) => setImportState(await previewImport(source, store, names));
+  const open: OpenImport = async (source) => setImportState(await previewImport(source, store));
   const openOrShowProblem = (source: ImportSource) =>
     void open(source).catch((error: unknown) => setImportState({ kind: 'problem', problem: asControlError(error) }));
   const showProblem = (text: string) => setImportState({ kind: 'problem', problem: new ControlError('window', text) });
@@ -49,11 +57,7 @@ export function ImportProvider({ children }: { children: ReactNode }) {
   );
 }
 
-async function previewImport(
-  { name, text }: ImportSource,
-  { query }: ControlStore,
-  names: Messages['team'],
-): Promise<ImportState> {
+async function previewImport({ name, text }: ImportSource, { query }: ControlStore): Promise<ImportState> {
   const imported = readImport(text);
   switch (imported.kind) {
     case 'team-preset': {
@@ -64,9 +68,34 @@ async function previewImport(
       const preview = await query({ type: 'import-preview', config: imported.config });
       return { kind: 'configuration', preview: { fileName: name, config: imported.config, ...preview } };
     }
-    case 'not-json':
-      throw new ControlError('window', names.notJson);
-    case 'unknown':
-      throw new ControlError('window', names.unknown);
+    case 'other': {
+      const preview = await query({ type: 'adopt-preview', text });
+      return { kind: 'other-program', adoption: { text, preview } };
+    }
   }
+}
+
+type ParsedImport =
+  | { kind: 'team-preset'; preset: object }
+  | { kind: 'configuration'; config: ConfigInput }
+  | { kind: 'other' };
+
+/** Recognises the kind of a text, which the engine validates. It reads those of other programs too. */
+function readImport(text: string): ParsedImport {
+  const value = parse(text);
+  if (!isObject(value) || !isOwnFormat(value)) return { kind: 'other' };
+  if ('teamPreset' in value) return { kind: 'team-preset', preset: value };
+  return isConfiguration(value) ? { kind: 'configuration', config: value } : { kind: 'other' };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+function isConfiguration(value: object): value is ConfigInput {
+  return 'version' in value;
 }

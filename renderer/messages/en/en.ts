@@ -1,4 +1,5 @@
 /** All texts of the window in English, one file per screen. Other languages have the same shape (`Messages`). */
+import { adopt } from './adopt.ts';
 import { cassettes } from './cassettes.ts';
 import { connect, keyChooser } from './connect.ts';
 import { controlProblems } from './control-problems.ts';
@@ -26,6 +27,7 @@ import { timedCapture } from './timed-capture.ts';
 
 export const en = {
   ...shell,
+  adopt,
   account,
   audit,
   joining,

@@ -225,7 +225,7 @@ export const settings = {
   lanWarning:
     'Anyone on your network can then reach Sluice and try keys, and traffic is not encrypted. Do this only on a network that you trust. Every request still needs a key, and this machine’s name or address must be among the allowed host names below.',
   transferHint:
-    'Providers, aliases, groups, keys by their hashes, and settings. Secrets are never included; those already stored here are kept, unless their provider’s address changes.',
+    'Providers, aliases, groups, keys by their hashes, and settings. Secrets are never included; those already stored here are kept, unless their provider’s address changes. Configurations of LiteLLM, claude-code-router and CC Switch and .env files can be imported too: they are added to what is here.',
   export: 'Export',
   import: 'Import…',
   importTitle: 'Import a configuration',
@@ -304,6 +304,7 @@ export const settings = {
 export const settingsActions: AuditActions<'settings' | 'config' | 'window'> = {
   'settings.update': (target) => `changed settings ${target}`,
   'config.import': () => 'imported a configuration',
+  'config.adopt': () => 'added from another program’s configuration',
   'config.apply': () => 'applied a declared configuration',
   'window.create-address': () => 'created an address of the window',
   'window.sign-out-everywhere': () => 'signed out all browsers',

@@ -47,8 +47,6 @@ export const team = {
       'The link contains a key or password. Sluice takes none from a link, since anyone who saw the link has it. Nothing was changed; enter it in Sluice yourself, and replace it if the link was sent around.',
     unknown: 'Sluice does not know this link. Nothing was changed.',
   } satisfies Record<LinkRefusal, string>,
-  notJson: 'This is not JSON. Nothing was changed.',
-  unknown: 'This is neither a team preset nor an exported configuration. Nothing was changed.',
   changesTitle: 'This would change',
   nothing: 'Everything it sets is already in place.',
   warning: 'Apply it only if it comes from your team: your requests go to the addresses named here.',

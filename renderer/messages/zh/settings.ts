@@ -201,7 +201,7 @@ export const settings: typeof english.settings = {
   lanWarning:
     '届时网络中的任何人都能访问 Sluice 并尝试密钥，且传输内容未加密。请仅在可信网络中这样做。每个请求仍需密钥，并且本机的名称或地址必须加入下方“允许的主机名”。',
   transferHint:
-    '包含服务商、别名、分组、密钥的哈希以及设置。绝不包含机密；本机已有的机密会保留，除非其服务商指向别处。',
+    '包含服务商、别名、分组、密钥的哈希以及设置。绝不包含机密；本机已有的机密会保留，除非其服务商指向别处。也可以导入 LiteLLM、claude-code-router、CC Switch 的配置和 .env 文件：其内容会添加到现有配置中。',
   export: '导出',
   import: '导入…',
   importTitle: '导入配置',
@@ -275,6 +275,7 @@ export const settings: typeof english.settings = {
 export const settingsActions: typeof english.settingsActions = {
   'settings.update': (target) => `修改了设置 ${target}`,
   'config.import': () => '导入了配置',
+  'config.adopt': () => '从其他程序的配置中导入',
   'config.apply': () => '应用了声明的配置',
   'window.create-address': () => '创建了窗口的访问地址',
   'window.sign-out-everywhere': () => '让所有浏览器退出登录',

@@ -44,8 +44,6 @@ export const team: typeof english.team = {
       '链接中含有密钥或密码。看到链接的人都会得到它，因此 Sluice 不从链接中接收。未作任何更改；请自行在 Sluice 中输入，如果链接已被转发，请更换它。',
     unknown: 'Sluice 不认识此链接，未作任何更改。',
   },
-  notJson: '这不是 JSON。未作任何更改。',
-  unknown: '这既不是团队预设，也不是导出的配置，未作任何更改。',
   changesTitle: '将会更改',
   nothing: '它设置的内容在此处均已生效。',
   warning: '仅在它确实来自你的团队时才应用：你的请求会发往此处列出的地址。',

@@ -1,4 +1,5 @@
 import type { Messages } from '../en/en.ts';
+import { adopt } from './adopt.ts';
 import { cassettes } from './cassettes.ts';
 import { connect, keyChooser } from './connect.ts';
 import { controlProblems } from './control-problems.ts';
@@ -27,6 +28,7 @@ import { timedCapture } from './timed-capture.ts';
 /** Simplified Chinese. */
 export const zh: Messages = {
   ...shell,
+  adopt,
   account,
   audit,
   joining,

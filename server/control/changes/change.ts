@@ -2,6 +2,7 @@ import type { TeamMemory } from '../../config/team-memory.ts';
 import type { CommandMap, CommandResults, CommandType } from '../../contract/commands.ts';
 import type { Config } from '../../contract/config.ts';
 import type { Person } from '../../contract/people.ts';
+import type { Preset } from '../../contract/preset.ts';
 import type { ProviderChanges } from '../../contract/provider-commands.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
 import type { Views } from '../views/views.ts';
@@ -40,6 +41,8 @@ export interface ChangeContext {
   variable(name: string): string | undefined;
   /** The values of a preset; undefined if there is no preset with this id. */
   preset(id: string): ProviderChanges | undefined;
+  /** All presets. */
+  presets(): readonly Preset[];
   /** The imported team preset in force, and the origin of the team gateway that offered it. */
   imported(): Pick<TeamMemory, 'imported' | 'gateway'>;
 }

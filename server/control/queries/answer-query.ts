@@ -1,6 +1,7 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
+import type { AdoptPreview } from '../../contract/adopt-views.ts';
 import type { CacheView } from '../../contract/answer-cache.ts';
 import { capabilities } from '../../contract/capability.ts';
 import { controlError } from '../../contract/control-error.ts';
@@ -31,6 +32,7 @@ import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
+import { adoptConfig } from '../adopt/adopt-config.ts';
 import type { ChangeContext } from '../changes/change.ts';
 import type { CassetteControl } from '../changes/check-cassette.ts';
 import { checkJoinPreset } from '../changes/check-join-preset.ts';
@@ -141,6 +143,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
+    'adopt-preview': ({ text }) => previewAdopt(ports, text),
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
     network: () => ports.network(ports.live.snapshot),
     'who-am-i': (_query, { by }) => ({ person: by?.person ?? null, signsIn: ports.people !== null }),
@@ -278,4 +281,12 @@ type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 /** Removes properties whose value is undefined. */
 function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+}
+
+function previewAdopt({ live, context, env, providers }: QueryPorts, text: string): AdoptPreview {
+  const { config, revision } = live.used;
+  const { ownAddresses } = context;
+  const variable = (name: string) => env[name];
+  const { program, entries } = adoptConfig(config, text, { ownAddresses, variable, presets: providers.presets() });
+  return { revision, program, entries };
 }

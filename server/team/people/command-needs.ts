@@ -78,6 +78,7 @@ export const commandRules: Rules = {
   'alias.remove': { needs: () => admin },
   'settings.update': { needs: () => admin },
   'config.import': { needs: () => admin },
+  'config.adopt': { needs: () => admin },
   'config.apply': { needs: () => admin },
   'team-preset.apply': { needs: () => admin },
   'team-preset.leave': { needs: () => admin },

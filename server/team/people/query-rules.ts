@@ -66,6 +66,7 @@ const queryRules: Rules = {
   'first-byte-times': { ask: namedOnly },
   config: 'admin',
   'import-preview': 'admin',
+  'adopt-preview': 'admin',
   'team-preset-preview': 'admin',
   'who-am-i': 'everyone',
   'join-preset': 'everyone',

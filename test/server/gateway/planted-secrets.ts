@@ -297,6 +297,7 @@ export async function queried({ gateway }: Pick<TestGateway, 'gateway'>): Promis
     'connect-clients': 'nothing of requests',
     'connect-preview': 'nothing of requests',
     'connect-undo-preview': 'nothing of requests',
+    'adopt-preview': 'nothing of requests',
     'import-preview': 'nothing of requests',
     'team-preset-preview': 'nothing of requests',
     'who-am-i': 'nothing of requests',

@@ -1,19 +1,18 @@
-import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconClipboard, IconFileImport } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { pathOf } from '../../../../server/contract/places.ts';
-import { isSluiceLink, readPresetLink } from '../../../../server/contract/preset-link.ts';
 import type { TeamPresetView } from '../../../../server/contract/status-views.ts';
 import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
 import { CopyLine } from '../../../components/copying/CopyLine.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
-import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useOpenImport } from '../../../components/import/ImportProvider.tsx';
+import { PasteDialog } from '../../../components/import/PasteDialog.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { asControlError, ControlError } from '../../../state/api/api.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useCanChange } from '../../../state/rights/use-can-change.ts';
@@ -71,9 +70,12 @@ function PresetsSection() {
         </div>
         {problem && <CommandProblem problem={problem} />}
       </div>
-      <ModalFrame opened={isPasting} onClose={() => setPasting(false)} title={names.pasteTitle}>
-        <PasteForm onDone={() => setPasting(false)} />
-      </ModalFrame>
+      <PasteDialog
+        opened={isPasting}
+        title={names.pasteTitle}
+        label={names.pasteLabel}
+        onClose={() => setPasting(false)}
+      />
     </Section>
   );
 }
@@ -147,53 +149,4 @@ function PresetInForce({ preset }: { preset: TeamPresetView }) {
       />
     </div>
   );
-}
-
-function PasteForm({ onDone }: { onDone(): void }) {
-  const { team: names, cancel } = useMessages();
-  const openImport = useOpenImport();
-  const [pasted, setPasted] = useState('');
-  const [problem, setProblem] = useState<ControlError | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      await openImport({ name: names.pasted, text: textOf(pasted.trim(), names.unreadable(names.link)) });
-      onDone();
-    } catch (error) {
-      setProblem(asControlError(error));
-    }
-  };
-  return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Stack gap="sm">
-        <Textarea
-          label={names.pasteLabel}
-          value={pasted}
-          onChange={(event) => setPasted(event.currentTarget.value)}
-          autosize
-          minRows={5}
-          maxRows={14}
-          spellCheck={false}
-          autoComplete="off"
-          data-autofocus
-        />
-        {problem && <CommandProblem problem={problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onDone}>
-            {cancel}
-          </Button>
-          <Button type="submit" disabled={pasted.trim() === ''}>
-            {names.pasteNext}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
-}
-
-function textOf(pasted: string, unreadable: string): string {
-  if (!isSluiceLink(pasted)) return pasted;
-  const text = readPresetLink(pasted);
-  if (text === null) throw new ControlError('window', unreadable);
-  return text;
 }

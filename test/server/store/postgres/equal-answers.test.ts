@@ -149,6 +149,7 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
     'connect-preview': hasNothingStored,
     'connect-undo-preview': hasNothingStored,
     config: hasNothingStored,
+    'adopt-preview': hasNothingStored,
     'import-preview': hasNothingStored,
     'team-preset-preview': hasNothingStored,
     'who-am-i': hasNothingStored,

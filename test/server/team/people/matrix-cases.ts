@@ -85,6 +85,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'first-byte-times', ...span() },
   ],
   config: () => [{ type: 'config' }],
+  'adopt-preview': () => [{ type: 'adopt-preview', text: 'A=1' }],
   'import-preview': () => [{ type: 'import-preview', config: { version: 1 } }],
   'team-preset-preview': () => [
     { type: 'team-preset-preview', preset: { teamPreset: 1, name: 'A', organisation: 'A' } },
@@ -160,6 +161,7 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'alias.remove': ({ alias }) => [{ type: 'alias.remove', name: alias }],
   'settings.update': () => [{ type: 'settings.update', changes: { sessions: 'off' } }],
   'config.import': () => [{ type: 'config.import', config: { version: 1 } }],
+  'config.adopt': () => [{ type: 'config.adopt', text: 'A=1' }],
   'config.apply': () => [{ type: 'config.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.apply': () => [{ type: 'team-preset.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.leave': () => [{ type: 'team-preset.leave' }],

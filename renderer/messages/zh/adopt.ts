@@ -1,0 +1,36 @@
+import type * as english from '../en/adopt.ts';
+
+export const adopt: typeof english.adopt = {
+  title: (program) => `从 ${program} 导入`,
+  hint: '现有内容保持不变。确认添加后，凭据才会存入机密存储。',
+  nothing: '其中没有可以添加的内容。',
+  apply: '添加',
+  verdicts: { taken: '导入', changed: '有改动地导入', 'left-out': '不导入' },
+  becomes: {
+    provider: (name) => `服务商 ${name}`,
+    alias: (name) => `别名 ${name}`,
+  },
+  key: (masked) => `凭据 ${masked}`,
+  notes: {
+    'fields-dropped': ({ fields }) => `不含 ${fields}`,
+    'variable-missing': ({ variable }) => `Sluice 运行环境中未设置变量 ${variable}`,
+    'key-missing': () => '没有凭据：请在“服务商”中填写',
+    'provider-kept': ({ provider }) => `使用已有的服务商“${provider}”及其现有凭据`,
+    'asked-by-name': ({ alias }) => `Sluice 不按请求内容选择模型：客户端需请求模型“${alias}”`,
+    'no-counterpart': () => 'Sluice 没有对应的设置',
+    'own-keys': () => 'Sluice 为客户端创建自己的密钥',
+    'provider-there': ({ provider }) => `服务商“${provider}”已存在；其他凭据请添加到该服务商`,
+    'alias-there': ({ alias }) => `别名“${alias}”已存在`,
+    'service-unknown': ({ service }) => `Sluice 不知道如何访问“${service}”`,
+    'cloud-credentials': ({ service }) => `“${service}”需要其云平台的凭据：请在“服务商”中添加`,
+    'address-missing': () => '未给出地址',
+    'address-without-key': ({ variable }) => `只有地址，缺少 ${variable}`,
+    'model-missing': () => '未给出模型',
+    'target-missing': ({ target }) => `导入的内容中没有提供“${target}”的服务`,
+    'signed-in': () => '以账号登录，没有凭据',
+    'value-missing': () => '值为空',
+  },
+  paste: '粘贴…',
+  pasteTitle: '粘贴配置',
+  pasteLabel: 'Sluice 或其他程序的配置、.env 文件，或以 ccswitch:// 开头的链接',
+};
