@@ -2,18 +2,19 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { AliasConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
+import { mustExist } from './nearest-id.ts';
+import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 type Target = AliasConfig['targets'][number];
 
 export const aliasExamples: Examples = {
-  'alias list': ['sluice alias list'],
+  'alias list': ['sluice alias list', 'sluice alias list --json'],
   'alias put': [
     'sluice alias put fast --target groq/openai/gpt-oss-120b --target openai/gpt-5-mini,priority=1',
     'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/openai/gpt-oss-120b,weight=1',
   ],
-  'alias remove': ['sluice alias remove fast'],
+  'alias remove': ['sluice alias remove fast', 'sluice alias remove fast --yes'],
 };
 
 export function addAliasVerbs(program: Command, { on }: Verbs): void {
@@ -29,7 +30,10 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
         String(target.weight),
       ]),
     );
-    output.show(aliases, table(['name', 'target', 'priority', 'weight'], rows, 'There are no aliases.'));
+    output.show(
+      aliases,
+      table(['name', 'target', number('priority'), number('weight')], rows, 'There are no aliases.'),
+    );
   });
 
   const put = alias
@@ -48,6 +52,7 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 
   const remove = withConfirmation(alias.command('remove').argument('<name>').description('remove an alias'));
   on<ConfirmOptions>(remove, async ({ control, output, terminal }, [name = ''], options) => {
+    await mustExist('alias', name, control);
     await confirm(`Remove alias "${name}"?`, options, terminal);
     output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is removed.`);
   });

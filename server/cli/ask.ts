@@ -20,7 +20,7 @@ export interface ConfirmOptions {
 
 /** Adds `--yes` to a command whose effect cannot be undone. */
 export function withConfirmation(command: Command): Command {
-  return command.option('--yes', 'do not ask for confirmation');
+  return command.option('-y, --yes', 'do not ask for confirmation');
 }
 
 /** Rejects with a CliError unless `--yes` is given or the user agrees. */

@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
+import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 export const cacheExamples: Examples = {
-  'cache stats': ['sluice cache stats'],
+  'cache stats': ['sluice cache stats', 'sluice cache stats --json'],
   'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],
 };
 
@@ -18,7 +18,7 @@ export function addCacheVerbs(program: Command, { on }: Verbs): void {
   on(stats, async ({ control, output }) => {
     requireRunning(control);
     const caches = await control.query({ type: 'caches' });
-    output.show(caches, table(head, caches.map(row), 'No group has a response cache.'));
+    output.show(caches, table(columns, caches.map(row), 'No group has a response cache.'));
   });
   const clear = cache
     .command('clear')
@@ -32,7 +32,7 @@ export function addCacheVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-const head = ['group', 'answers', 'MB', 'hits', 'shared', 'misses', 'saved'];
+const columns = ['group', ...['answers', 'MB', 'hits', 'shared', 'misses', 'saved'].map(number)];
 
 function row({ groupId, entries, bytes, hits, shared, misses, savedUsd }: CacheView): string[] {
   const counts = [hits, shared, misses].map(String);

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { configOf, findGroup } from './find-group.ts';
-import { localTime } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { localTime } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 interface Scope {
@@ -19,7 +19,7 @@ interface OnOptions extends Scope {
 
 export const captureExamples: Examples = {
   'capture on': ['sluice capture on --requests 1', 'sluice capture on --for 10m', 'sluice capture on --key my-editor'],
-  'capture off': ['sluice capture off --key my-editor'],
+  'capture off': ['sluice capture off --key my-editor', 'sluice capture off'],
 };
 
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {

@@ -10,7 +10,10 @@ import { CliError } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 export const cassetteExportExamples: Examples = {
-  'cassette export': ['sluice cassette export cassettes exchanges.har'],
+  'cassette export': [
+    'sluice cassette export cassettes exchanges.har',
+    'sluice cassette export cassettes/checkout checkout.har',
+  ],
 };
 
 export function addCassetteExport(cassette: Command, terminal: Terminal): void {

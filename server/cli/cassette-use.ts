@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import type { CassetteView } from '../contract/cassette.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
+import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 export const cassetteUseExamples: Examples = {
-  'cassette status': ['sluice cassette status'],
+  'cassette status': ['sluice cassette status', 'sluice cassette status --json'],
   'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
 };
 
@@ -19,7 +19,7 @@ export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {
     requireRunning(control);
     const views = await control.query({ type: 'cassettes' });
     for (const { problem } of views) if (problem !== null) output.note(problem);
-    output.show(views, table(head, views.map(row), 'No group and no key has a cassette.'));
+    output.show(views, table(columns, views.map(row), 'No group and no key has a cassette.'));
   });
   const rewind = cassette
     .command('rewind')
@@ -35,7 +35,7 @@ export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {
   });
 }
 
-const head = ['folder', 'mode', 'recordings', 'replayed', 'missed', 'recorded', 'not written'];
+const columns = ['folder', 'mode', ...['recordings', 'replayed', 'missed', 'recorded', 'not written'].map(number)];
 
 function row({ folder, mode, recordings, hits, misses, recorded, failed }: CassetteView): string[] {
   return [

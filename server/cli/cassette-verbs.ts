@@ -1,8 +1,10 @@
 /** `sluice record` and `sluice replay`: run a program with its own gateway and a cassette for its exchanges. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePace } from '../cassettes/pace.ts';
 import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import type { RunChoices } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -48,7 +50,7 @@ export function addCassetteVerbs(program: Command, terminal: Terminal): void {
     .option('--group <id>', 'the group of its key (default: default)')
     .option('--config <file>', 'use a declarative configuration instead of that of the data folder')
     .option('--data-dir <folder>', 'the data folder')
-    .addHelpText('after', recordHelp);
+    .addHelpText('after', notes(recordHelp));
   record.action(async () => {
     const flags = record.opts<CassetteFlags>();
     await run(flags.newOnly ? 'replay-or-record' : 'record', record, terminal);
@@ -57,7 +59,7 @@ export function addCassetteVerbs(program: Command, terminal: Terminal): void {
     program,
     'replay',
     'start a program whose requests are answered from a cassette',
-  ).addHelpText('after', replayHelp);
+  ).addHelpText('after', notes(replayHelp));
   replay.action(() => run('replay', replay, terminal));
 }
 

@@ -1,4 +1,5 @@
 import type { KeyView } from '../contract/access-views.ts';
+import { controlError } from '../contract/control-error.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 
@@ -7,7 +8,7 @@ export async function chooseKey(control: Control, id: string | undefined): Promi
   const keys = await control.query({ type: 'keys' });
   const key = keys.find((each) => (id === undefined ? isUsual(each) : each.id === id));
   if (key) return key;
-  if (id !== undefined) throw new CliError(`There is no key "${id}". "sluice key list" lists them.`, exitCodes.usage);
+  if (id !== undefined) throw controlError('not_found', { code: 'no-key', id }, 'key');
   throw new CliError(
     'There is no key that can be shown again. Make one with "sluice key create", or name one with --key.',
   );

@@ -7,9 +7,9 @@ import { spreadOf } from '../contract/spread.ts';
 import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { type Call, type CallReply, sendCall } from './send-call.ts';
+import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 const maxTargets = 4;
@@ -33,6 +33,7 @@ interface Compared {
 export const compareExamples: Examples = {
   compare: [
     'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --json',
   ],
 };
 
@@ -51,7 +52,7 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
     const compared = await withKey(control, original.request.groupId, (secret) =>
       askAll(calls, times, (call) => ask(control, { ...call, origin, secret })),
     );
-    output.show(compared, table(head, compared.map(row), ''));
+    output.show(compared, table(columns, compared.map(row), ''));
     for (const { target, answers } of compared) {
       const failed = answers.find(({ status }) => status >= 400);
       if (failed) output.note(`${target} answered ${failed.status}: ${failed.body.slice(0, 500)}`);
@@ -120,7 +121,7 @@ async function ask(control: Control, call: Call): Promise<Answer> {
   throw new CliError(`The ledger does not tell how request ${replied.requestId} ended.`);
 }
 
-const head = ['target', 'answered', 'first byte ms', 'total ms', 'output tokens', 'cost $'];
+const columns = ['target', 'answered', ...['first byte ms', 'total ms', 'output tokens', 'cost $'].map(number)];
 
 function row({ target, answers }: Compared): string[] {
   const good = answers.filter(({ status }) => status < 400).map(({ record }) => record);

@@ -11,10 +11,11 @@ import { askYesNo } from './ask.ts';
 import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { optional, styled, table } from './shown.ts';
 import { askModel } from './test-call.ts';
 import type { VerbContext, Verbs } from './verb.ts';
+import { didYouMean } from './wrong-usage.ts';
 
 interface ConnectFlags {
   print?: boolean;
@@ -46,12 +47,16 @@ export function addConnectVerb(program: Command, { on }: Verbs): void {
     )
     .option('--key <id>', 'the key that it uses (default: the first that can be shown again)')
     .option('--model <name>', 'the model that it uses (default: the group’s default for chat)')
-    .option('--yes', 'write without asking');
+    .option('-y, --yes', 'write without asking');
   on<ConnectFlags>(connect, async (context, [id], flags) => {
     if (id === undefined) return list(context);
     const guide = clientGuides.find((each) => each.id === id);
     if (!guide) {
-      throw new CliError(`There is no client "${id}". "sluice connect" lists them.`, exitCodes.usage);
+      const nearest = didYouMean(
+        id,
+        clientGuides.map((each) => each.id),
+      );
+      throw new CliError(`There is no client "${id}".${nearest || ' "sluice connect" lists them.'}`, exitCodes.usage);
     }
     if (flags.undo) return undo(context, guide, flags);
     return flags.write ? write(context, guide, flags) : print(context, guide, flags);
@@ -65,10 +70,10 @@ async function list({ control, output }: VerbContext): Promise<void> {
     return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };
   });
   const rows = clients.map(({ client, name, files, applied }) => {
-    const state = applied ? stateOf(applied) : '';
+    const state = applied ? styled(applied.stronger.length === 0 ? 'good' : 'warning', stateOf(applied)) : '';
     return [client, name, files.join(', ') || '(steps only)', state];
   });
-  output.show(clients, table(['client', 'name', 'written by --write', 'state'], rows, ''));
+  output.show(clients, table(['client', optional('name'), optional('written by --write'), 'state'], rows, ''));
 }
 
 function stateOf({ model, stronger }: AppliedConnection): string {

@@ -1,5 +1,5 @@
 import type { TimedFaultsView } from '../contract/faults.ts';
-import { localTime } from './output.ts';
+import { localTime } from './shown.ts';
 
 /** Example: Faults: profile rough for key "k1" until 13:05 (seed 7). */
 export function describeFaults({ kind, id, profile, rules, seed, untilMs }: TimedFaultsView): string {

@@ -1,5 +1,5 @@
 import type { SharedCountsProblem, SharedCountsView } from '../contract/replica-limits.ts';
-import { localTime } from './output.ts';
+import { localTime } from './shown.ts';
 
 const problems: Record<SharedCountsProblem, string> = {
   unreachable: 'it cannot be reached',

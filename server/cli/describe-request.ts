@@ -2,14 +2,21 @@
 import type { AttemptRecord, CacheNote, UsageCertainty } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
-import { localTime, table } from './output.ts';
+import { outcomeCell } from './request-rows.ts';
+import { type Cell, fact, localTime, number, type Shown, table } from './shown.ts';
 
-export function describeRequest(request: RequestView): string {
+export function describeRequest(request: RequestView): Shown {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
-  const facts: [name: string, value: string | null][] = [
+  const facts: [name: string, value: Cell | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
     ['time', `${localTime(request.startedAt)}${totalMs === null ? '' : `, ${Math.round(totalMs)} ms`}`],
-    ['outcome', [request.outcome ?? 'running', request.status, errorCode].filter((each) => each !== null).join(' ')],
+    [
+      'outcome',
+      outcomeCell(
+        request.outcome,
+        [request.outcome ?? 'running', request.status, errorCode].filter((each) => each !== null).join(' '),
+      ),
+    ],
     [
       'model',
       modelServed === null || modelServed === modelAsked ? modelAsked : `${modelAsked ?? '-'} -> ${modelServed}`,
@@ -24,16 +31,16 @@ export function describeRequest(request: RequestView): string {
   ];
   const knownFacts = facts.filter(([, value]) => value !== null && value !== '');
   return [
-    ...knownFacts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
+    ...knownFacts.map(([name, value]) => fact(name, value ?? '')),
     '',
     table(
-      ['attempt', 'provider', 'model', 'status', 'ms', 'failure'],
+      ['attempt', 'provider', 'model', number('status'), number('ms'), 'failure'],
       request.attempts.map(attemptRow),
       'No provider was asked.',
     ),
     ...notesOf('Dropped by the translation', request.dropped),
     ...notesOf('Emulated by the translation', request.emulated),
-  ].join('\n');
+  ];
 }
 
 const certainties: Record<UsageCertainty, string | null> = {

@@ -8,26 +8,27 @@ import type {
   SessionTurn,
   SessionView,
 } from '../contract/session-views.ts';
-import { localTime, table } from './output.ts';
+import { outcomeCell } from './request-rows.ts';
+import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 
-export const sessionHead = [
+export const sessionColumns = [
   'session',
   'last active',
-  'key',
-  'client',
-  'turns',
-  'requests',
-  'models',
-  'tokens',
-  'cost',
-  'errors',
+  optional('key'),
+  optional('client'),
+  number('turns'),
+  optional(number('requests')),
+  optional('models'),
+  number('tokens'),
+  number('cost'),
+  number('failed'),
 ];
 
-export function sessionRow(session: SessionView): string[] {
+export function sessionRow(session: SessionView): Cell[] {
   const { id, name, lastAt, keyId, client, turns, requests, isComplete } = session;
   return [
     name === null ? id : `${id} ${name}`,
-    localTime(lastAt) + stateOf(session),
+    stateOf(session) === '' ? moment(lastAt) : stateCell(session),
     keyId ?? '-',
     programOf(client),
     String(turns),
@@ -45,7 +46,13 @@ function stateOf({ stoppedAt, isOverBudget, running }: SessionView): string {
   return running > 0 ? ' (running)' : '';
 }
 
-export function describeSession({ session, turns, requests }: SessionInFull): string {
+/** When it was last active, and what it is doing that a person would look for. */
+function stateCell(session: SessionView): Cell {
+  const text = localTime(session.lastAt) + stateOf(session);
+  return session.stoppedAt !== null || session.isOverBudget ? styled('warning', text) : text;
+}
+
+export function describeSession({ session, turns, requests }: SessionInFull): Shown {
   const { id, firstAt, lastAt, keyId, groupId, client, stoppedAt, retries } = session;
   const facts: [name: string, value: string][] = [
     ['session', id],
@@ -61,13 +68,13 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
   ];
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return [
-    ...facts.filter(([, value]) => value !== '').map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
+    ...facts.filter(([, value]) => value !== '').map(([name, value]) => fact(name, value)),
     ...turns.flatMap((turn) => [
       '',
       turnTitle(turn),
-      table(requestHead, (byTurn.get(turn.turn) ?? []).map(requestRow), ''),
+      table(requestColumns, (byTurn.get(turn.turn) ?? []).map(requestRow), ''),
     ]),
-  ].join('\n');
+  ];
 }
 
 function turnTitle(turn: SessionTurn): string {
@@ -76,16 +83,27 @@ function turnTitle(turn: SessionTurn): string {
   return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens${context}, ${costOf(turn)}`;
 }
 
-const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached', 'output', 'cost', 'note'];
+const requestColumns = [
+  'request',
+  optional('of'),
+  'outcome',
+  optional(number('ms')),
+  'model',
+  number('input'),
+  optional(number('cached')),
+  number('output'),
+  number('cost'),
+  optional('note'),
+];
 
-function requestRow(request: SessionRequest): string[] {
+function requestRow(request: SessionRequest): Cell[] {
   const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult, costUsd } = request;
   const about = isApproximate(request.usageCertainty) ? '~' : '';
   const kind = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
   return [
     id,
     thread === 0 ? kind : `${kind} (beside, ${thread})`,
-    [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' '),
+    outcomeCell(outcome, [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' ')),
     totalMs === null ? '-' : String(Math.round(totalMs)),
     modelServed ?? modelAsked ?? '-',
     numberOf(request.inputTokens, about),

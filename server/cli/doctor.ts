@@ -15,8 +15,9 @@ import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';
 import { exitCodes } from './programs/exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
+import { line, renderShown, verdict } from './shown.ts';
 import { describeAddress } from './status.ts';
-import type { Terminal } from './terminal.ts';
+import { plainLook, type Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface Finding {
@@ -26,7 +27,7 @@ interface Finding {
 }
 
 export const doctorExamples: Examples = {
-  doctor: ['sluice doctor'],
+  doctor: ['sluice doctor', 'sluice doctor --json'],
 };
 
 export function addDoctor(program: Command, { on }: Verbs): void {
@@ -38,10 +39,8 @@ export function addDoctor(program: Command, { on }: Verbs): void {
   on(doctor, async (context) => {
     const findings = await examine(context);
     const ok = findings.every((finding) => finding.ok);
-    const lines = findings.map(
-      ({ name, ok: isFine, message }) => `${isFine ? 'ok    ' : 'FAILED'}  ${name}: ${message}`,
-    );
-    context.output.show({ ok, findings }, lines.join('\n'));
+    const lines = findings.map(({ name, ok: isFine, message }) => line(verdict(isFine), `  ${name}: ${message}`));
+    context.output.show({ ok, findings }, lines);
     if (!ok) process.exitCode = exitCodes.failure;
   });
 }
@@ -162,7 +161,7 @@ async function examineProviders(control: Control): Promise<Finding[]> {
       continue;
     }
     const test = await control.query({ type: 'provider-test', id });
-    findings.push({ name, ok: test.ok, message: describeTest(test) });
+    findings.push({ name, ok: test.ok, message: renderShown(describeTest(test), plainLook) });
   }
   return findings;
 }

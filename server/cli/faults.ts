@@ -1,16 +1,20 @@
 /** `sluice faults`: the faults that client programs can be made to meet, and when. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
 import { FaultTextError, parseRule } from '../faults/parse-rule.ts';
 import { describeFaults } from './describe-faults.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import { addJudge, judgeExamples } from './judge.ts';
-import { createOutput, type Output, table } from './output.ts';
+import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type RunOptions, runHere } from './run.ts';
 import type { AroundRun } from './run-program.ts';
+import { table } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
+import { didYouMean } from './wrong-usage.ts';
 
 interface Scope {
   key?: string;
@@ -29,8 +33,8 @@ A rule is a fault with its parameters and with the requests that meet it: share=
 route=/chat/completions. Without any of these, every request meets it. Faults of several rules act together.`;
 
 export const faultExamples: Examples = {
-  'faults list': ['sluice faults list'],
-  'faults show': ['sluice faults show rough'],
+  'faults list': ['sluice faults list', 'sluice faults list --json'],
+  'faults show': ['sluice faults show rough', 'sluice faults show flaky-streams'],
   'faults start': [
     'sluice faults start --key my-editor --profile flaky-streams --for 30m',
     'sluice faults start --group default --fault "rate-limit;retry-after=2;every=3"',
@@ -52,13 +56,16 @@ export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verb
   on(show, async ({ output }, [name = '']) => {
     const { faultProfiles } = await import('../faults/fault-profiles.ts');
     const profile = faultProfileNames.find((each) => each === name);
-    if (!profile) throw new CliError(`There is no profile "${name}". There are: ${faultProfileNames.join(', ')}.`);
+    if (!profile) {
+      const nearest = didYouMean(name, faultProfileNames) || ` There are: ${faultProfileNames.join(', ')}.`;
+      throw new CliError(`There is no profile "${name}".${nearest}`, exitCodes.usage);
+    }
     output.show(faultProfiles[profile], faultProfiles[profile].rules.join('\n'));
   });
 
   const start = withChoice(withScope(faults.command('start').description('switch faults on for a limited time')))
     .option('--for <minutes>', 'how long: 10m (default), up to 24h', parseMinutes, 10)
-    .addHelpText('after', ruleHelp);
+    .addHelpText('after', notes(ruleHelp));
   on<Scope & Choice & { for: number }>(start, async ({ control, output }, _, options) => {
     const { key, group, for: minutes } = options;
     if (control.origin === null) throw new CliError('Sluice is not running, so no request can meet a fault.');
@@ -97,7 +104,7 @@ function addFaultsRun(faults: Command, terminal: Terminal): void {
         'answer from this cassette alone, as "sluice replay" does, instead of asking providers',
       ).conflicts(['key', 'group', 'dataDir']),
     )
-    .addHelpText('after', ruleHelp)
+    .addHelpText('after', notes(ruleHelp))
     .passThroughOptions();
   run.action(async () => {
     const { cassette, ...options } = run.opts<RunOptions & Choice & { cassette?: string }>();
@@ -141,11 +148,12 @@ async function showAll(output: Output): Promise<void> {
     import('../faults/fault-profiles.ts'),
   ]);
   const profiles = Object.entries(faultProfiles).map(([name, { does }]) => [name, does]);
-  const text = [
+  const shown = [
     table(['fault', 'what the client meets'], Object.entries(faultTexts), ''),
+    '',
     table(['profile', 'what its requests meet'], profiles, ''),
-  ].join('\n\n');
-  output.show({ faults: faultTexts, profiles: faultProfiles }, text);
+  ];
+  output.show({ faults: faultTexts, profiles: faultProfiles }, shown);
 }
 
 function withScope(command: Command): Command {

@@ -1,13 +1,13 @@
 import type { GroupView } from '../contract/access-views.ts';
 import type { GroupConfig } from '../contract/config.ts';
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
 import type { Control } from './control.ts';
 
 /** Rejects with `not_found`. */
 export async function findGroup(control: Control, id: string): Promise<GroupView> {
   const found = (await control.query({ type: 'groups' })).find((each) => each.id === id);
   if (found) return found;
-  throw new GatewayError('not_found', `There is no group "${id}".`, { param: 'group' });
+  throw controlError('not_found', { code: 'no-group', id }, 'group');
 }
 
 /** The group's configuration, without the fields that its view adds. */

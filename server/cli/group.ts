@@ -8,9 +8,10 @@ import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassett
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { configOf, findGroup } from './find-group.ts';
-import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
-import { table } from './output.ts';
+import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
+import { mustExist } from './nearest-id.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
+import { fact, number, optional, type Shown, table } from './shown.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
@@ -31,8 +32,8 @@ interface PutOptions extends CassetteFlags {
 }
 
 export const groupExamples: Examples = {
-  'group list': ['sluice group list'],
-  'group show': ['sluice group show writing'],
+  'group list': ['sluice group list', 'sluice group list --json'],
+  'group show': ['sluice group show writing', 'sluice group show default --json'],
   'group put': [
     "sluice group put writing --models 'gpt-*' --deny 'gpt-5-pro*' --limit usd=50/month",
     'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
@@ -40,7 +41,7 @@ export const groupExamples: Examples = {
     'sluice group put tests --cache ttl=1d,coalesce',
     'sluice group put tests --cassette cassettes --cassette-mode replay',
   ],
-  'group remove': ['sluice group remove writing'],
+  'group remove': ['sluice group remove writing', 'sluice group remove writing --yes'],
 };
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -60,7 +61,10 @@ function addListAndShow(group: Command, { on }: Verbs): void {
       each.models.join(', ') + (each.deny.length > 0 ? `, but not ${each.deny.join(', ')}` : ''),
       each.providers.join(', '),
     ]);
-    output.show(groups, table(['id', 'name', 'keys', 'models', 'providers'], rows, 'There are no groups.'));
+    output.show(
+      groups,
+      table(['id', 'name', number('keys'), 'models', optional('providers')], rows, 'There are no groups.'),
+    );
   });
 
   const show = group.command('show').argument('<id>').description('show a group and what its keys can use');
@@ -128,6 +132,7 @@ function addRemove(group: Command, { on }: Verbs): void {
     group.command('remove').argument('<id>').description('remove a group that has no keys'),
   );
   on<ConfirmOptions>(remove, async ({ control, output, terminal }, [id = ''], options) => {
+    await mustExist('group', id, control);
     await confirm(`Remove group "${id}"?`, options, terminal);
     output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is removed.`);
   });
@@ -170,7 +175,7 @@ function putCommand(group: Command): Command {
   return addCassetteOptions(put, 'group');
 }
 
-function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): string {
+function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): Shown {
   const facts: [name: string, value: string][] = [
     ['group', `${group.id}${group.name === undefined ? '' : `  ${group.name}`}`],
     ['keys', String(group.keyCount)],
@@ -182,16 +187,9 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['cache', group.cache === null ? 'off' : 'on'],
     ['cassette', describeCassette(group.cassette, 'off')],
   ];
-  const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
+  const limits = table(limitColumns, group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');
-  return [
-    ...facts.map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`),
-    '',
-    limits,
-    '',
-    'Available models:',
-    names || 'none',
-  ].join('\n');
+  return [...facts.map(([name, value]) => fact(name, value, 13)), '', limits, '', 'Available models:', names || 'none'];
 }
 
 function passthroughOf(option: string | undefined): Pick<GroupConfig, 'passthrough'> {

@@ -11,6 +11,7 @@ import { type Judgement, judgeHead, judgeLine, judgeSummary } from './judge-repo
 import { openListening } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import type { Shown } from './shown.ts';
 import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -77,7 +78,7 @@ function chosenCases(only: string | undefined): readonly JudgeCase[] {
 
 /** Prints a line for each run as soon as it has ended. */
 async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Output): Promise<Judgement[]> {
-  const tell = (line: string) => (output.isJson ? output.note(line) : output.show(null, line));
+  const tell = (shown: Shown) => (output.isJson ? output.note(shown) : output.show(null, shown));
   const withoutFault = await judgeOne(noFault, run);
   if (withoutFault.result !== 'ok') throw new CliError(cannotJudge(withoutFault, run.options.timeout));
   tell(judgeHead());

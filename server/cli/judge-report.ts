@@ -1,6 +1,6 @@
 /** Formats the output of `sluice faults judge`. */
 import { judgeCases, noFault, type Result } from '../faults/judge-cases.ts';
-import { columnWidths, tableLine } from './output.ts';
+import { followed, number, type Shown, styled } from './shown.ts';
 
 /** How the program handled one fault. */
 export interface Judgement {
@@ -22,20 +22,22 @@ const meanings: Readonly<Record<Exclude<Result, 'ok'>, string>> = {
   hung: 'Hung, and was killed',
 };
 
-const head = ['FAULT', 'RESULT', 'EXIT CODE', 'REQUESTS', 'SECONDS'];
+const columns = ['fault', 'result', number('exit code'), number('requests'), number('seconds')];
 const results = ['ok', ...Object.keys(meanings)];
 
 /** Computed before the first run, so that each line can be printed as soon as its run has ended. */
-const widths = columnWidths([
-  head,
-  ...[noFault, ...judgeCases].map(({ name }) => [name]),
-  ...results.map((result) => ['', result]),
-]);
+const usual = [longest([noFault, ...judgeCases].map(({ name }) => name)), longest(results)];
 
-export const judgeHead = (): string => tableLine(head, widths);
+export const judgeHead = (): Shown => followed(columns, [], { usual, hasHead: true });
 
-export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgement): string {
-  return tableLine([fault, result, String(exitCode), String(requests), seconds.toFixed(1)], widths);
+export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgement): Shown {
+  const shownResult = styled(result === 'ok' ? 'good' : 'bad', result);
+  const cells = [fault, shownResult, String(exitCode), String(requests), seconds.toFixed(1)];
+  return followed(columns, [cells], { usual, hasHead: false });
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((best, each) => (each.length > best.length ? each : best), '');
 }
 
 /** How many faults the program handled, and what it did with the others. */

@@ -1,6 +1,8 @@
 /** `sluice faults judge`. */
+
 import type { Command } from 'commander';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import type { JudgeOptions } from './judge-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,7 +29,7 @@ export function addJudge(faults: Command, terminal: Terminal, parseSeconds: (tex
     .option('--only <text>', 'only the faults with this in their name')
     .option('--show', 'show what the program prints')
     .option('--json', 'print JSON')
-    .addHelpText('after', judgeHelp)
+    .addHelpText('after', notes(judgeHelp))
     .passThroughOptions();
   command.action(async () => {
     const { judge } = await import('./judge-program.ts');

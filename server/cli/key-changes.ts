@@ -7,6 +7,7 @@ import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
 import type { Examples } from './examples.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
+import { mustExist } from './nearest-id.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type Expiry, expiryDate, expiryHelp, parseDuration, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -33,13 +34,13 @@ type KeyChanges = CommandInputMap['key.update']['changes'];
 
 export const keyChangeExamples: Examples = {
   'key put': ['sluice key put my-editor --expires never', "sluice key put my-editor --models 'gpt-*'"],
-  'key move': ['sluice key move my-editor writing'],
-  'key enable': ['sluice key enable my-editor'],
-  'key disable': ['sluice key disable my-editor'],
+  'key move': ['sluice key move my-editor writing', 'sluice key move my-editor default'],
+  'key enable': ['sluice key enable my-editor', 'sluice key enable my-editor --gateway https://gateway.example'],
+  'key disable': ['sluice key disable my-editor', 'sluice key disable my-editor --gateway https://gateway.example'],
   'key limit': ['sluice key limit my-editor requests=60 concurrent=4 usd=5/day', 'sluice key limit my-editor none'],
   'key revoke': ['sluice key revoke my-editor', 'sluice key revoke my-editor --yes'],
   'key rotate': ['sluice key rotate my-editor', 'sluice key rotate my-editor --grace 24h'],
-  'key reveal': ['sluice key reveal my-editor'],
+  'key reveal': ['sluice key reveal my-editor', 'export OPENAI_API_KEY="$(sluice key reveal my-editor)"'],
 };
 
 export function addKeyChanges(key: Command, verbs: Verbs): void {
@@ -110,6 +111,7 @@ function addSecretVerbs(key: Command, { on }: Verbs): void {
     key.command('revoke').argument('<id>').description('revoke a key permanently ("disable" can be undone)'),
   );
   on<ConfirmOptions>(revoke, async ({ control, output, terminal }, [id = ''], options) => {
+    await mustExist('key', id, control);
     await confirm(`Revoke key "${id}"? Its clients stop working, and it cannot be restored.`, options, terminal);
     output.show(await control.execute({ type: 'key.revoke', id }), `Key "${id}" is revoked.`);
   });
@@ -130,6 +132,7 @@ function addSecretVerbs(key: Command, { on }: Verbs): void {
     const graceHours = options.grace;
     const end =
       graceHours === 0 ? 'The present one stops working at once.' : 'The present one stops working after that.';
+    await mustExist('key', id, control);
     await confirm(`Give key "${id}" a new secret? ${end}`, options, terminal);
     const result = await control.execute({ type: 'key.rotate', id, graceHours });
     output.show(result, result.secret);

@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { KeyView } from '../contract/access-views.ts';
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
 import { type Shell, shells } from '../contract/shell-words.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';
 import { addKeyChanges, keyChangeExamples, modelsChoice, modelsHelp } from './key-changes.ts';
-import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
-import { localTime, table, yesNo } from './output.ts';
+import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
+import { yesNo } from './output.ts';
 import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
+import { type Cell, localTime, moment, optional, styled, table } from './shown.ts';
 import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
 
@@ -30,7 +31,7 @@ export const keyExamples: Examples = {
     'eval "$(sluice key create --export)"',
   ],
   'key list': ['sluice key list', 'sluice key list --json'],
-  'key show': ['sluice key show my-editor'],
+  'key show': ['sluice key show my-editor', 'sluice key show my-editor --json'],
   ...keyChangeExamples,
 };
 
@@ -87,35 +88,49 @@ async function exportLines(
 function addListAndShow(key: Command, { on }: Verbs): void {
   on(key.command('list').description('list the keys'), async ({ control, output }) => {
     const keys = await control.query({ type: 'keys' });
-    output.show(keys, table(listHead, keys.map(row), 'There are no keys. Make one with "sluice key create".'));
+    output.show(keys, table(listColumns, keys.map(row), 'There are no keys. Make one with "sluice key create".'));
   });
 
   const show = key.command('show').argument('<id>').description('show a key, its limits and their usage');
   on(show, async ({ control, output }, [id = '']) => {
     const found = (await control.query({ type: 'keys' })).find((each) => each.id === id);
-    if (!found) throw new GatewayError('not_found', `There is no key "${id}".`, { param: 'id' });
-    const facts = table(listHead, [row(found)], '');
-    const limits = table(['limit', 'used', 'resets'], found.limitUse.map(limitCells), 'It has no limits of its own.');
+    if (!found) throw controlError('not_found', { code: 'no-key', id }, 'id');
+    const facts = table(listColumns, [row(found)], '');
+    const limits = table(limitColumns, found.limitUse.map(limitCells), 'It has no limits of its own.');
     const cassette = `Cassette: ${describeCassette(found.cassette, 'as its group')}`;
-    output.show(found, `${facts}\n\n${cassette}\n\n${limits}`);
+    output.show(found, [facts, '', cassette, '', limits]);
   });
 }
 
-const listHead = ['id', 'name', 'secret', 'group', 'enabled', 'expires', 'last used', 'models'];
+const listColumns = [
+  'id',
+  optional('name'),
+  optional('secret'),
+  'group',
+  'enabled',
+  optional('expires'),
+  'last used',
+  optional('models'),
+];
 
 function againHint({ id, canReveal }: KeyView): string {
   return canReveal ? ` "key reveal ${id}" prints it again.` : ' It is not kept: this is the only time it is shown.';
 }
 
-function row(key: KeyView): string[] {
+function row(key: KeyView): Cell[] {
   return [
     key.id,
     key.name ?? '',
     key.suffix === null ? '' : `…${key.suffix}`,
     key.group,
-    yesNo(key.enabled),
-    localTime(key.expiresAt),
-    localTime(key.lastUsedAt),
+    key.enabled ? yesNo(true) : styled('off', yesNo(false)),
+    expiryCell(key.expiresAt),
+    moment(key.lastUsedAt),
     key.models?.join(', ') ?? 'all of the group',
   ];
+}
+
+function expiryCell(expiresAt: string | null): Cell {
+  const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  return isOver ? styled('warning', localTime(expiresAt)) : moment(expiresAt);
 }

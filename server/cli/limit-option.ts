@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
-import { localTime } from './output.ts';
+import { type Cell, moment, number } from './shown.ts';
 
 export const limitHelp =
   'requests=60, tokens=100000/minute, concurrent=10, usd=5/day, tokens=1000000/month, usd=50/total:soft; or none';
@@ -23,13 +23,30 @@ export function collectLimits(text: string, before: LimitsChoice = 'none'): Limi
 const pattern = /^(requests|tokens|concurrent|usd)=(\d+(?:\.\d+)?)(?:\/(minute|day|week|month|total))?(:soft)?$/;
 
 function withLimit(limits: Limits, item: string): Limits {
-  const [, quantity, text, per, soft] = pattern.exec(item) ?? [];
+  const [, quantity, text = '', per, soft] = pattern.exec(item) ?? [];
   const amount = Number(text);
   const next =
     quantity === undefined ? null : nextLimits(limits, { quantity, amount, per, isHard: soft === undefined });
   const parsed = limitsSchema.safeParse(next);
   if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(`Use limits such as ${limitHelp}.`);
+  throw new InvalidArgumentError(adviceFor(item));
+}
+
+/** The periods that each kind of limit takes; an empty one is optional. */
+const periodsOf: Record<string, readonly string[]> = {
+  usd: ['/day', '/week', '/month', '/total'],
+  tokens: ['/minute', '/day', '/week', '/month', '/total'],
+  requests: ['/minute'],
+  concurrent: [''],
+};
+
+/** What comes nearest to a limit that cannot be used. */
+function adviceFor(item: string): string {
+  const [, name = '', amount = '0'] = /^(\w+)=(\d+(?:\.\d+)?)/.exec(item) ?? [];
+  const [first, ...others] = periodsOf[name] ?? [];
+  if (first === undefined || Number(amount) === 0) return `Use limits such as ${limitHelp}.`;
+  const last = others.pop();
+  return `Use ${[`${name}=${amount}${first}`, ...others].join(', ')}${last === undefined ? '' : ` or ${last}`}.`;
 }
 
 interface Typed {
@@ -51,18 +68,16 @@ function nextLimits(limits: Limits, { quantity, amount, per, isHard }: Typed): o
   return quantity === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
 }
 
+export const limitColumns = ['limit', number('used'), 'resets'];
+
 /** Table cells: the limit, its usage, and when it resets. */
-export function limitCells(meter: LimitMeter): string[] {
+export function limitCells(meter: LimitMeter): Cell[] {
   const { kind, budget, amount, used, unpriced, resetsAt } = meter;
   const unknown = unpriced > 0 ? ` and ${unpriced} of unknown cost` : '';
   if (budget)
-    return [
-      describeBudget(budget),
-      budget.unit === 'usd' ? dollars(used) + unknown : String(used),
-      localTime(resetsAt),
-    ];
+    return [describeBudget(budget), budget.unit === 'usd' ? dollars(used) + unknown : String(used), moment(resetsAt)];
   const unit = kind === 'concurrent' ? 'at the same time' : `${kind} per minute`;
-  return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : localTime(resetsAt)];
+  return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : moment(resetsAt)];
 }
 
 function describeBudget({ unit, amount, per, hard }: Budget): string {

@@ -6,6 +6,7 @@ import type { Control } from './control.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { LoggedRequest } from './request-rows.ts';
 import { parsePastTime } from './time-options.ts';
+import { didYouMean } from './wrong-usage.ts';
 
 export interface FilterOptions {
   key?: string;
@@ -69,7 +70,8 @@ export async function unknownNames(
   ];
   const notes = lookups.map(async ({ kind, id, list }) => {
     if (id === undefined) return [];
-    return (await list()).some((each) => each.id === id) ? [] : [`There is no ${kind} "${id}".`];
+    const ids = (await list()).map((each) => each.id);
+    return ids.includes(id) ? [] : [`There is no ${kind} "${id}".${didYouMean(id, ids)}`];
   });
   return (await Promise.all(notes)).flat();
 }

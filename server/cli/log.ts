@@ -9,10 +9,11 @@ import type { Control } from './control.ts';
 import { describeRequest } from './describe-request.ts';
 import type { Examples } from './examples.ts';
 import { addFilterOptions, type FilterOptions, filterOf, isSelected, unknownNames } from './log-filter.ts';
-import { columnWidths, type Output, table, tableLine } from './output.ts';
+import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
-import { type LoggedRequest, requestHead, requestRow, usualRow } from './request-rows.ts';
+import { type LoggedRequest, requestColumns, requestRow, usualRow } from './request-rows.ts';
+import { followed, table } from './shown.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface LogOptions extends FilterOptions {
@@ -27,7 +28,10 @@ export const logExamples: Examples = {
     'sluice log --key my-editor --since 2h',
     'sluice log --export csv --since 30d > requests.csv',
   ],
-  'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
+  'log show': [
+    'sluice log show req_0123456789abcdef0123456789abcdef',
+    'sluice log show req_0123456789abcdef0123456789abcdef --json',
+  ],
 };
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
@@ -35,8 +39,8 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .command('log')
     .description('show the latest requests; with --json, one on each line')
     .argument('[id]', 'a request, as in its x-sluice-request-id: all its details')
-    .option('--limit <number>', 'the number of requests', parseLimit, 20)
-    .option('--follow', 'keep printing new requests')
+    .option('-n, --limit <number>', 'the number of requests', parseLimit, 20)
+    .option('-f, --follow', 'keep printing new requests')
     .addOption(
       new Option('--export <format>', 'export all requests with all fields')
         .choices(['csv', 'jsonl'])
@@ -99,16 +103,10 @@ async function printTable(
   const none = isFollowed ? '' : isEverything ? 'There were no requests yet.' : 'There are no such requests.';
   if (shown.length === 0) for (const note of await unknownNames(control, filter)) output.note(note);
   const rows = shown.map(requestRow);
-  const list = isFollowed ? followed(rows) : table(requestHead, rows, none);
-  output.show(shown, [list, ...refusals.map(describeRefusal)].join('\n'));
-}
-
-const followedWidths = columnWidths([requestHead, usualRow]);
-
-/** Uses the column widths of the rows that follow. */
-function followed(rows: readonly (readonly string[])[]): string {
-  const head = requestHead.map((title) => title.toUpperCase());
-  return [head, ...rows].map((line) => tableLine(line, followedWidths)).join('\n');
+  const list = isFollowed
+    ? followed(requestColumns, rows, { usual: usualRow, hasHead: true })
+    : table(requestColumns, rows, none);
+  output.show(shown, [list, ...refusals.map(describeRefusal)]);
 }
 
 function exportAll(control: Control, format: ExportFormat, selected: RequestFilterInput) {
@@ -125,7 +123,8 @@ async function printEach(
   for await (const { event } of events) {
     if (event.type !== 'request-finished' || before.has(event.request.id)) continue;
     if (!isSelected(event.request, filter)) continue;
-    output.showOne(event.request, tableLine(requestRow(event.request), followedWidths));
+    const rows = [requestRow(event.request)];
+    output.showOne(event.request, followed(requestColumns, rows, { usual: usualRow, hasHead: false }));
   }
 }
 

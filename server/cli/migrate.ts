@@ -1,10 +1,13 @@
 /** `sluice migrate`: copies the data folder into the database that a team shares. */
+
 import { type Command, Option } from 'commander';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { line, verdict } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 
 interface MigrateFlags {
@@ -18,7 +21,10 @@ Nothing may run on the data folder meanwhile; it stays as it is. If it is interr
 copied twice. Credentials and keys that are stored are encrypted with SLUICE_PASSPHRASE or the key in SLUICE_KEY_FILE.`;
 
 export const migrateExamples: Examples = {
-  migrate: ['sluice migrate --from sqlite --to postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice'],
+  migrate: [
+    'sluice migrate --from sqlite --to postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice',
+    'sluice migrate --to postgres --data-dir /var/lib/sluice',
+  ],
 };
 
 export function addMigrate(program: Command, terminal: Terminal): void {
@@ -33,7 +39,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     .requiredOption('--to <address>', 'postgres://…, env:NAME or file:PATH; "postgres": that of SLUICE_STORE')
     .option('--data-dir <folder>', 'the data folder')
     .option('--json', 'print JSON')
-    .addHelpText('after', migrateHelp);
+    .addHelpText('after', notes(migrateHelp));
   migrate.action(async () => {
     const flags = migrate.opts<MigrateFlags>();
     const environment = readEnvironment(terminal.env);
@@ -80,9 +86,9 @@ async function copy(source: { dataDir: string; address: string }, { environment,
   });
   notices.forEach(output.note);
   const ok = compared.every(({ isSame }) => isSame);
-  const lines = compared.map(
-    ({ what: sum, before, after, isSame }) => `${isSame ? 'ok    ' : 'FAILED'}  ${sum}: ${before} here, ${after} there`,
+  const lines = compared.map(({ what: sum, before, after, isSame }) =>
+    line(verdict(isSame), `  ${sum}: ${before} here, ${after} there`),
   );
-  output.show({ ok, ...imported, compared }, [...lines, `${imported.secrets} secrets copied`].join('\n'));
+  output.show({ ok, ...imported, compared }, [...lines, `${imported.secrets} secrets copied`]);
   if (!ok) process.exitCode = exitCodes.failure;
 }

@@ -1,6 +1,7 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
 import type { CassetteMode } from '../contract/cassette.ts';
+import { GatewayError } from '../contract/errors.ts';
 import { goneWords } from '../contract/removed-features.ts';
 import { EnvironmentError, readEnvironment } from '../engine/environment.ts';
 import { version } from '../ground/version.ts';
@@ -16,9 +17,10 @@ import { addCompletion, completionExamples } from './complete.ts';
 import { addConnectVerb, connectExamples } from './connect.ts';
 import { addDoctor, doctorExamples } from './doctor.ts';
 import { addEnvVerb, envExamples } from './env.ts';
-import { addExamples, type Examples } from './examples.ts';
+import type { Examples } from './examples.ts';
 import { addFaultVerbs, faultExamples } from './faults.ts';
 import { addGroupVerbs, groupExamples } from './group.ts';
+import { completeHelp, notes, shapeHelp } from './help.ts';
 import { addKeyVerbs, keyExamples } from './key.ts';
 import { addLogVerb, logExamples } from './log.ts';
 import { addMigrate, migrateExamples } from './migrate.ts';
@@ -44,11 +46,11 @@ import { addUsageVerb, usageExamples } from './usage.ts';
 import { createVerbs } from './verb.ts';
 import { visibleOutput } from './visible-output.ts';
 import { addWindowVerb, windowExamples } from './window.ts';
+import { completeUsage, helpAsked } from './wrong-usage.ts';
 
 const introduction = `Sluice: one local address for every AI tool and every provider.
 
-Without a command, Sluice runs as with "serve". Other commands use the Sluice running on the data folder, or the folder
-itself if none is running.`;
+Without a command, Sluice runs as with "serve". Other commands use the Sluice running on the data folder, or the folder itself if none is running.`;
 
 const environmentHelp = `
 Environment:
@@ -61,8 +63,9 @@ Environment:
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run",
-"record", "replay" and "faults run" end with that of their program.`;
+Exit codes: 0 done; 1 failed, refused, or not there (a key, a provider); 2 wrong arguments, which are wrong whatever the gateway
+has, so that nothing was done; 3 another Sluice is running on the data folder. "run", "record", "replay" and "faults run" end
+with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<TeamCommands>): Promise<void> {
@@ -79,10 +82,11 @@ export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<T
     refuseGone(terminal.argv);
     // Each file costs time at a start, so `serve` loads these only with an option that needs them.
     const team = terminal.argv[0] === 'serve' ? undefined : await loadTeam?.();
-    await createProgram(terminal, team, async () => loadTeam?.()).parseAsync(terminal.argv, { from: 'user' });
+    const program = createProgram(terminal, team, async () => loadTeam?.());
+    await program.parseAsync(helpAsked(program, terminal.argv), { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Commander has already printed its own errors.
+    // Help, which Commander has already printed.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
 }
@@ -95,33 +99,24 @@ function refuseGone(argv: readonly string[]): void {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CliError) return error.exitCode;
   if (error instanceof EnvironmentError) return exitCodes.usage;
+  // Presets are those of the program, whatever the gateway's configuration.
+  if (error instanceof GatewayError && error.problem?.code === 'no-preset') return exitCodes.usage;
   if (!(error instanceof CommanderError)) return exitCodes.failure;
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
 /** `team`: absent in a build without the part for teams. */
 export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam: LoadTeam = async () => team): Command {
-  const program = new Command('sluice')
+  const program = shapeHelp(new Command('sluice'), terminal)
     .description(introduction)
-    .version(version)
-    .addHelpText('after', environmentHelp)
-    .showHelpAfterError('(see --help)')
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void terminal.stderr.write(text),
-    });
+    .version(version, '-V, --version', 'print the version')
+    .addHelpText('after', notes(environmentHelp))
+    .enablePositionalOptions();
   addServe(program, terminal, loadTeam);
   addStop(program, terminal);
   addRun(program, terminal);
-  addCassetteVerbs(program, terminal);
-  const cassette = program.command('cassette').description('cassettes in use; recordings as an HTTP Archive');
-  addCassetteExport(cassette, terminal);
   addServiceVerbs(program, terminal);
-  addMigrate(program, terminal);
   const verbs = createVerbs(terminal, (...address) => partFor('--gateway', team).openGateway(...address));
-  addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
   addEnvVerb(program, verbs);
   addKeyVerbs(program, verbs);
@@ -132,6 +127,10 @@ export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam:
   addLogVerb(program, verbs);
   addSessionVerbs(program, verbs);
   addCaptureVerbs(program, verbs);
+  addCassetteVerbs(program, terminal);
+  const cassette = program.command('cassette').description('cassettes in use; recordings as an HTTP Archive');
+  addCassetteExport(cassette, terminal);
+  addCassetteUseVerbs(cassette, verbs);
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
   addCompareVerb(program, verbs);
@@ -140,12 +139,14 @@ export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam:
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
   addApplyVerb(program, verbs);
+  addMigrate(program, terminal);
   team?.addVerbs({ program, verbs, terminal });
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   addCompletion(program, terminal);
-  addExamples(program, examplesOf(team));
+  completeHelp(program, terminal, examplesOf(team));
+  completeUsage(program);
   return program;
 }
 
@@ -257,7 +258,7 @@ function addServe(program: Command, terminal: Terminal, loadTeam: LoadTeam): voi
     .option('--detach', 'continue in the background when ready; "sluice stop" stops it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout');
   addShutdownOptions(command)
-    .addHelpText('after', serveHelp)
+    .addHelpText('after', notes(serveHelp))
     .action(async (flags: ServeFlags) => {
       if (flags.detach) {
         const { serveDetached } = await import('./detach.ts');

@@ -1,4 +1,5 @@
 /** `sluice provider add`, `put` and `credential`. */
+
 import type { Command } from 'commander';
 import { apiNames } from '../contract/api-names.ts';
 import type { ProviderTrial } from '../contract/provider-commands.ts';
@@ -6,6 +7,7 @@ import type { ProviderView } from '../contract/provider-views.ts';
 import { askYesNo } from './ask.ts';
 import { describeTest } from './describe-test.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
 import {
@@ -65,7 +67,7 @@ function addAdd(provider: Command, { on }: Verbs): void {
     .option('--id <id>', 'its id in the configuration');
   addProviderFields(add);
   addCredentialOptions(add);
-  add.option('--no-test', 'do not test it').addHelpText('after', addHelp);
+  add.option('--no-test', 'do not test it').addHelpText('after', notes(addHelp));
   on<AddOptions>(add, async (context, [preset], options) => {
     const credential = await credentialFor(preset, options, context);
     const credentials = credential ? [credential] : [];
@@ -96,8 +98,8 @@ async function reportAdded(
     return;
   }
   const report = trial ? { ...trial.report, provider: id } : await control.query({ type: 'provider-test', id });
-  const found = trial?.isFound ? `It speaks ${apiNames[dialect]} at ${baseUrl}.\n` : '';
-  output.show({ ...added, test: report }, `${head}.\n${found}${describeTest(report)}`);
+  const found = trial?.isFound ? [`It speaks ${apiNames[dialect]} at ${baseUrl}.`] : [];
+  output.show({ ...added, test: report }, [`${head}.`, ...found, describeTest(report)]);
   if (!report.ok) process.exitCode = exitCodes.failure;
 }
 
@@ -164,7 +166,7 @@ function addCredentialOptions(command: Command): void {
     .option('--credential-stdin', 'read it from stdin')
     .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there at each start')
     .option('--no-credential', 'the provider needs none')
-    .addHelpText('after', credentialHelp);
+    .addHelpText('after', notes(credentialHelp));
 }
 
 async function credentialFor(

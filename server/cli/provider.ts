@@ -4,20 +4,21 @@ import type { ProviderView } from '../contract/provider-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeTest } from './describe-test.ts';
 import type { Examples } from './examples.ts';
-import { localTime, table } from './output.ts';
+import { mustExist } from './nearest-id.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderAddVerbs, providerAddExamples, unusableHint } from './provider-add.ts';
+import { type Cell, localTime, optional, styled, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 export const providerExamples: Examples = {
-  'provider list': ['sluice provider list'],
-  'provider presets': ['sluice provider presets'],
-  'provider models': ['sluice provider models openai'],
-  'provider test': ['sluice provider test openai'],
-  'provider enable': ['sluice provider enable openai'],
-  'provider disable': ['sluice provider disable openai'],
+  'provider list': ['sluice provider list', 'sluice provider list --json'],
+  'provider presets': ['sluice provider presets', 'sluice provider presets --json'],
+  'provider models': ['sluice provider models openai', 'sluice provider models openai --json'],
+  'provider test': ['sluice provider test openai', 'sluice provider test openai --model gpt-5-mini'],
+  'provider enable': ['sluice provider enable openai', 'sluice provider enable openai && sluice provider test openai'],
+  'provider disable': ['sluice provider disable openai', 'sluice provider disable openai --json'],
   'provider reset': ['sluice provider reset openai', 'sluice provider reset openai second'],
-  'provider remove': ['sluice provider remove openai'],
+  'provider remove': ['sluice provider remove openai', 'sluice provider remove openai --yes'],
   ...providerAddExamples,
 };
 
@@ -28,22 +29,21 @@ export function addProviderVerbs(program: Command, verbs: Verbs): void {
   addSwitches(provider, verbs);
 }
 
+const providerColumns = ['id', 'name', 'state', optional('base url'), optional('models'), 'health', 'problem'];
+
 function addLists(provider: Command, { on }: Verbs): void {
   on(provider.command('list').description('list the providers'), async ({ control, output }) => {
     const providers = await control.query({ type: 'providers' });
     const rows = providers.map((each) => [
       each.id,
       each.name,
-      each.enabled ? 'on' : 'off',
+      each.enabled ? 'on' : styled('off', 'off'),
       each.baseUrl,
       `${each.modelNames.length}${each.takesAnyModel ? ' and any other' : ''}`,
       describeHealth(each),
       each.unusable ?? each.health.reason ?? each.discovery?.problem ?? '',
     ]);
-    output.show(
-      providers,
-      table(['id', 'name', 'state', 'base url', 'models', 'health', 'problem'], rows, 'There are no providers.'),
-    );
+    output.show(providers, table(providerColumns, rows, 'There are no providers.'));
   });
 
   on(provider.command('presets').description('list the known services'), async ({ control, output }) => {
@@ -54,7 +54,7 @@ function addLists(provider: Command, { on }: Verbs): void {
       baseUrl,
       needsCredential ? 'yes' : 'no',
     ]);
-    output.show(presets, table(['preset', 'name', 'base url', 'credential'], rows, 'There are no presets.'));
+    output.show(presets, table(['preset', 'name', optional('base url'), 'credential'], rows, 'There are no presets.'));
   });
 
   const models = provider
@@ -113,6 +113,7 @@ function addSwitches(provider: Command, { on }: Verbs): void {
     provider.command('remove').argument('<id>').description('remove a provider with its credentials'),
   );
   on<ConfirmOptions>(remove, async ({ control, output, terminal }, [id = ''], options) => {
+    await mustExist('provider', id, control);
     await confirm(`Remove provider "${id}" and its credentials?`, options, terminal);
     output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is removed.`);
   });
@@ -122,7 +123,7 @@ function addSwitches(provider: Command, { on }: Verbs): void {
  * Examples: `ok, 120 ms`, `cooling until 12:30:05`, `ready, 1 of 12 models failing: gpt-image-2`. A provider that has not answered any
  * request yet is `not reached yet` rather than `ok`.
  */
-function describeHealth(provider: ProviderView): string {
+function describeHealth(provider: ProviderView): Cell {
   const { enabled, discovery } = provider;
   const { state, until, firstByteMs } = provider.health;
   if (!enabled) return '';
@@ -135,8 +136,10 @@ function describeHealth(provider: ProviderView): string {
     ? ['ready', describeFailing(failing)]
     : [state === 'cooling' && until !== null ? `cooling until ${localTime(until).slice(-8)}` : state];
   if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
-  return parts.join(', ');
+  return styled(provider.unusable ? 'bad' : failing ? 'warning' : healthStyles[state], parts.join(', '));
 }
+
+const healthStyles = { ok: 'good', degraded: 'warning', cooling: 'warning', refused: 'bad' } as const;
 
 function describeFailing({ models, total }: FailingModels): string {
   const count = total === null ? `${models.length}` : `${models.length} of ${total}`;

@@ -3,7 +3,7 @@
 import type { RefusalView } from '../contract/request-views.ts';
 import { hourMs } from '../contract/units.ts';
 import type { Control } from './control.ts';
-import { localTime } from './output.ts';
+import { localTime } from './shown.ts';
 
 export function recentRefusals(control: Control): Promise<RefusalView[]> {
   return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });

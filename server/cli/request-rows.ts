@@ -1,26 +1,26 @@
 /** Formats requests as table rows for the terminal. */
 import { isApproximate, type RequestRecord } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
-import { localTime } from './output.ts';
+import { type Cell, moment, number, optional, styled } from './shown.ts';
 
 export type LoggedRequest = RequestView | RequestRecord;
 
-export const requestHead = [
+export const requestColumns = [
   'time',
   'status',
-  'ms',
-  'route',
+  number('ms'),
+  optional('route'),
   'model',
-  'provider',
-  'key',
-  'tokens',
-  'cost',
-  'tries',
+  optional('provider'),
+  optional('key'),
+  number('tokens'),
+  number('cost'),
+  optional(number('tries')),
   'reason',
 ];
 
 /** For rows that are printed one by one: widths that fit most requests. */
-export const usualRow = [
+export const usualRow: readonly Cell[] = [
   '2026-11-20 13:39:05',
   '404 error',
   '12345',
@@ -34,12 +34,15 @@ export const usualRow = [
   '',
 ];
 
-export function requestRow(request: LoggedRequest): string[] {
+export function requestRow(request: LoggedRequest): Cell[] {
   const { usage } = request;
   const about = isApproximate(request.usageCertainty) ? '~' : '';
   return [
-    localTime(request.startedAt),
-    String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),
+    moment(request.startedAt),
+    outcomeCell(
+      request.outcome,
+      `${request.status ?? '-'}${request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`}`,
+    ),
     request.totalMs === null ? '-' : String(Math.round(request.totalMs)),
     `${request.method} ${request.route}`,
     request.modelAsked ?? '-',
@@ -52,6 +55,12 @@ export function requestRow(request: LoggedRequest): string[] {
     String(request.attempts.length),
     reasonOf(request),
   ];
+}
+
+/** How a request ended, or that it runs. */
+export function outcomeCell(outcome: RequestView['outcome'], text: string): Cell {
+  if (outcome === null) return text;
+  return styled(outcome === 'ok' ? 'good' : outcome === 'client-gone' ? 'warning' : 'bad', text);
 }
 
 /** Why the request failed, or which failures of attempts it recovered from. */

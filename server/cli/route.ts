@@ -3,7 +3,9 @@ import type { RouteCandidate, RouteView, WireWay } from '../contract/access-view
 import { type ConversationWire, conversationWires } from '../contract/conversation-wires.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
+import { mustExist } from './nearest-id.ts';
+import { exitCodes } from './programs/exit-codes.ts';
+import { number, type Shown, styled, type Table, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
 interface WhoseOptions {
@@ -24,6 +26,7 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>')
     .option('--key <id>');
   on<WhoseOptions>(list, async ({ control, output }, _, options) => {
+    if (options.key) await mustExist('key', options.key, control);
     const models = await control.query({ type: 'models', ...groupOrKey(options) });
     const rows = models.map(({ id, providers }) => [id, providers.join(', ')]);
     output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
@@ -38,8 +41,10 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--key <id>')
     .option('--group <id>');
   on<WhoseOptions & { model: string; api?: ConversationWire }>(explain, async ({ control, output }, _, options) => {
+    if (options.key) await mustExist('key', options.key, control);
     const view = await control.query({ type: 'route', model: options.model, ...groupOrKey(options) });
-    output.show(view, [describe(view), ...describeWires(view, options.api)].join('\n'));
+    output.show(view, [describe(view), ...describeWires(view, options.api)]);
+    if (view.refusal) process.exitCode = exitCodes.failure;
   });
 }
 
@@ -48,21 +53,21 @@ function groupOrKey({ key, group }: WhoseOptions): WhoseOptions {
   return { ...(key && { key }), ...(group && { group }) };
 }
 
-function describe({ model, group, strategy, refusal, candidates }: RouteView): string {
+function describe({ model, group, strategy, refusal, candidates }: RouteView): Shown {
   const subject = `"${model}" for group "${group}"`;
   const strategyNote = strategy === 'priority' ? '' : ` by ${strategy}`;
   const head = refusal
-    ? `${subject} is refused (${refusal.code}): ${refusal.message}`
+    ? styled('bad', `${subject} is refused (${refusal.code}): ${refusal.message}`)
     : `${subject} goes${strategyNote}, in this order, to:`;
   const chosen = candidates.filter((candidate) => candidate.isTaken);
   const others = candidates.filter((candidate) => !candidate.isTaken);
-  const lines = [head, ...(chosen.length > 0 ? [candidateTable(chosen)] : [])];
+  const lines: Shown[] = [head, ...(chosen.length > 0 ? [candidateTable(chosen)] : [])];
   if (others.length > 0)
     lines.push('', 'Left out:', ...others.map(({ provider, reason }) => `  ${provider}: ${reason}`));
-  return lines.join('\n');
+  return lines;
 }
 
-function candidateTable(chosen: readonly RouteCandidate[]): string {
+function candidateTable(chosen: readonly RouteCandidate[]): Table {
   const rows = chosen.map(({ provider, model, priority, weight, reason, place }) => [
     provider,
     model ?? '',
@@ -70,7 +75,7 @@ function candidateTable(chosen: readonly RouteCandidate[]): string {
     String(weight ?? ''),
     place === null ? reason : `${reason}; ${place}`,
   ]);
-  return table(['provider', 'model', 'priority', 'weight', 'why'], rows, '');
+  return table(['provider', 'model', number('priority'), number('weight'), 'why'], rows, '');
 }
 
 /** Formats how clients of each API, or of one API, are served. */

@@ -1,9 +1,12 @@
 /**
  * `sluice run`: starts a program that finds Sluice in its environment, with its own key that is revoked when it ends.
  */
+
 import type { Command } from 'commander';
 import { readEnvironment } from '../engine/environment.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
+import { withWayOn } from './nearest-id.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -41,7 +44,7 @@ export function addRun(program: Command, terminal: Terminal): void {
     .option('--group <id>', 'the group of the new key (default: default)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .option('--data-dir <folder>', 'the data folder')
-    .addHelpText('after', help)
+    .addHelpText('after', notes(help))
     .passThroughOptions();
   run.action(async () => {
     const options = run.opts<RunOptions>();
@@ -72,6 +75,8 @@ export async function runHere(
   });
   try {
     return await runProgram(line, options, { control, output, env: terminal.env, dataDir, around });
+  } catch (error) {
+    throw await withWayOn(error, control);
   } finally {
     await control.close();
   }

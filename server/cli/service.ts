@@ -1,4 +1,5 @@
 /** `sluice service`: runs Sluice in the background from login on, using systemd on Linux and launchd on macOS. */
+
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import type { Examples } from './examples.ts';
+import { notes } from './help.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -38,8 +40,8 @@ The service does not see the variables of your shell. Store credentials with "sl
 
 export const serviceExamples: Examples = {
   'service install': ['sluice service install', 'sluice service install --config ~/gateway.json'],
-  'service uninstall': ['sluice service uninstall'],
-  'service status': ['sluice service status'],
+  'service uninstall': ['sluice service uninstall', 'sluice service uninstall && sluice serve'],
+  'service status': ['sluice service status', 'sluice service status || sluice service install'],
 };
 
 export function addServiceVerbs(program: Command, terminal: Terminal): void {
@@ -51,7 +53,7 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
     .option('--data-dir <folder>', 'the data folder')
     .option('--config <file>', 'use a declarative configuration')
     .addOption(new Option('--port <number>', 'the port (default: 4810)').argParser(parsePort))
-    .addHelpText('after', help);
+    .addHelpText('after', notes(help));
   install.action(async () => {
     const manager = managerOf(terminal);
     const options = install.opts<ServiceOptions>();

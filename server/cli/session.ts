@@ -1,10 +1,10 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
-import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
+import { describeSession, sessionColumns, sessionRow } from './describe-session.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError } from './programs/exit-codes.ts';
+import { table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
@@ -19,16 +19,20 @@ interface ListOptions {
 }
 
 export const sessionExamples: Examples = {
-  sessions: ['sluice sessions', 'sluice sessions --key my-editor --since 2h', 'sluice sessions --stopped --json'],
-  'session show': ['sluice session show ses_0123456789abcdef'],
-  'session export': ['sluice session export ses_0123456789abcdef > session.jsonl'],
-  'session stop': ['sluice session stop ses_0123456789abcdef'],
-  'session resume': ['sluice session resume ses_0123456789abcdef'],
+  'session list': ['sluice session list --key my-editor --since 2h', 'sluice session list --stopped --json'],
+  'session show': ['sluice session show ses_0123456789abcdef', 'sluice session show ses_0123456789abcdef --json'],
+  'session export': [
+    'sluice session export ses_0123456789abcdef > session.jsonl',
+    'sluice session export ses_0123456789abcdef | wc -l',
+  ],
+  'session stop': ['sluice session stop ses_0123456789abcdef', 'sluice session stop ses_0123456789abcdef --json'],
+  'session resume': ['sluice session resume ses_0123456789abcdef', 'sluice session resume ses_0123456789abcdef --json'],
 };
 
 export function addSessionVerbs(program: Command, { on }: Verbs): void {
-  const list = program
-    .command('sessions')
+  const session = program.command('session').description('list, show, export, stop or resume sessions');
+  const list = session
+    .command('list', { isDefault: true })
     .description('list the latest sessions: conversations and runs of agents')
     .option('--key <id>', 'of this key')
     .option('--group <id>', 'of this group')
@@ -36,14 +40,13 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePastTime)
     .option('--running', 'with a request that has not ended')
     .option('--stopped', 'whose requests are refused: stopped, or over their budget')
-    .option('--limit <number>', 'the number of sessions', parseLimit, 20);
+    .option('-n, --limit <number>', 'the number of sessions', parseLimit, 20);
   on<ListOptions>(list, async ({ control, output }, _, options) => {
     const { sessions } = await control.query({ type: 'sessions', filter: filterOf(options), limit: options.limit });
     const rows = sessions.map(sessionRow);
-    output.show(sessions, table(sessionHead, rows, 'There are no such sessions.'));
+    output.show(sessions, table(sessionColumns, rows, 'There are no such sessions.'));
   });
 
-  const session = program.command('session').description('show, export, stop or resume a session');
   const show = session.command('show').argument('<id>').description('show its turns and requests');
   on(show, async ({ control, output }, [id = '']) => {
     const full = await control.query({ type: 'session', id });

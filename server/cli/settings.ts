@@ -1,6 +1,7 @@
 /** `sluice settings`: all settings by dotted name, and separate verbs for the two that are switched often. */
 import type { Command } from 'commander';
 import type { SettingsChanges } from '../contract/commands.ts';
+import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { peopleSchema } from '../contract/people.ts';
 import { type Settings, settingsSchema } from '../contract/settings.ts';
@@ -13,9 +14,10 @@ import {
   withSetting,
 } from '../contract/settings-table.ts';
 import type { Examples } from './examples.ts';
-import { table } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { table } from './shown.ts';
 import type { Verbs } from './verb.ts';
+import { didYouMean } from './wrong-usage.ts';
 
 export const settingsExamples: Examples = {
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
@@ -24,9 +26,9 @@ export const settingsExamples: Examples = {
     `sluice settings set allowedOrigins '["https://app.example"]'`,
     `sluice settings set prices '{ "my-model": { "input": 1.5, "output": 6 } }'`,
   ],
-  'demo on': ['sluice demo on'],
-  'demo off': ['sluice demo off'],
-  'demo auto': ['sluice demo auto'],
+  'demo on': ['sluice demo on', 'sluice demo on --data-dir ./data'],
+  'demo off': ['sluice demo off', 'sluice demo off --data-dir ./data'],
+  'demo auto': ['sluice demo auto', 'sluice demo auto --data-dir ./data'],
 };
 
 export function addSettingsVerbs(program: Command, verbs: Verbs): void {
@@ -60,7 +62,9 @@ function addSet(settings: Command, { on }: Verbs): void {
     const found = find(name);
     const { settings: before } = await control.query({ type: 'status' });
     const changes = changesFor(before, found, parseValue(name, text));
-    const { revision } = await control.execute({ type: 'settings.update', changes });
+    const { revision } = await control.execute({ type: 'settings.update', changes }).catch((error: unknown) => {
+      throw wrongValue(error, text);
+    });
     const { settings: after } = await control.query({ type: 'status' });
     const value = valueAt(after, found);
     const needsRestart = 'path' in found && settingEntry(found.path).needsRestart;
@@ -68,6 +72,23 @@ function addSet(settings: Command, { on }: Verbs): void {
     output.show({ name, value, revision }, `${name} is ${JSON.stringify(value)}.${note}`);
   });
 }
+
+/** A value that no gateway would take is a mistake in the arguments. */
+function wrongValue(error: unknown, given: string): unknown {
+  if (!(error instanceof GatewayError && (error.code === 'invalid_command' || error.code === 'invalid_value')))
+    return error;
+  const said = schemaWords.reduce((text, [pattern, words]) => text.replace(pattern, words), error.message);
+  return new CliError(said.replace(/\.$/, `, not ${JSON.stringify(given)}.`), exitCodes.usage);
+}
+
+/** What the schema says, in the words of the command line. */
+const schemaWords: readonly [RegExp, string][] = [
+  [/Invalid input: expected (\w+), received \w+/g, 'it takes a $1'],
+  [/Too small: expected \w+ to be >(\S+?)(?=[.;])/g, 'it takes more than $1'],
+  [/Too small: expected \w+ to be >=(\S+?)(?=[.;])/g, 'it takes $1 at least'],
+  [/Too big: expected \w+ to be <=?(\S+?)(?=[.;])/g, 'it takes $1 at most'],
+  [/Invalid option: expected one of ([^.;]+)/g, 'it takes one of $1'],
+];
 
 function addDemo(program: Command, { on }: Verbs): void {
   const demo = program.command('demo').description('switch the built-in demo provider');
@@ -100,10 +121,10 @@ function find(name: string): SettingName {
     const member = memberNames[each]?.find((inner) => `${each}.${inner}` === name);
     if (member) return { path: each, member };
   }
-  const meant = settingPaths.find((each) => each.endsWith(`.${name}`));
-  if (meant) throw new CliError(`There is no setting "${name}". Did you mean "${meant}"?`, exitCodes.usage);
+  const meant = settingPaths.find((each) => each.toLowerCase().endsWith(`.${name.toLowerCase()}`));
+  const nearest = meant ? ` Did you mean "${meant}"?` : didYouMean(name, [...settingPaths, ...sections]);
   throw new CliError(
-    `There is no setting "${name}". The settings are ${sections.join(', ')}; "settings get" shows all.`,
+    `There is no setting "${name}".${nearest || ' "sluice settings get" shows all.'}`,
     exitCodes.usage,
   );
 }

@@ -13,14 +13,15 @@ import { describeFaults } from './describe-faults.ts';
 import { describeCaptured, describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import type { Examples } from './examples.ts';
-import { createOutput, localTime, type Output } from './output.ts';
+import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { localTime } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 
 export const statusExamples: Examples = {
   status: ['sluice status', 'sluice status --json'],
-  stop: ['sluice stop'],
+  stop: ['sluice stop', 'sluice stop --data-dir ./data'],
 };
 
 export function addStatusVerb(program: Command, { on }: Verbs): void {

@@ -13,10 +13,10 @@ import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 export const teamPresetExamples: Examples = {
-  'preset show': ['sluice preset show team.json'],
+  'preset show': ['sluice preset show team.json', 'sluice preset show - < team.json'],
   'preset apply': ['sluice preset apply team.json', 'sluice preset apply team.json --yes'],
-  'preset link': ['sluice preset link team.json'],
-  'preset leave': ['sluice preset leave'],
+  'preset link': ['sluice preset link team.json', 'sluice preset link team.json --json'],
+  'preset leave': ['sluice preset leave', 'sluice preset leave --json'],
 };
 
 export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
@@ -39,7 +39,7 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const apply = preset
     .command('apply')
     .argument('<file>', 'a team preset; "-" reads stdin')
-    .option('--yes', 'do not ask for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .description('show the changes of a team preset, ask for confirmation, and import it');
   on<{ yes?: boolean }>(apply, async (context, [file = '-'], { yes = false }) => {
     const applied = await offerPreset(context, await readPreset(file, context.terminal, context.output), { yes });

@@ -2,18 +2,53 @@ import type { Readable, Writable } from 'node:stream';
 import type { PresetPlaces } from '../config/managed-preset.ts';
 import type { TeamPart } from '../engine/team.ts';
 
+/** A stream to a terminal, or to a file or pipe. */
+export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
+
+export const colorChoices = ['auto', 'always', 'never'] as const;
+export type ColorChoice = (typeof colorChoices)[number];
+
 /** The parts of the process that the command line uses. */
 export interface Terminal {
   /** Without the paths of Node and the program. */
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   stdin: Readable & { isTTY?: boolean };
-  stdout: Writable;
-  stderr: Writable & { isTTY?: boolean };
+  stdout: TerminalOutput;
+  stderr: TerminalOutput;
+  /** What `--color` says, which is known once the arguments are read. */
+  color?: ColorChoice | undefined;
   /** Folders that may contain the built window; the first match is used. */
   windowFolders: readonly string[];
   /** Possible locations of managed team presets. */
   teamPresets: PresetPlaces;
   /** What gateways for teams add to an engine; absent in a build without it. */
   loadTeam?: (() => Promise<TeamPart>) | undefined;
+}
+
+/** How a stream shows what a command prints. */
+export interface Look {
+  /** In columns; null for a file or a pipe, whose lines do not depend on any width. */
+  width: number | null;
+  hasColor: boolean;
+}
+
+/** Of a file or a pipe. */
+export const plainLook: Look = { width: null, hasColor: false };
+
+/** Where a terminal does not say how wide it is. */
+const usualWidth = 80;
+
+export function lookOf(stream: TerminalOutput, { env, color }: Pick<Terminal, 'env' | 'color'>): Look {
+  const isTerminal = stream.isTTY === true;
+  return {
+    width: isTerminal ? stream.columns || usualWidth : null,
+    hasColor: color === 'always' || (color !== 'never' && (colorIn(env) ?? isTerminal)),
+  };
+}
+
+/** What the environment says (no-color.org, force-color.org); undefined if nothing. */
+function colorIn({ FORCE_COLOR, NO_COLOR, TERM }: Terminal['env']): boolean | undefined {
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  return NO_COLOR || TERM === 'dumb' ? false : undefined;
 }

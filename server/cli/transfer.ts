@@ -1,5 +1,6 @@
 /** `sluice export` and `sluice import`. */
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { checkConfig, summarizeProblems } from '../config/check-config.ts';
 import { parseConfigJson } from '../config/parse-config-json.ts';
@@ -21,7 +22,7 @@ import type { QueryResults } from '../contract/queries.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { settingEntry } from '../contract/settings-table.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeChange, listed } from './describe-change.ts';
 import type { Examples } from './examples.ts';
@@ -190,7 +191,9 @@ async function writeText(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { mode: 0o600 });
   } catch (error) {
-    throw new CliError(`${file} cannot be written: ${describeFileProblem(error)}.`);
+    const isFolderMissing = systemErrorCode(error) === 'ENOENT';
+    const reason = isFolderMissing ? `there is no folder ${dirname(file)}; make it first` : describeFileProblem(error);
+    throw new CliError(`${file} cannot be written: ${reason}.`);
   }
 }
 

@@ -5,7 +5,8 @@ import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { limitCells } from './limit-option.ts';
-import { localTime, type Output, table } from './output.ts';
+import type { Output } from './output.ts';
+import { localTime, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
 import type { Verbs } from './verb.ts';
 

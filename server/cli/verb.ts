@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Control } from './control.ts';
+import { withWayOn } from './nearest-id.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+import { withHelp } from './wrong-usage.ts';
 
 export interface VerbContext {
   control: Control;
@@ -46,12 +49,20 @@ export function createVerbs(terminal: Terminal, openGateway: OpenGateway): Verbs
               : await openGateway(options.gateway, dataDir, environment);
           try {
             await action({ control, output, terminal, dataDir }, command.args, options);
+          } catch (error) {
+            throw namingHelp(await withWayOn(error, control), command);
           } finally {
             await control.close();
           }
         });
     },
   };
+}
+
+/** Wrong arguments that only the verb could find, with its help if the message does not say what to do. */
+function namingHelp(error: unknown, command: Command): unknown {
+  const isUsage = error instanceof CliError && error.exitCode === exitCodes.usage;
+  return isUsage && !/"sluice | --\w/.test(error.message) ? withHelp(error.message, command) : error;
 }
 
 /** Parser for a list option: `a,b`, or repeated. */

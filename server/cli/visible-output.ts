@@ -19,6 +19,13 @@ export function visible(text: string): string {
   return text.replace(unshown, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+const unfiltered = new WeakMap<Writable, Writable>();
+
+/** Writes text whose parts from elsewhere were made visible before they were coloured. */
+export function writeStyled(stream: Writable, text: string): void {
+  (unfiltered.get(stream) ?? stream).write(text);
+}
+
 /** The stream, with all that is written to it made visible. */
 export function visibleOutput<Stream extends Writable>(stream: Stream): Stream {
   const decoder = new StringDecoder('utf8');
@@ -29,11 +36,13 @@ export function visibleOutput<Stream extends Writable>(stream: Stream): Stream {
     heldBack = text.endsWith('\r') ? '\r' : '';
     return visible(heldBack === '' ? text : text.slice(0, -1));
   };
-  return new Proxy(stream, {
+  const filtered = new Proxy(stream, {
     get(target, name) {
       if (name === 'write') return (chunk: string | Uint8Array, ...rest: []) => target.write(shown(chunk), ...rest);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+  unfiltered.set(filtered, stream);
+  return filtered;
 }

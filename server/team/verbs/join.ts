@@ -17,7 +17,7 @@ type Joined = Extract<JoinState, { state: 'joined' }>;
 
 export const joinExamples: Examples = {
   join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research --yes'],
-  leave: ['sluice leave https://gateway.example'],
+  leave: ['sluice leave https://gateway.example', 'sluice leave https://gateway.example --json'],
 };
 
 export function addJoinVerbs(program: Command, { on }: Verbs): void {
@@ -25,7 +25,7 @@ export function addJoinVerbs(program: Command, { on }: Verbs): void {
     .command('join')
     .argument('<url>', 'the address of the team gateway: https://gateway.example')
     .option('--group <id>', 'the group of your key there, if you are in several')
-    .option('--yes', 'apply the gateway’s team preset, if it has one, without asking')
+    .option('-y, --yes', 'apply the gateway’s team preset, if it has one, without asking')
     .description('sign in to a team gateway, and use it as a provider with a key of your own');
   on<JoinOptions>(join, (context, [url = ''], options) => joinTeam(context, url, options));
   const leave = program

@@ -2,8 +2,9 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Examples } from '../../cli/examples.ts';
-import { createOutput, localTime, type Output } from '../../cli/output.ts';
+import { createOutput, type Output } from '../../cli/output.ts';
 import { CliError } from '../../cli/programs/exit-codes.ts';
+import { localTime } from '../../cli/shown.ts';
 import type { Terminal } from '../../cli/terminal.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { readEnvironment } from '../../engine/environment.ts';
@@ -16,8 +17,8 @@ interface LoginFlags {
 }
 
 export const loginExamples: Examples = {
-  login: ['sluice login https://gateway.example'],
-  logout: ['sluice logout https://gateway.example'],
+  login: ['sluice login https://gateway.example', 'sluice login https://gateway.example --json'],
+  logout: ['sluice logout https://gateway.example', 'sluice logout https://gateway.example --json'],
 };
 
 /** Neither verb needs the engine. */

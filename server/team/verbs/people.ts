@@ -3,9 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Control } from '../../cli/control.ts';
 import type { Examples } from '../../cli/examples.ts';
-import { localTime, table } from '../../cli/output.ts';
 import { CliError } from '../../cli/programs/exit-codes.ts';
+import { type Cell, moment, optional, table } from '../../cli/shown.ts';
 import type { Verbs } from '../../cli/verb.ts';
+import { didYouMean } from '../../cli/wrong-usage.ts';
 import type { Person } from '../../contract/people.ts';
 import type { AuditEntry, PersonView } from '../../contract/people-views.ts';
 
@@ -20,7 +21,10 @@ const maxEntries = 1_000;
 
 export const peopleExamples: Examples = {
   'people list': ['sluice people list', 'sluice people list --gateway https://gateway.example'],
-  'people sign-out': ['sluice people sign-out mia@acme.example'],
+  'people sign-out': [
+    'sluice people sign-out mia@acme.example',
+    'sluice people sign-out mia@acme.example --yes --gateway https://gateway.example',
+  ],
   audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
 };
 
@@ -30,7 +34,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     .description('list people who have signed in to a team gateway, or sign them out');
   on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
-    const head = ['id', 'name', 'e-mail', 'role', 'groups', 'last sign-in'];
+    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', optional('last sign-in')];
     output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
   });
 
@@ -54,7 +58,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
       new Option('--person <person>', 'changes of this person: an id, e-mail address or name').conflicts('local'),
     )
     .option('--local', 'changes made with the admin token of the machine')
-    .option('--limit <number>', 'the number of entries', parseLimit, 50)
+    .option('-n, --limit <number>', 'the number of entries', parseLimit, 50)
     .option('--before <number>', 'entries before this one: the "next" of the page before', parseEntry);
   on<AuditOptions>(audit, async ({ control, output }, _, { person, local, limit, before }) => {
     const personId = local ? null : person === undefined ? undefined : (await findPerson(control, person)).id;
@@ -64,7 +68,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
       ...(personId !== undefined && { personId }),
       ...(before !== undefined && { before }),
     });
-    const head = ['time', 'who', 'from', 'action', 'target', 'changed'];
+    const head = ['time', 'who', optional('from'), 'action', 'target', optional('changed')];
     output.show(page, table(head, page.entries.map(entryRow), 'There are no such entries.'));
     if (page.next !== null && !output.isJson) output.note(`Earlier ones: --before ${page.next}`);
   });
@@ -73,18 +77,21 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
 /** Finds a person by id, e-mail address or name, ignoring case. */
 async function findPerson(control: Control, nameOrId: string): Promise<PersonView> {
   const isNamed = (text: string | null) => text?.toLowerCase() === nameOrId.toLowerCase();
-  const found = (await control.query({ type: 'people' })).filter(
-    ({ id, email, name }) => isNamed(id) || isNamed(email) || isNamed(name),
-  );
+  const people = await control.query({ type: 'people' });
+  const found = people.filter(({ id, email, name }) => isNamed(id) || isNamed(email) || isNamed(name));
   const [person] = found;
-  if (person === undefined) throw new CliError(`There is no person "${nameOrId}".`);
+  if (person === undefined) {
+    const names = people.flatMap(({ email, name }) => [email ?? name, name]);
+    const nearest = didYouMean(nameOrId, names) || ' "sluice people list" lists them.';
+    throw new CliError(`There is no person "${nameOrId}".${nearest}`);
+  }
   if (found.length === 1) return person;
   throw new CliError(`Several people are called "${nameOrId}": ${found.map(({ id }) => id).join(', ')}. Use an id.`);
 }
 
-function personRow(person: PersonView): string[] {
+function personRow(person: PersonView): Cell[] {
   const { id, name, email, signedInAt } = person;
-  return [id, name, email ?? '', roleOf(person), groupsOf(person).join(', '), localTime(signedInAt)];
+  return [id, name, email ?? '', roleOf(person), groupsOf(person).join(', '), moment(signedInAt)];
 }
 
 function roleOf({ isAdmin, manages, memberOf }: Person): string {
@@ -95,10 +102,10 @@ function roleOf({ isAdmin, manages, memberOf }: Person): string {
 
 const groupsOf = ({ manages, memberOf }: Person) => [...new Set([...manages, ...memberOf])];
 
-function entryRow({ at, personName, address, action, target, changes }: AuditEntry): string[] {
+function entryRow({ at, personName, address, action, target, changes }: AuditEntry): Cell[] {
   const fields = changes.flatMap((change) => (change.kind === 'changed' ? change.fields.map(({ name }) => name) : []));
   const changed = fields.length === 0 ? [...new Set(changes.map(({ kind }) => kind))] : [...new Set(fields)];
-  return [localTime(at), personName ?? 'admin token', address ?? '', action, target ?? '', changed.join(', ')];
+  return [moment(at), personName ?? 'admin token', address ?? '', action, target ?? '', changed.join(', ')];
 }
 
 function parseLimit(text: string): number {

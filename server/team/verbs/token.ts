@@ -1,9 +1,11 @@
 /** `sluice token`: API tokens, which pipelines and scripts use at a gateway with sign-in. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Control } from '../../cli/control.ts';
 import type { Examples } from '../../cli/examples.ts';
-import { localTime, table } from '../../cli/output.ts';
+import { notes } from '../../cli/help.ts';
+import { type Cell, localTime, moment, optional, table } from '../../cli/shown.ts';
 import type { Verbs } from '../../cli/verb.ts';
 import { type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';
@@ -24,9 +26,18 @@ A token may do what its person may, within its scopes. Only its hash is stored, 
 const maxDays = 366;
 
 export const tokenExamples: Examples = {
-  'token create': ['sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example'],
-  'token list': ['sluice token list --gateway https://gateway.example'],
-  'token revoke': ['sluice token revoke tok_0123456789abcdef --gateway https://gateway.example'],
+  'token create': [
+    'sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example',
+    'sluice token create laptop --scope keys --gateway https://gateway.example',
+  ],
+  'token list': [
+    'sluice token list --gateway https://gateway.example',
+    'sluice token list --gateway https://gateway.example --json',
+  ],
+  'token revoke': [
+    'sluice token revoke tok_0123456789abcdef --gateway https://gateway.example',
+    'sluice token revoke tok_0123456789abcdef --yes --gateway https://gateway.example',
+  ],
 };
 
 export function addTokenVerbs(program: Command, { on }: Verbs): void {
@@ -37,7 +48,7 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
     .description('create an API token of your own and print its secret')
     .addOption(new Option('--scope <scopes...>', 'what it may do').choices(tokenScopes).makeOptionMandatory())
     .option('--days <number>', 'how long it is valid', parseDays, 90)
-    .addHelpText('after', scopesHelp);
+    .addHelpText('after', notes(scopesHelp));
   on<CreateOptions>(create, async ({ control, output }, [name = ''], { scope, days }) => {
     const scopes = [...new Set(scope)];
     const result = await control.execute({ type: 'token.create', name, scopes, days });
@@ -53,7 +64,7 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
     const rows = tokens.map((each) => row(each, names));
     output.show(
       tokens,
-      table(['id', 'name', 'person', 'scopes', 'created', 'expires'], rows, 'There are no API tokens.'),
+      table(['id', 'name', 'person', 'scopes', optional('created'), 'expires'], rows, 'There are no API tokens.'),
     );
   });
 
@@ -74,9 +85,12 @@ async function namesOf(control: Control): Promise<Map<string, string>> {
   return new Map(people.map(({ id, name }) => [id, name]));
 }
 
-function row({ id, name, personId, scopes, createdAt, expiresAt }: TokenView, names: ReadonlyMap<string, string>) {
+function row(
+  { id, name, personId, scopes, createdAt, expiresAt }: TokenView,
+  names: ReadonlyMap<string, string>,
+): Cell[] {
   const person = names.get(personId) ?? personId;
-  return [id, name, person, scopes.join(', '), localTime(createdAt), localTime(expiresAt)];
+  return [id, name, person, scopes.join(', '), moment(createdAt), moment(expiresAt)];
 }
 
 function parseDays(text: string): number {

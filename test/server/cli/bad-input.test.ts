@@ -18,18 +18,15 @@ interface Refused {
 
 const wrong = (line: string, says: string): Refused => ({ line, says, code: 2 });
 const failed = (line: string, says: string): Refused => ({ line, says, code: 1 });
-const unknownOption = wrong('--nonsense', "unknown option '--nonsense'");
+const unknownOption = wrong('--nonsense', 'There is no option --nonsense');
 const notRunning = failed('', 'Sluice is not running');
 
 /** By verb. Verbs without other input at least reject an unknown option. */
 const refusals: Record<string, readonly Refused[]> = {
   serve: [wrong('--port 70000', 'from 0 to 65535'), unknownOption],
   stop: [notRunning, unknownOption],
-  run: [wrong('', "missing required argument 'command'"), failed('--key nobody -- true', 'There is no key "nobody"')],
-  record: [
-    wrong('-- true', "required option '--cassette"),
-    wrong('--cassette x', "missing required argument 'command'"),
-  ],
+  run: [wrong('', 'The argument command is missing'), failed('--key nobody -- true', 'There is no key "nobody"')],
+  record: [wrong('-- true', 'The option --cassette'), wrong('--cassette x', 'The argument command is missing')],
   replay: [failed('--cassette /nowhere/x -- true', 'there is no such folder')],
   'cassette export': [failed('/nowhere x.har', 'there is no such folder')],
   'cassette status': [notRunning],
@@ -38,12 +35,12 @@ const refusals: Record<string, readonly Refused[]> = {
   'service uninstall': [unknownOption],
   'service status': [unknownOption],
   status: [unknownOption],
-  env: [wrong('--shell tcsh', 'Allowed choices are sh'), failed('--key nobody', 'There is no key "nobody"')],
+  env: [wrong('--shell tcsh', 'It is one of sh'), failed('--key nobody', 'There is no key "nobody"')],
   'key create': [wrong('--expires soon', 'Use a date'), failed('--group nobody', 'There is no group "nobody"')],
   'key list': [unknownOption],
   'key show': [failed('nobody', 'There is no key "nobody"')],
   'key put': [wrong('k', 'Nothing to change was given'), failed('nobody --expires never', 'There is no key "nobody"')],
-  'key move': [failed('k nowhere', 'There is no group "nowhere"'), wrong('k', "missing required argument 'group'")],
+  'key move': [failed('k nowhere', 'There is no group "nowhere"'), wrong('k', 'The argument group is missing')],
   'key enable': [failed('nobody', 'There is no key "nobody"')],
   'key disable': [failed('nobody', 'There is no key "nobody"')],
   'key limit': [wrong('k speed=1', 'Use limits such as'), failed('nobody usd=1/day', 'There is no key "nobody"')],
@@ -51,7 +48,7 @@ const refusals: Record<string, readonly Refused[]> = {
   'key rotate': [wrong('k', 'use --yes'), failed('nobody --yes', 'There is no key "nobody"')],
   'key reveal': [failed('nobody', 'There is no key "nobody"')],
   'provider add': [
-    failed('nosuch', 'There is no preset "nosuch"'),
+    wrong('nosuch', 'There is no preset "nosuch"'),
     wrong('openai', 'OpenAI needs a credential'),
     wrong('--url ftp://llm.example', 'begins with http:// or https://'),
   ],
@@ -81,10 +78,7 @@ const refusals: Record<string, readonly Refused[]> = {
   ],
   'alias remove': [wrong('fast', 'use --yes'), failed('nobody --yes', 'There is no alias "nobody"')],
   'model list': [failed('--key nobody', 'There is no key "nobody"')],
-  'route explain': [
-    wrong('', "required option '--model"),
-    failed('--key nobody --model a', 'There is no key "nobody"'),
-  ],
+  'route explain': [wrong('', 'The option --model'), failed('--key nobody --model a', 'There is no key "nobody"')],
   log: [
     wrong('--since soon', 'Use a date'),
     wrong('--status abc', 'Use a status such as 429'),
@@ -93,7 +87,7 @@ const refusals: Record<string, readonly Refused[]> = {
     failed('req_0', 'There is no request "req_0"'),
   ],
   'log show': [failed('req_0', 'There is no request "req_0"')],
-  sessions: [wrong('--since soon', 'Use a date')],
+  'session list': [wrong('--since soon', 'Use a date')],
   'session show': [failed('ses_0', 'use the id of a session')],
   'session export': [failed('ses_0', 'use the id of a session')],
   'session stop': [failed('ses_0', 'Sluice is not running')],
@@ -108,40 +102,43 @@ const refusals: Record<string, readonly Refused[]> = {
   'cache stats': [notRunning],
   'cache clear': [notRunning],
   'faults list': [unknownOption],
-  'faults show': [failed('nobody', 'There is no profile "nobody"')],
+  'faults show': [wrong('nobody', 'There is no profile "nobody"')],
   'faults start': [notRunning],
   'faults stop': [unknownOption],
   'faults run': [wrong('-- true', 'Give either a --profile or one or more --fault')],
-  'faults judge': [wrong('', "missing required argument 'command'")],
-  compare: [failed('req_0 --at main/a', 'Sluice is not running'), wrong('req_0', "required option '--at")],
-  usage: [wrong('--by mood', 'Allowed choices')],
+  'faults judge': [wrong('', 'The argument command is missing')],
+  compare: [failed('req_0 --at main/a', 'Sluice is not running'), wrong('req_0', 'The option --at')],
+  usage: [wrong('--by mood', 'It is one of day')],
   'settings get': [wrong('nonsense', 'There is no setting "nonsense"')],
   'settings set': [
-    failed('port abc', 'port: '),
-    failed('ledger.retentionDays 0', 'ledger.retentionDays: '),
+    wrong('port abc', 'port: it takes a number, not "abc"'),
+    wrong('ledger.retentionDays 0', 'ledger.retentionDays: it takes more than 0'),
     wrong('prices {', 'prices: the value is not valid JSON'),
   ],
   'demo on': [unknownOption],
   'demo off': [unknownOption],
   'demo auto': [unknownOption],
-  export: [failed('/nowhere/x.json', 'there is no such file'), wrong('--preset', 'needs --name and --organisation')],
+  export: [
+    failed('/nowhere/x.json', 'there is no folder /nowhere'),
+    wrong('--preset', 'needs --name and --organisation'),
+  ],
   import: [failed('/nowhere/x.json', 'there is no such file')],
   'preset show': [failed('/nowhere/x.json', 'there is no such file')],
   'preset apply': [failed('/nowhere/x.json --yes', 'there is no such file')],
   'preset link': [failed('/nowhere/x.json', 'there is no such file')],
   'preset leave': [unknownOption],
   migrate: [
-    wrong('--from mysql --to postgres://db.example/x', 'Allowed choices are sqlite'),
+    wrong('--from mysql --to postgres://db.example/x', 'It is one of sqlite'),
     failed('--from sqlite --to db.example', 'The address of the database cannot be used'),
   ],
-  apply: [wrong('', "required option '-f, --file"), failed('-f /nowhere/x.json', 'there is no such file')],
+  apply: [wrong('', 'The option --file'), failed('-f /nowhere/x.json', 'there is no such file')],
   login: [failed('gateway', '"gateway" is no address of a gateway')],
   logout: [failed('https://gateway.example', 'You are not signed in to https://gateway.example')],
   join: [failed('gateway', '"gateway" is no address of a gateway')],
   leave: [failed('https://gateway.example', 'This Sluice has not joined https://gateway.example')],
   'token create': [
-    wrong('pipeline', "required option '--scope"),
-    wrong('pipeline --scope all', 'Allowed choices are read, keys, write'),
+    wrong('pipeline', 'The option --scope'),
+    wrong('pipeline --scope all', 'It is one of read, keys, write'),
     wrong('pipeline --scope read --days 400', 'from 1 to 366'),
     failed('pipeline --scope read', 'Nobody signs in to this Sluice'),
   ],
@@ -158,7 +155,7 @@ const refusals: Record<string, readonly Refused[]> = {
   connect: [wrong('notepad', 'There is no client "notepad"'), wrong('codex --write --print', 'cannot be used with')],
   window: [notRunning],
   doctor: [unknownOption],
-  completion: [wrong('tcsh', 'Allowed choices are bash')],
+  completion: [wrong('tcsh', 'It is one of bash')],
 };
 
 const team = await optionalParts.team?.();

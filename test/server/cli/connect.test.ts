@@ -131,7 +131,7 @@ describe('connect', () => {
 
   test.each([
     ['connect notepad', 2, 'There is no client "notepad"'],
-    ['connect codex --write --key nobody --yes', 2, 'There is no key "nobody"'],
+    ['connect codex --write --key nobody --yes', 1, 'There is no key "nobody"'],
     ['connect codex --write --undo', 2, 'cannot be used with'],
     ['connect codex --undo --yes', 1, 'nothing in the settings of Codex CLI'],
     ['connect n8n --write --model demo-chat --yes', 1, 'does not change the settings of "n8n"'],

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
 import { describeRequest } from '../../../server/cli/describe-request.ts';
+import { renderShown } from '../../../server/cli/shown.ts';
+import { plainLook } from '../../../server/cli/terminal.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import { finishedRow } from '../store/sqlite/records.ts';
+
+const described = (request: RequestView) => renderShown(describeRequest(request), plainLook);
 
 test('one request is told with its attempts, and what its translation lost in plain words', () => {
   const row = finishedRow('req_1', {
     dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
     emulated: [{ code: 'moved-media', field: 'messages[].content[]', times: 3 }],
   });
-  const text = describeRequest({ ...row, seq: 1 });
+  const text = described({ ...row, seq: 1 });
   expect(text).toMatch(/^model: +fast -> gpt-x$/m);
   expect(text).toMatch(/^first +main +gpt-x +200 +20$/m);
   expect(text).toContain("Dropped by the translation:\n  top_k: the provider's API has no equivalent");
@@ -15,7 +20,7 @@ test('one request is told with its attempts, and what its translation lost in pl
 });
 
 test('a request without losses says nothing of a translation', () => {
-  expect(describeRequest({ ...finishedRow('req_1'), seq: 1 })).not.toMatch(/translation|another way/);
+  expect(described({ ...finishedRow('req_1'), seq: 1 })).not.toMatch(/translation|another way/);
 });
 
 test('a request that was charged as reserved says why', () => {
@@ -24,7 +29,7 @@ test('a request that was charged as reserved says why', () => {
     usage: { inputTokens: 20, outputTokens: 6_000 },
     costUsd: 6.02,
   });
-  expect(describeRequest({ ...row, seq: 1 })).toMatch(
+  expect(described({ ...row, seq: 1 })).toMatch(
     /^usage: +20 \+ 6000 tokens, \$6\.020000, as reserved: the provider did not report it, and a hard budget applies$/m,
   );
 });

@@ -46,7 +46,8 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
   expect((await ask('Four')).status).toBe(200);
   expect(await runVerb(['session', 'show', 'ses_0000000000000000', '--data-dir', folder])).toMatchObject({
     code: 1,
-    stderr: 'sluice: There is no session "ses_0000000000000000" in the request log.\n',
+    stderr:
+      'sluice: There is no session "ses_0000000000000000" in the request log. "sluice session list" lists what there is.\n',
   });
 
   await serving.end();

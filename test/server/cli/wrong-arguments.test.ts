@@ -7,7 +7,7 @@ endProgramsAfterEach();
 test('export says why a file cannot be written', async () => {
   const { code, stderr } = await runCli(['export', '/nowhere/x.json', '--data-dir', temporaryFolder()]);
   expect(code).toBe(1);
-  expect(stderr).toBe('sluice: /nowhere/x.json cannot be written: there is no such file (ENOENT).\n');
+  expect(stderr).toBe('sluice: /nowhere/x.json cannot be written: there is no folder /nowhere; make it first.\n');
 });
 
 test.each([
@@ -28,17 +28,17 @@ test.each([
   [['group', 'put', 'team', '--policy', 'strategy=best'], 'strategy=sticky'],
   [['group', 'put', 'team', '--policy', 'retries'], 'is not name=value'],
   [['group', 'put', 'team', '--policy', '{"retries":'], 'not JSON'],
-  [['usage', '--by', 'mood'], 'Allowed choices'],
+  [['usage', '--by', 'mood'], 'It is one of day, key, group'],
   [['key', 'create', '--limit', 'requests=0'], 'Use limits such as'],
-  [['key', 'create', '--limit', 'requests=5/day'], 'Use limits such as'],
+  [['key', 'create', '--limit', 'requests=5/day'], 'Use requests=5/minute.'],
   [['group', 'put', 'team', '--unpriced', 'maybe'], 'refuse, allow'],
-  [['group', 'put', 'team', '--limit', 'usd=5'], 'Use limits such as'],
+  [['group', 'put', 'team', '--limit', 'usd=5'], 'Use usd=5/day, /week, /month or /total.'],
   [['key', 'limit', 'k1', 'nonsense'], 'Use limits such as'],
   [['log', '--limit', '0'], 'from 1 to 1000'],
   [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
   [['provider', 'add', '--url', 'ftp://llm.example'], 'begins with http:// or https://'],
   [['settings', 'get', 'retentionDays'], 'Did you mean "ledger.retentionDays"?'],
-  [['nonsense'], 'unknown command'],
+  [['nonsense'], 'There is no command "nonsense"'],
 ])('%j ends with 2 and says what is wrong', async (parameters, message) => {
   const { code, stdout, stderr } = await runVerb(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { describeTest } from '../../../../server/cli/describe-test.ts';
+import { renderShown } from '../../../../server/cli/shown.ts';
+import { plainLook } from '../../../../server/cli/terminal.ts';
 import { createProviderKnowledge } from '../../../../server/control/live/provider-knowledge.ts';
 import { chooseTrialModel, tryModel } from '../../../../server/control/live/trial-call.ts';
 import { createPriceTable } from '../../../../server/models/price-table.ts';
@@ -57,7 +59,9 @@ describe('the call that ends the test of a provider', () => {
     expect(report).toMatchObject({ ok: true, call: { model: 'gpt-4o-mini' }, said: null, modelCount: 3 });
     // The list needs no credential here, so only the call shows that the credential is valid.
     expect(report.steps.find(({ name }) => name === 'credential')?.status).toBe('ok');
-    expect(describeTest(report)).toMatch(/^Provider "main" answered in \d+ ms with gpt-4o-mini:/);
+    expect(renderShown(describeTest(report), plainLook)).toMatch(
+      /^Provider "main" answered in \d+ ms with gpt-4o-mini:/,
+    );
   });
 
   test('goes to the model that was asked for', async () => {
@@ -95,8 +99,8 @@ describe('the call that ends the test of a provider', () => {
   ])('that is answered with %s fails at %s', async (status, failedAt, text) => {
     const report = await probe({ error: { message: `no, ${secret}` } }, { status });
     expect(report).toMatchObject({ ok: false, failedAt, call: null, said: 'no, [redacted]' });
-    expect(describeTest(report)).toMatch(text);
-    expect(describeTest(report)).toContain('It said: no, [redacted]');
+    expect(renderShown(describeTest(report), plainLook)).toMatch(text);
+    expect(renderShown(describeTest(report), plainLook)).toContain('It said: no, [redacted]');
   });
 
   test('is no answer where another kind of object comes back', async () => {
@@ -147,6 +151,8 @@ test('a test without a call says that models were listed, and no more', async ()
   });
   const report = await knowledge.probe(compiledProvider({ baseUrl: upstream.baseUrl }));
   expect(report).toMatchObject({ ok: true, call: null });
-  expect(describeTest(report)).toMatch(/^Provider "main" lists 1 model, but none was called:/);
-  expect(describeTest(report)).toContain('not     call: no model was called: it has no chat model');
+  expect(renderShown(describeTest(report), plainLook)).toMatch(/^Provider "main" lists 1 model, but none was called:/);
+  expect(renderShown(describeTest(report), plainLook)).toContain(
+    'not     call: no model was called: it has no chat model',
+  );
 });
