@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { LineEnds } from '../apis/core/streams/sse-lines.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import { type Redactor, withoutRanges } from '../exchange/redact/redactor.ts';
-import type { Steps } from '../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../ground/yield-to-event-loop.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
 
@@ -53,8 +53,8 @@ function* splitEvents(
     end = found === -1 ? bytes.length : found;
     const first = next;
     while ((ranges[next]?.start ?? end) < end) next++;
-    const text = withoutRanges(bytes.subarray(from, end), ranges.slice(first, next), from).toString();
-    yield { afterMs: clock.at(end), text };
+    const text = finish(withoutRanges(bytes.subarray(from, end), ranges.slice(first, next), from));
+    yield { afterMs: clock.at(end), text: text.toString() };
   }
 }
 

@@ -14,7 +14,8 @@ const minSecretLength = 8;
 const maxDepth = 3;
 /** Texts up to this length are searched for a secret in less than a millisecond. */
 const stepBytes = 256 * 1024;
-const escapesPerStep = 2_000;
+/** Escapes, or secrets. */
+const perStep = 2_000;
 const isAscii = /^[\x20-\x7e]*$/;
 /** ASCII without `%`, `&` and the backslash. */
 const isUnescaped = /^[ -$'-[\]-~]*$/;
@@ -53,7 +54,7 @@ function* findingSteps(text: Buffer, sought: { forms: readonly Buffer[]; shapes:
   let reading: Reading | null = asWritten(text);
   for (let depth = 0; reading; depth++) {
     for (const form of sought.forms) {
-      findForm(reading, form, found.known);
+      yield* findForm(reading, form, found.known);
       if (text.length > stepBytes) yield;
     }
     if (sought.shapes) yield* findShapes(reading, found.shapes);
@@ -63,7 +64,8 @@ function* findingSteps(text: Buffer, sought: { forms: readonly Buffer[]; shapes:
 }
 
 function* findShapes({ bytes, startOf }: Reading, ranges: ByteRange[]): Steps<void> {
-  for (const { start, end } of yield* secretRangeSteps(bytes.toString('latin1'))) {
+  for (const [index, { start, end }] of (yield* secretRangeSteps(bytes.toString('latin1'))).entries()) {
+    if (index % perStep === perStep - 1) yield;
     // `\\npm_…` is a line break and `pm_…`, which a further reading tells apart.
     if (start > 0 && readEscape(bytes, start - 1) !== noEscape) continue;
     ranges.push({ start: startOf(start), end: startOf(end) });
@@ -151,9 +153,10 @@ function base64Forms(secret: Buffer): Buffer[] {
   return [...new Set([...forms, ...inAddresses])].map((form) => Buffer.from(form));
 }
 
-function findForm({ bytes, startOf }: Reading, form: Buffer, ranges: ByteRange[]): void {
+function* findForm({ bytes, startOf }: Reading, form: Buffer, ranges: ByteRange[]): Steps<void> {
   let at = bytes.indexOf(form);
-  while (at !== -1) {
+  for (let count = 1; at !== -1; count++) {
+    if (count % perStep === 0) yield;
     const end = at + form.length;
     ranges.push({ start: startOf(at), end: startOf(end) });
     at = bytes.indexOf(form, end);
@@ -165,12 +168,12 @@ function* undoEscapes({ bytes, startOf }: Reading): Steps<Reading | null> {
   // A decoded escape is never longer than its source.
   const decoded = Buffer.allocUnsafe(bytes.length);
   /** Where escapes begin and end: their offsets in the decoded bytes, and in these. */
-  const [decodedMarks, marks]: [number[], number[]] = [[0], [0]];
+  const [decodedMarks, marks] = [new Offsets(), new Offsets()];
   let [length, from] = [0, 0];
   const escapes = new EscapeMarks(bytes);
   let count = 0;
   for (let at = escapes.next(0); at < bytes.length; at = escapes.next(Math.max(from, at + 1))) {
-    if (++count % escapesPerStep === 0) yield;
+    if (++count % perStep === 0) yield;
     const encoded = readEscape(bytes, at);
     if (encoded === noEscape) continue;
     length += bytes.copy(decoded, length, from, at);
@@ -184,8 +187,8 @@ function* undoEscapes({ bytes, startOf }: Reading): Steps<Reading | null> {
   if (from === 0) return null;
   length += bytes.copy(decoded, length, from);
   const sourceOf = (at: number) => {
-    const index = lastAtMost(decodedMarks, at);
-    return (marks[index] ?? 0) + at - (decodedMarks[index] ?? 0);
+    const index = decodedMarks.lastAtMost(at);
+    return marks.at(index) + at - decodedMarks.at(index);
   };
   return { bytes: decoded.subarray(0, length), startOf: (at) => startOf(sourceOf(at)) };
 }
@@ -212,15 +215,33 @@ class EscapeMarks {
 
 const escapeMarks = ['\\', '%', '&#'];
 
-/** The index of the last number that is at most `most`; they are in order, and the first one is. */
-function lastAtMost(numbers: readonly number[], most: number): number {
-  let [low, high] = [0, numbers.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((numbers[middle] ?? 0) <= most) low = middle;
-    else high = middle - 1;
+/** Offsets in order, the first of which is 0. A list of millions grows without being copied as an array is. */
+class Offsets {
+  static readonly #perChunk = 4_096;
+  readonly #chunks = [new Uint32Array(Offsets.#perChunk)];
+  #length = 1;
+
+  push(offset: number): void {
+    const index = this.#length++ % Offsets.#perChunk;
+    if (index === 0) this.#chunks.push(new Uint32Array(Offsets.#perChunk));
+    const chunk = this.#chunks.at(-1);
+    if (chunk) chunk[index] = offset;
   }
-  return low;
+
+  at(index: number): number {
+    return this.#chunks[Math.floor(index / Offsets.#perChunk)]?.[index % Offsets.#perChunk] ?? 0;
+  }
+
+  /** The index of the last one that is at most `most`. */
+  lastAtMost(most: number): number {
+    let [low, high] = [0, this.#length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.at(middle) <= most) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
 }
 
 /** Sorted, those that overlap joined. */

@@ -15,11 +15,17 @@ const markBytes = Buffer.from(redactionMark);
 const minBeginning = 8;
 const nothingFound = { known: [], shapes: [] };
 
+/** How many fragments or ranges are looked at in a step, which takes less than a millisecond. */
+const perStep = 2_000;
+
 /** What is removed. */
 interface Removed extends ByteRange {
   /** The secret began further before, where the mark is. */
   isRest?: boolean;
 }
+
+/** The strings of one text, in order. */
+type Lane = readonly Fragment[];
 
 /** Finds what a cassette names. */
 interface TextPattern {
@@ -41,7 +47,7 @@ export class Redactor {
     const bytes = Buffer.from(text);
     const { known, shapes } = finish(findingAll(bytes, this.#secrets));
     const ranges = mergeRanges([...known, ...shapes, ...this.#byPatterns(bytes)]);
-    return ranges.length === 0 ? text : withoutRanges(bytes, ranges).toString();
+    return ranges.length === 0 ? text : finish(withoutRanges(bytes, ranges)).toString();
   }
 
   /** Redacts all strings and member names of a JSON value; returns the same value if there is nothing to remove. */
@@ -79,7 +85,7 @@ export class Redactor {
     const ranges = all.filter(({ start }) => start < keptBytes);
     const cutOff = { start: Math.max(keptBytes, ranges.at(-1)?.end ?? 0), end: body.length };
     if (ranges.length === 0) return cutOff.start < body.length ? body.subarray(0, keptBytes) : body;
-    return withoutRanges(body.subarray(0, cutOff.start), ranges);
+    return yield* withoutRanges(body.subarray(0, cutOff.start), ranges);
   }
 
   /** Where secrets are in a body: in order, without overlaps, and each within one string if it is within any. */
@@ -87,35 +93,35 @@ export class Redactor {
     const { known, shapes } = yield* findingAll(body, this.#secrets);
     const ranges: Removed[] = [...known, ...shapes];
     const places = yield* placesOf(body);
+    const lanes: Lane[] = [];
     for (const place of places) {
-      yield* this.#addSpread(body, place, ranges);
+      const ofPlace = place.areNames ? [] : yield* lanesOf(place);
+      yield* this.#addSpread(body, place, ofPlace, ranges);
+      for (const lane of ofPlace) if (lane.length > 1) lanes.push(lane);
       yield;
     }
     const shapeEnds = new Set(shapes.map(({ end }) => end));
-    for (const place of places) {
-      if (place.areNames) continue;
-      for (const lane of lanesOf(place)) addRests(body, lane, shapeEnds, ranges);
-      yield;
-    }
-    return merged(ranges);
+    for (const lane of lanes) yield* addRests(body, lane, shapeEnds, ranges);
+    return yield* merged(ranges);
   }
 
-  *#addSpread(body: Buffer, place: Place, ranges: Removed[]): Steps<void> {
-    const { fragments } = place;
+  *#addSpread(body: Buffer, { fragments }: Place, lanes: readonly Lane[], ranges: Removed[]): Steps<void> {
     if (this.#patterns.length > 0) {
-      for (const { start, end } of fragments) ranges.push(...moved(this.#byPatterns(body.subarray(start, end)), start));
+      for (const { start, end } of fragments) {
+        for (const found of this.#byPatterns(body.subarray(start, end))) ranges.push(moved(found, start));
+        yield;
+      }
     }
-    if (place.areNames) return;
-    const lanes = lanesOf(place);
     // An index that counts the pieces themselves tells no answers apart.
-    for (const each of lanes.every(({ length }) => length === 1) ? [fragments] : lanes) {
+    const isCount = lanes.length > 0 && lanes.every(({ length }) => length === 1);
+    for (const each of isCount ? [fragments] : lanes) {
       // Names and ids, which are the same in all events.
-      if (each.length > 1 && areSame(body, each)) continue;
-      const joined = Buffer.concat(each.map(({ start, end }) => body.subarray(start, end)));
+      if (each.length > 1 && (yield* areSame(body, each))) continue;
+      const joined = yield* joinedText(body, each);
       const { known, shapes } = each.length > 1 ? yield* findingAll(joined, this.#secrets) : nothingFound;
       const byPatterns = each.length > 1 ? this.#byPatterns(joined) : [];
       const found = mergeRanges([...known, ...shapes, ...byPatterns, ...this.#beginningAtEnd(joined)]);
-      ranges.push(...spread(found, each));
+      yield* spread(found, each, ranges);
     }
   }
 
@@ -141,25 +147,30 @@ export class Redactor {
 }
 
 /** `from`: the offset of the part at which the ranges are counted from. */
-export function withoutRanges(part: Buffer, ranges: readonly Removed[], from = 0): Buffer {
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const { start, end, isRest } of ranges) {
-    pieces.push(part.subarray(at, Math.max(at, start - from)));
-    if (!isRest) pieces.push(markBytes);
+export function* withoutRanges(part: Buffer, ranges: readonly Removed[], from = 0): Steps<Buffer> {
+  // Each removed range has at most a mark more than it had.
+  const result = Buffer.allocUnsafe(part.length + ranges.length * markBytes.length);
+  let [at, length] = [0, 0];
+  for (const [index, { start, end, isRest }] of ranges.entries()) {
+    if (index % perStep === perStep - 1) yield;
+    length += part.copy(result, length, at, Math.max(at, start - from));
+    if (!isRest) length += markBytes.copy(result, length);
     at = Math.min(end - from, part.length);
   }
-  return Buffer.concat([...pieces, part.subarray(at)]);
+  length += part.copy(result, length, at);
+  return result.subarray(0, length);
 }
 
-function moved(ranges: readonly ByteRange[], by: number): ByteRange[] {
-  return ranges.map(({ start, end }) => ({ start: start + by, end: end + by }));
+function moved({ start, end }: ByteRange, by: number): ByteRange {
+  return { start: start + by, end: end + by };
 }
 
 /** In order, those that overlap joined. */
-function merged(ranges: readonly Removed[]): Removed[] {
+function* merged(ranges: readonly Removed[]): Steps<Removed[]> {
   const result: Removed[] = [];
-  for (const { start, end, isRest = false } of ranges.toSorted((one, other) => one.start - other.start)) {
+  const sorted = ranges.toSorted((one, other) => one.start - other.start);
+  for (const [index, { start, end, isRest = false }] of sorted.entries()) {
+    if (index % perStep === perStep - 1) yield;
     const last = result.at(-1);
     if (last && start < last.end) {
       last.isRest &&= isRest || end <= last.end;
@@ -170,34 +181,54 @@ function merged(ranges: readonly Removed[]): Removed[] {
 }
 
 /** Those that are sent in turns, apart. */
-function lanesOf({ fragments }: Place): readonly (readonly Fragment[])[] {
-  const byLane = Map.groupBy(fragments, laneOf);
+function* lanesOf({ fragments }: Place): Steps<readonly Lane[]> {
+  const byLane = new Map<string, Fragment[]>();
+  for (const [index, fragment] of fragments.entries()) {
+    if (index % perStep === perStep - 1) yield;
+    const name = laneOf(fragment);
+    const lane = byLane.get(name);
+    if (lane) lane.push(fragment);
+    else byLane.set(name, [fragment]);
+  }
   return [...byLane.values()];
 }
 
-function areSame(body: Buffer, fragments: readonly Fragment[]): boolean {
+function* areSame(body: Buffer, fragments: Lane): Steps<boolean> {
   const [first = { start: 0, end: 0 }] = fragments;
-  const text = body.subarray(first.start, first.end);
-  return fragments.every(({ start, end }) => text.equals(body.subarray(start, end)));
+  for (const [index, { start, end }] of fragments.entries()) {
+    if (index % perStep === perStep - 1) yield;
+    if (end - start !== first.end - first.start) return false;
+    if (body.compare(body, first.start, first.end, start, end) !== 0) return false;
+  }
+  return true;
 }
 
-/** Ranges of the joined text as ranges of the body. Both are in order. */
-function spread(ranges: readonly ByteRange[], fragments: readonly Fragment[]): Removed[] {
-  const found: Removed[] = [];
-  let index = 0;
-  let from = 0;
+function* joinedText(body: Buffer, fragments: Lane): Steps<Buffer> {
+  const [first = { start: 0, end: 0 }, second] = fragments;
+  if (!second) return body.subarray(first.start, first.end);
+  const joined = Buffer.allocUnsafe(fragments.reduce((sum, { start, end }) => sum + end - start, 0));
+  let length = 0;
+  for (const [index, { start, end }] of fragments.entries()) {
+    if (index % perStep === perStep - 1) yield;
+    length += body.copy(joined, length, start, end);
+  }
+  return joined;
+}
+
+/** Adds ranges of the joined text as ranges of the body. Both are in order. */
+function* spread(ranges: readonly ByteRange[], fragments: Lane, to: Removed[]): Steps<void> {
+  let [index, from, pieces] = [0, 0, 0];
   for (const { start, end } of ranges) {
     for (let fragment = fragments[index]; fragment; fragment = fragments[index]) {
+      if (++pieces % perStep === 0) yield;
       const length = fragment.end - fragment.start;
       const piece = { start: Math.max(start - from, 0), end: Math.min(end - from, length) };
-      const isRest = start < from;
-      if (piece.start < piece.end) found.push(...moved([piece], fragment.start).map((each) => ({ ...each, isRest })));
+      if (piece.start < piece.end) to.push({ ...moved(piece, fragment.start), isRest: start < from });
       if (end - from <= length) break;
       from += length;
       index++;
     }
   }
-  return found;
 }
 
 const keyCharacter = /[\w+/=-]/;
@@ -206,8 +237,9 @@ const keyCharacter = /[\w+/=-]/;
  * Where a part of a stream ends within what has the form of a key, the rest of the key at the beginning of the next part: by
  * itself, it has no form.
  */
-function addRests(body: Buffer, lane: readonly Fragment[], ends: Set<number>, ranges: Removed[]): void {
+function* addRests(body: Buffer, lane: Lane, ends: Set<number>, ranges: Removed[]): Steps<void> {
   for (const [index, { start, end, part }] of lane.entries()) {
+    if (index % perStep === perStep - 1) yield;
     const before = lane[index - 1];
     if (!before || before.part === part || !ends.has(before.end)) continue;
     let at = start;

@@ -5,7 +5,7 @@
  */
 import { isLineEnd } from '../../apis/core/streams/sse-lines.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import type { Steps } from '../../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
 
 /** The content of a string, without its quotes and as it is escaped in the body. */
 export interface Fragment extends ByteRange {
@@ -119,7 +119,7 @@ class StringScan {
         nextStop = this.#at + stepBytes;
       }
       const byte = body[this.#at];
-      if (byte === quote) this.#passString();
+      if (byte === quote) this.#passString(yield* this.#endOfString(this.#at + 1));
       else if (byte === openObject || byte === openArray) this.#open(byte === openObject);
       else if (byte === closeObject || byte === closeArray) this.#close();
       else if (this.#isEvents && isLineEnd(byte)) this.#endLine();
@@ -156,11 +156,10 @@ class StringScan {
     return place.below(isObject ? name : '*');
   }
 
-  /** A name, which is noted, or a text. */
-  #passString(): void {
+  /** A name, which is noted, or a text; up to `end`. */
+  #passString(end: number): void {
     const container = this.#containers.at(-1);
     const start = this.#at + 1;
-    let end = this.#endOfString(start);
     if (container?.isObject && this.#deeper === 0 && this.#body[this.#skipBlanks(end + 1)] === colon) {
       this.#names.fragments.push({ start, end, part: this.#part, within: container });
       container.name = this.#body.toString('latin1', start, end);
@@ -171,13 +170,14 @@ class StringScan {
     const place = container ? this.#placeIn(container) : this.#root;
     this.#add(place, start, end);
     // A line ended within the string, which goes on in the next one.
-    while (this.#body[end] !== quote && end < this.#body.length) {
-      const next = this.#afterDataField(end);
+    let last = end;
+    while (this.#body[last] !== quote && last < this.#body.length) {
+      const next = this.#afterDataField(last);
       if (next === -1) break;
-      end = this.#endOfString(next);
-      this.#add(place, next, end);
+      last = finish(this.#endOfString(next));
+      this.#add(place, next, last);
     }
-    this.#at = this.#body[end] === quote ? end + 1 : end;
+    this.#at = this.#body[last] === quote ? last + 1 : last;
   }
 
   #add(place: Place, start: number, end: number): void {
@@ -191,12 +191,17 @@ class StringScan {
   }
 
   /** Offset of the quote, or of the end of the line or body before it. */
-  #endOfString(from: number): number {
+  *#endOfString(from: number): Steps<number> {
     const body = this.#body;
+    let nextStop = from + stepBytes;
     for (let at = from; at < body.length; at++) {
       const byte = body[at];
       if (byte === quote || (this.#isEvents && isLineEnd(byte))) return at;
       if (byte === backslash) at++;
+      if (at > nextStop) {
+        yield;
+        nextStop = at + stepBytes;
+      }
     }
     return body.length;
   }
