@@ -1,5 +1,5 @@
 /**
- * The forms of keys, as data: of services whose keys have a form of their own. They were compared with the rules of gitleaks
+ * The forms of keys, as data: of services whose keys have a form of their own. They were compared with all rules of gitleaks
  * (`config/gitleaks.toml` at commit 009e025ad4106ab333aa0b9dc4f2a884390d134c), and with the documentation of services of models.
  * Rules there that recognise a value by the name before it (`adafruit_key = …`) are left out: in a conversation they would take any
  * word for a key. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
@@ -66,19 +66,38 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'Netlify', prefix: 'nfp_' },
   { of: 'PlanetScale', prefix: 'pscale_(?:tkn|pw|oauth)_', rest: '[A-Za-z0-9_.=-]{30,}' },
   { of: 'Cloudflare, for origins', prefix: 'v1\\.0-', rest: '[0-9a-f]{24}-[0-9a-f]{146}' },
+  { of: 'ClickHouse Cloud', prefix: '4b1d', rest: '[A-Za-z0-9]{38}(?![A-Za-z0-9])' },
+  { of: 'Defined Networking', prefix: 'dnkey-', rest: '[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}' },
+  { of: 'MaxMind', prefix: '[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk', rest: '(?![A-Za-z0-9])' },
+  { of: 'Mapbox', prefix: '[ps]k\\.', rest: '[A-Za-z0-9]{60}\\.[A-Za-z0-9]{22}' },
   { of: 'OpenShift', prefix: 'sha256~', rest: '[A-Za-z0-9_-]{43}' },
   { of: 'Scalingo', prefix: 'tk-us-', rest: '[A-Za-z0-9_-]{48}' },
   { of: 'Yandex Cloud', prefix: 'AQVN', rest: '[A-Za-z0-9_-]{35}' },
+  { of: 'Yandex Cloud, for a time', prefix: 't1\\.', rest: '[A-Za-z0-9_-]{1,200}={0,2}\\.[A-Za-z0-9_-]{86}={0,2}' },
+  { of: 'Yandex Cloud, for storage', prefix: 'YC', rest: '[A-Za-z0-9_-]{38}(?![A-Za-z0-9_-])' },
   { of: 'Heroku', prefix: 'HRKU-', rest: '[A-Za-z0-9_-]{30,}' },
   // Code and packages.
   { of: 'GitHub', prefix: 'gh[oprsu]_' },
   { of: 'GitHub, fine-grained', prefix: 'github_pat_' },
-  { of: 'GitLab', prefix: 'gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-', rest: '[A-Za-z0-9_-]{20,}' },
+  {
+    of: 'GitLab',
+    prefix: 'gl(?:pat|dt|rt|cbt|ptt|ft|ffct|imt|agent|soat|oas)-',
+    rest: '[A-Za-z0-9_-]{20,}(?:\\.[0-9a-z]{9})?',
+  },
+  { of: 'GitLab, for runners', prefix: 'GR1348941', rest: '[A-Za-z0-9_-]{20,}' },
+  {
+    of: 'GitLab, sessions',
+    prefix: '_gitlab_session=',
+    rest: '[0-9a-z]{32}',
+    keeps: '_gitlab_session='.length,
+    isAnywhere: true,
+  },
   { of: 'Atlassian', prefix: 'AT(?:ATT3|CTT3|BB)', rest: '[A-Za-z0-9_=-]{20,}' },
   { of: 'npm', prefix: 'npm_' },
   { of: 'PyPI', prefix: 'pypi-AgE', rest: '[A-Za-z0-9_-]{40,}' },
   { of: 'RubyGems', prefix: 'rubygems_', rest: '[0-9a-f]{48}' },
   { of: 'Docker', prefix: 'dckr_(?:pat|oat)_', rest: '[A-Za-z0-9_-]{20,}' },
+  { of: 'HashiCorp Vault, earlier', prefix: 's\\.', rest: '(?=[A-Za-z]{0,23}[0-9])[A-Za-z0-9]{24}(?![A-Za-z0-9])' },
   { of: 'HashiCorp Vault', prefix: 'hv[brs]\\.', rest: '[A-Za-z0-9_-]{20,}' },
   { of: 'Terraform', prefix: '(?<=\\b[A-Za-z0-9]{14}\\.)atlasv1\\.', rest: '[A-Za-z0-9_=-]{40,}' },
   { of: 'Artifactory', prefix: 'AKCp', rest: '[A-Za-z0-9]{60,}' },
@@ -121,6 +140,13 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'Airtable', prefix: 'pat[A-Za-z0-9]{14}\\.', rest: '[0-9a-f]{64}' },
   { of: 'Postman', prefix: 'PMAK-', rest: '[0-9a-f]{24}-[0-9a-f]{34}' },
   { of: 'HubSpot', prefix: 'pat-(?:na|eu)[0-9]-', rest: '[0-9a-f-]{36}' },
+  { of: 'Facebook, for applications', prefix: '[0-9]{15,16}\\|', rest: '[A-Za-z0-9_-]{27,40}' },
+  { of: 'Dropbox', prefix: 'sl\\.', rest: '[A-Za-z0-9=_-]{130,}' },
+  {
+    of: 'Authress',
+    prefix: '(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\\.[A-Za-z0-9]{4,6}\\.acc[_-]',
+    rest: '[A-Za-z0-9-]{10,32}\\.[A-Za-z0-9+/_=-]{30,120}',
+  },
   { of: 'Facebook', prefix: 'EAA[A-Z]', rest: '[A-Za-z0-9]{40,}' },
   // Money and mail.
   { of: 'Stripe', prefix: '[pr]k_(?:live|test|prod)_', rest: '[A-Za-z0-9]{10,}' },
@@ -134,11 +160,17 @@ export const secretRules: readonly SecretRule[] = [
   { of: 'Shopify', prefix: 'shp(?:at|ca|pa|ss|ua|tka)_', rest: '[0-9a-fA-F]{32}' },
   { of: 'Twilio', prefix: 'SK', rest: '[0-9a-f]{32}' },
   { of: 'SendGrid', prefix: 'SG\\.', rest: '[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}' },
-  { of: 'Mailgun', prefix: 'key-', rest: '[0-9a-f]{32}' },
+  { of: 'Mailgun', prefix: '(?:pub)?key-', rest: '[0-9a-f]{32}' },
+  { of: 'Mailgun, for webhooks', prefix: '[a-h0-9]{32}-[a-h0-9]{8}-', rest: '[a-h0-9]{8}(?![A-Za-z0-9-])' },
+  { of: 'Mailchimp', prefix: '[0-9a-f]{32}-us', rest: '[0-9]{1,2}(?![A-Za-z0-9-])' },
+  { of: 'Plaid', prefix: 'access-(?:sandbox|development|production)-', rest: '[0-9a-f-]{36}' },
+  { of: 'Lob', prefix: '(?:live|test)_(?:pub_)?', rest: '[0-9a-f]{31,35}(?![A-Za-z0-9_])' },
+  { of: 'GoCardless', prefix: 'live_' },
   { of: 'Brevo', prefix: 'xkeysib-', rest: '[0-9a-f]{40,}(?:-[A-Za-z0-9]{16})?' },
   // Watching.
   { of: 'New Relic', prefix: 'NR(?:AK|JS|II|RA)-', rest: '[A-Za-z0-9_-]{19,}' },
   { of: 'Sentry', prefix: 'sntry[su]_', rest: `${base64}{40,}` },
+  { of: 'Grafana, earlier', prefix: 'eyJrIjoi', rest: '[A-Za-z0-9]{70,400}={0,3}' },
   { of: 'Grafana', prefix: 'gl(?:c|sa)_', rest: `${base64}{30,}` },
   { of: 'Dynatrace', prefix: 'dt0[a-z][0-9]{2}\\.', rest: '[A-Z0-9]{24}\\.[A-Z0-9]{64}' },
   // Forms that many have.
@@ -148,6 +180,7 @@ export const secretRules: readonly SecretRule[] = [
     rest: '[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_.-]{10,}',
     isAnywhere: true,
   },
+  { of: 'signed tokens (JWT), in base64', prefix: 'ZXlK', rest: '[A-Za-z0-9+/_-]{60,}={0,2}' },
   {
     of: 'headers',
     prefix: '[Bb]earer (?!auth(?:entication|orization)\\b)',

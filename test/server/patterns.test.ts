@@ -69,6 +69,7 @@ test('all are found', () => {
     'cassettes/translate-pattern.ts',
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
+    'exchange/redact/find-secrets.ts',
     'http/body/header-parameters.ts',
     'providers/find-api.ts',
   ]);
