@@ -13,11 +13,13 @@ it('switches a profile on for a key, says so on every screen, and stops it', asy
   const { page, gateway, clientWith, complaints } = opened;
   const secret = await createKeptKey(opened, 'agent');
   await page.getByRole('button', { name: 'More for agent' }).click();
-  await page.getByRole('menuitem', { name: 'Faults on purpose…' }).click();
+  await page.getByRole('menuitem', { name: 'Testing…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Profile').selectOption('outage: no request is answered');
   await dialog.getByLabel('How long').selectOption('5 minutes');
   await dialog.getByRole('button', { name: 'Start' }).click();
+  await dialog.getByText('Profile outage for key agent, until').waitFor();
+  await page.keyboard.press('Escape');
   await banner(page).getByText('Profile outage for key agent, until').waitFor();
   const { faults } = await gateway.gateway.query({ type: 'status' });
   expect(faults).toMatchObject([{ kind: 'key', id: 'agent', profile: 'outage' }]);
@@ -46,7 +48,7 @@ it('takes rules of one’s own, and says in both languages what is wrong with on
   const { page, gateway } = await open({ context: { locale: 'zh-CN' }, screen: '/keys' });
   const { key } = await gateway.gateway.execute({ type: 'key.create', name: 'agent' });
   await page.getByRole('button', { name: /agent/ }).last().click();
-  await page.getByRole('menuitem', { name: '故障注入…' }).click();
+  await page.getByRole('menuitem', { name: '测试…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('方案').selectOption('自定义规则');
   await dialog.getByLabel('规则').fill('late-head;ms=5\nstall;after=x');
@@ -54,7 +56,7 @@ it('takes rules of one’s own, and says in both languages what is wrong with on
   await dialog.getByText('第 2 条规则中“stall”的“after”不正确：').waitFor();
   await dialog.getByLabel('规则').fill('late-head;ms=5\n\n stall;after=4');
   await dialog.getByRole('button', { name: '开始' }).click();
-  await page.getByText('密钥 agent：late-head;ms=5, stall;after=4').waitFor();
+  await dialog.getByText('密钥 agent：late-head;ms=5, stall;after=4').waitFor();
   const { faults } = await gateway.gateway.query({ type: 'status' });
   expect(faults).toMatchObject([{ id: key.id, profile: null, rules: ['late-head;ms=5', 'stall;after=4'] }]);
 });
@@ -72,8 +74,13 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
   await page.getByText(/flaky-streams/).waitFor();
   await check('banner');
   await page.getByRole('button', { name: /agent/ }).last().click();
-  await page.getByRole('menuitem', { name: /^(Faults on purpose|故障注入)…$/ }).click();
-  await page.getByRole('dialog').getByRole('combobox').first().selectOption('rules');
+  await page.getByRole('menuitem', { name: /^(Testing|测试)…$/ }).click();
+  await check('running');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^(Stop|停止)$/ })
+    .click();
+  await page.getByRole('dialog').getByRole('combobox').nth(1).selectOption('rules');
   await page.getByRole('dialog').getByRole('textbox').waitFor();
   await check('form');
 });

@@ -58,16 +58,14 @@ describe('a group', () => {
       'Default models': 'Chat: gpt-a',
       'Other API endpoints': 'None',
       Limits: '1 request per minute · $5.00 a day',
-      'Response cache': 'Off',
-      'Record and replay': 'Off',
       Capture: 'Only when a client asks',
     };
     for (const [title, summary] of Object.entries(summaries)) {
       const toggle = page.getByRole('button', { name: title, description: summary, exact: true });
-      const isUsual = ['None', 'Off', 'Only when a client asks'].includes(summary);
+      const isUsual = ['None', 'Only when a client asks'].includes(summary);
       expect(await toggle.getAttribute('aria-expanded'), title).toBe(String(!isUsual));
     }
-    expect(await page.getByRole('switch', { name: 'Answer equal requests from memory' }).isVisible()).toBe(false);
+    expect(await page.getByRole('switch', { name: 'Capture all requests' }).isVisible()).toBe(false);
     // A change made elsewhere appears.
     await gateway.gateway.execute({ type: 'group.put', group: { id: 'default', capture: true } });
     await page.getByRole('switch', { name: 'Capture all requests' }).waitFor();
@@ -76,15 +74,15 @@ describe('a group', () => {
 
   it('shows a folded part again where what is typed in it cannot be saved, and changes nothing', async () => {
     const { page, gateway } = await open({ screen: '/groups/default', config });
-    const toggle = page.getByRole('button', { name: 'Record and replay', exact: true });
+    const toggle = page.getByRole('button', { name: 'Limits', exact: true });
     await toggle.press('Enter');
-    await page.getByRole('combobox', { name: 'Cassette', exact: true }).selectOption('record');
+    await page.getByRole('button', { name: 'Add a budget' }).click();
     await toggle.press('Enter');
     expect(await toggle.getAttribute('aria-expanded')).toBe('false');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
-    await expectFocus(page.getByRole('textbox', { name: 'Folder', exact: true }));
+    await expectFocus(page.getByRole('textbox', { name: 'Amount of budget 1' }));
     expect(await toggle.getAttribute('aria-expanded')).toBe('true');
-    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.cassette).toBeNull();
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.limits ?? null).toBeNull();
   });
 
   it('keeps what is typed while a save is in flight, as unsaved', async () => {
@@ -211,13 +209,13 @@ describe('a group', () => {
 
   it('answers equal requests from memory once that is on, and forgets them at the press of a button', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default' });
-    await unfold(page, 'Response cache');
-    const cache = page.getByRole('group', { name: 'Response cache' });
+    await page.getByRole('button', { name: 'Testing…' }).click();
+    const cache = page.getByRole('region', { name: 'Response cache' });
     await cache.getByRole('switch', { name: 'Answer equal requests from memory' }).press('Space');
     const seconds = cache.getByLabel('Keep answers for (seconds)');
     await retype(page, seconds, '60');
     expect(await seconds.inputValue()).toBe('60');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await cache.getByRole('button', { name: 'Save' }).click();
     await cache.getByText('0 answers, 0 B').waitFor();
     const ask = { model: 'demo-chat', temperature: 0, messages: [{ role: 'user' as const, content: 'Hello' }] };
     for (const expected of ['miss', 'hit']) {
@@ -225,6 +223,8 @@ describe('a group', () => {
       expect(response.headers.get('x-sluice-cache')).toBe(expected);
     }
     await page.reload();
+    await page.getByText(/^On now: cache of up to/).waitFor();
+    await page.getByRole('button', { name: 'Testing…' }).click();
     await cache.getByText(/^1 answer, .* · 1 request answered since the start/).waitFor();
     await cache.getByRole('button', { name: 'Clear cache' }).click();
     await cache.getByText(/^0 answers, 0 B/).waitFor();

@@ -77,7 +77,6 @@ describe('a new key', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
     const capture = dialog.getByRole('switch', { name: 'Capture its requests' });
-    await dialog.getByRole('button', { name: 'Testing and debugging' }).click();
     expect(await capture.isChecked()).toBe(false);
     await dialog.getByText(/up to 256 kB of each body, for 7 days/).waitFor();
     await dialog.getByLabel('Name').fill('plain');
@@ -85,7 +84,6 @@ describe('a new key', () => {
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'New key' }).click();
     await dialog.getByLabel('Name').fill('watched');
-    await dialog.getByRole('button', { name: 'Testing and debugging' }).click();
     await trackOf(capture).click();
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByTestId('secret').waitFor();
@@ -220,7 +218,6 @@ describe('a row of the keys screen', () => {
     const first = async () => (await gateway.gateway.query({ type: 'keys' }))[0];
     expect(await first()).toMatchObject({ id: 'k1', enabled: false, capture: false });
     await page.getByRole('button', { name: 'Change first' }).click();
-    await page.getByRole('button', { name: 'Testing and debugging' }).click();
     await page.getByRole('switch', { name: 'Capture its requests' }).focus();
     await page.keyboard.press('Space');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();

@@ -83,11 +83,13 @@ test('a member and a manager are offered what they may do with a key, and nothin
   await context.clearCookies();
 
   const manager = await openKeys(context, 'mo');
-  expect(await actsOf(manager, 'Service')).toEqual(['Show secret', 'Rotate…', 'Faults on purpose…', 'Revoke…']);
-  expect(await actsOf(manager, 'Mobile')).toEqual(['Faults on purpose…', 'Revoke…']);
+  expect(await actsOf(manager, 'Service')).toEqual(['Show secret', 'Rotate…', 'Testing…', 'Revoke…']);
+  expect(await actsOf(manager, 'Mobile')).toEqual(['Testing…', 'Revoke…']);
   await manager.getByRole('button', { name: 'Change Mobile' }).click();
-  await manager.getByRole('button', { name: 'Testing and debugging' }).click();
+  await manager.getByRole('button', { name: 'Testing…' }).click();
+  await manager.getByRole('switch', { name: 'Let requests ask for faults' }).waitFor();
   expect(await manager.getByLabel('Cassette').count()).toBe(0);
+  await manager.keyboard.press('Escape');
   await manager.getByRole('switch', { name: 'Capture its requests' }).click();
   await manager.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await manager.getByText('captured').waitFor();

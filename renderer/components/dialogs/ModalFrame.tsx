@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExt
 import { useMessages } from '../../messages/use-messages.ts';
 import { unsavedEdits } from '../../state/edits/unsaved-edits.ts';
 import { UnsavedScope, useUnsaved } from '../../state/edits/use-unsaved.ts';
+import { overlay, overlayLevel } from '../../state/window/overlay.ts';
 
 interface ModalFrameProps {
   title: string;
@@ -30,6 +31,7 @@ export function ModalFrame({
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
+  const isCovered = useSyncExternalStore(overlay.subscribe, overlay.shown) !== null;
   const trackTyping = useTypedForm(scope);
   useUnsaved(opened && ignoresClickOutside);
   return (
@@ -40,8 +42,8 @@ export function ModalFrame({
       centered
       size={isWide ? 'xl' : 'md'}
       closeOnClickOutside={!ignoresClickOutside}
-      // Escape is then meant for the question in front of it.
-      closeOnEscape={!ignoresClickOutside && !isAsking}
+      // Escape is then meant for what is in front of it: the question, or an overlay.
+      closeOnEscape={!ignoresClickOutside && !isAsking && !isCovered}
       withCloseButton={!ignoresClickOutside}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
@@ -55,16 +57,16 @@ export function ModalFrame({
   );
 }
 
+interface DrawerFrameProps extends Pick<ModalFrameProps, 'title' | 'opened' | 'onClose' | 'children'> {
+  /** One of the window's overlays, which may lie above a dialog and returns the focus itself. */
+  isOverlay?: boolean;
+}
+
 /**
  * A drawer at the end of the window, for settings beside what they change. What is set in it holds at once, so it is closed without
  * a question: by Escape, a click outside or its button, which return the focus to what opened it.
  */
-export function DrawerFrame({
-  title,
-  opened,
-  onClose,
-  children,
-}: Pick<ModalFrameProps, 'title' | 'opened' | 'onClose' | 'children'>) {
+export function DrawerFrame({ title, opened, onClose, isOverlay = false, children }: DrawerFrameProps) {
   const { close } = useMessages();
   return (
     <Drawer
@@ -74,6 +76,7 @@ export function DrawerFrame({
       position="right"
       size="min(420px, 100vw)"
       closeButtonProps={{ 'aria-label': close }}
+      {...(isOverlay && { zIndex: overlayLevel, returnFocus: false })}
       overlayProps={{ backgroundOpacity: 0.25 }}
       transitionProps={{ duration: 0 }}
       // A `header` element would otherwise be exposed as the banner of the page.

@@ -30,7 +30,8 @@ export const cassettes = {
   /** A cassette that was opened with Sluice. */
   opened: {
     title: 'Cassette',
-    onlyShown: 'Nothing was switched on. To answer from it, choose “Replay” and this folder at a key or group.',
+    onlyShown:
+      'Nothing was switched on. To answer from it, choose “Replay” and this folder under “Testing” of a key or group.',
     recordings: 'Recordings',
     empty: 'It has no recordings.',
     unread: (file: string) => `${file} cannot be shown`,

@@ -10,10 +10,10 @@ export const faults = {
   why: 'Requests fail on purpose; no provider is to blame.',
   stop: 'Stop',
   stopOf: (whom: string) => `Stop faults for ${whom}`,
-  act: 'Faults on purpose…',
-  title: 'Test a program with faults',
-  lead: (name: string) =>
-    `Requests with the key “${name}” meet errors, delays and broken streams, so that you can see how the program copes. They end by themselves.`,
+  part: 'Faults on purpose',
+  /** `whom`: a key or group. */
+  lead: (whom: string) =>
+    `Requests of ${whom} meet errors, delays and broken streams, so that you can see how the program copes. They end by themselves.`,
   profileLabel: 'Profile',
   profiles: {
     rough: 'rough: faults in about half the requests',
@@ -36,6 +36,24 @@ export const faults = {
   mark: (name: string) => `fault: ${name}`,
   met: (name: string) => `A fault on purpose: ${name}`,
   metText: 'It was switched on, or the request asked for it. It is not counted as an error of any provider.',
+};
+
+/** The drawer with what helps to test a program. */
+export const testing = {
+  title: 'Testing',
+  open: 'Testing…',
+  subject: 'Key or group',
+  kinds: { key: 'Keys', group: 'Groups' },
+  all: 'All that is on',
+  nothing: 'Nothing is on',
+  nothingNext:
+    'Choose a key or group to give its requests faults, to record or replay them, or to answer equal ones from memory.',
+  change: 'Change',
+  changeOf: (name: string) => `Change the tests of ${name}`,
+  isOn: (what: string) => `On now: ${what}`,
+  faultsUntil: (what: string, end: string) => `faults (${what}) until ${end}`,
+  faultsAsked: 'requests may ask for faults',
+  cache: (size: string) => `cache of up to ${size}`,
 };
 
 export const faultActions: AuditActions<'faults'> = {

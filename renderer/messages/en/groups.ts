@@ -124,7 +124,6 @@ export const groups = {
   setPrices: 'Set prices',
   cache: {
     title: 'Response cache',
-    upTo: (size: string) => `On, up to ${size}`,
     on: 'Answer equal requests from memory',
     onHint: 'Embeddings, moderations and conversations with temperature 0. Costs nothing, and no provider is asked.',
     ttl: 'Keep answers for (seconds)',

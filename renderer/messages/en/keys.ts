@@ -33,7 +33,6 @@ export const keys = {
   secretOf: (name: string) => `the secret of ${name}`,
   captured: 'captured',
   /** Title of the part with rarely needed settings. */
-  testing: 'Testing and debugging',
   capture: 'Capture its requests',
   requests: 'requests',
   requestsOf: (name: string) => `Requests of ${name}`,

@@ -24,6 +24,7 @@ export const palette = {
   createKey: 'Create key…',
   createGroup: 'New group…',
   invitePeople: 'Invite people…',
+  testing: 'Testing: faults, cassettes, cache',
   capture: 'Capture all requests for 10 minutes',
   captureRuns: 'All requests are captured for 10 minutes.',
   stopCapture: 'Stop capturing',

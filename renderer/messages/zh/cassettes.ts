@@ -29,7 +29,7 @@ export const cassettes: typeof english.cassettes = {
   rewindHint: '相同的请求重新从第一条录制开始回放，并读取已更改的文件。',
   opened: {
     title: '录制文件',
-    onlyShown: '没有启用任何功能。要用它来应答，请在密钥或分组中选择“回放”和此文件夹。',
+    onlyShown: '没有启用任何功能。要用它来应答，请在密钥或分组的“测试”中选择“回放”和此文件夹。',
     recordings: '录制内容',
     empty: '没有录制内容。',
     unread: (file) => `${file} 无法显示`,

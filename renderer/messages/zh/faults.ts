@@ -9,9 +9,8 @@ export const faults: typeof english.faults = {
   why: '请求会有意失败，与服务商无关。',
   stop: '停止',
   stopOf: (whom) => `停止故障注入：${whom}`,
-  act: '故障注入…',
-  title: '让程序遇到故障',
-  lead: (name) => `使用密钥“${name}”的请求会遇到错误、延迟和中断的流，以便你了解程序如何应对。到时自动结束。`,
+  part: '故障注入',
+  lead: (whom) => `${whom} 的请求会遇到错误、延迟和中断的流，以便你了解程序如何应对。到时自动结束。`,
   profileLabel: '方案',
   profiles: {
     rough: 'rough：约一半的请求会遇到故障',
@@ -32,6 +31,22 @@ export const faults: typeof english.faults = {
   mark: (name) => `故障：${name}`,
   met: (name) => `有意注入的故障：${name}`,
   metText: '由开关或请求本身触发，不计入任何服务商的错误。',
+};
+
+export const testing: typeof english.testing = {
+  title: '测试',
+  open: '测试…',
+  subject: '密钥或分组',
+  kinds: { key: '密钥', group: '分组' },
+  all: '所有已开启的',
+  nothing: '没有开启任何测试',
+  nothingNext: '选择一个密钥或分组，即可对其请求注入故障、录制或回放，或用内存中的响应回答相同的请求。',
+  change: '修改',
+  changeOf: (name) => `修改 ${name} 的测试`,
+  isOn: (what) => `已开启：${what}`,
+  faultsUntil: (what, end) => `故障注入（${what}）至 ${end}`,
+  faultsAsked: '请求可以指定故障',
+  cache: (size) => `缓存，最多 ${size}`,
 };
 
 export const faultActions: typeof english.faultActions = {

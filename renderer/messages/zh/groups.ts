@@ -114,7 +114,6 @@ export const groups: typeof english.groups = {
   setPrices: '设置价格',
   cache: {
     title: '响应缓存',
-    upTo: (size) => `已开启，最多 ${size}`,
     on: '用内存中的响应回答相同的请求',
     onHint: '适用于向量、内容审核，以及 temperature 为 0 的对话。不产生费用，也不会请求服务商。',
     ttl: '响应保留时间（秒）',

@@ -30,7 +30,6 @@ export const keys: typeof english.keys = {
   suffixHint: '密钥内容的最后四个字符',
   secretOf: (name) => `${name} 的密钥内容`,
   captured: '捕获中',
-  testing: '测试与调试',
   capture: '捕获其请求',
   requests: '请求记录',
   requestsOf: (name) => `${name} 的请求记录`,

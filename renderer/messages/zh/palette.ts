@@ -26,6 +26,7 @@ export const palette: typeof english.palette = {
   createKey: '新建密钥…',
   createGroup: '新建分组…',
   invitePeople: '邀请用户…',
+  testing: '测试：故障、录制、缓存',
   capture: '捕获所有请求 10 分钟',
   captureRuns: '将捕获接下来 10 分钟的所有请求。',
   stopCapture: '停止捕获',

@@ -3,7 +3,7 @@ import { adopt } from './adopt.ts';
 import { cassettes } from './cassettes.ts';
 import { connect, keyChooser } from './connect.ts';
 import { controlProblems } from './control-problems.ts';
-import { faults } from './faults.ts';
+import { faults, testing } from './faults.ts';
 import { groups, sortable } from './groups.ts';
 import { health } from './health.ts';
 import { inspector } from './inspector.ts';
@@ -56,6 +56,7 @@ export const zh: Messages = {
   models,
   cassettes,
   faults,
+  testing,
   groups,
   health,
   limits,

@@ -11,4 +11,8 @@ export const overlayFiles: Record<OverlayName, LazyFile> = {
     name: 'shortcuts',
     load: async () => (await import('../palette/ShortcutSheet.tsx')).ShortcutSheet,
   },
+  testing: {
+    name: 'testing',
+    load: async () => (await import('../../components/testing/TestingDrawer.tsx')).TestingDrawer,
+  },
 };

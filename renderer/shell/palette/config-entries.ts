@@ -7,6 +7,7 @@ import {
   IconPower,
   IconServer2,
   IconStethoscope,
+  IconTestPipe,
   IconUsers,
   IconUsersGroup,
   IconVectorTriangle,
@@ -18,6 +19,7 @@ import type { Messages } from '../../messages/en/en.ts';
 import { ControlError } from '../../state/api/api.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
 import { providerRows, switchCommand } from '../../state/providers/provider-row.ts';
+import { overlay } from '../../state/window/overlay.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
 interface EntrySources {
@@ -66,6 +68,11 @@ function actionEntries(sources: EntrySources): PaletteEntry[] {
       ...{ id: 'invite-people', section, Icon: IconUsers, label: names.invitePeople },
       words: 'add people user member team share sign-in',
       act: { href: '/settings?section=team' },
+    },
+    {
+      ...{ id: 'testing', section, Icon: IconTestPipe, label: names.testing },
+      words: 'testing tests faults cassette record replay cache 故障 录制 重放 缓存',
+      act: { run: () => overlay.openTesting(null) },
     },
     ...(sources.isAdmin ? [captureEntry(sources)] : []),
     {

@@ -1,9 +1,16 @@
 /** The overlay shown above the screen and its dialogs, and the element that had the focus before. */
 import { createSessionValue } from './session-value.ts';
 
-export type OverlayName = 'palette' | 'shortcuts';
+export type OverlayName = 'palette' | 'shortcuts' | 'testing';
+
+/** The key or group whose requests are tested. */
+export interface TestingSubject {
+  kind: 'key' | 'group';
+  id: string;
+}
 
 const shown = createSessionValue<OverlayName | null>(null);
+const testingSubject = createSessionValue<TestingSubject | null>(null);
 let lastFocus: Element | null = null;
 
 export const overlay = {
@@ -12,6 +19,12 @@ export const overlay = {
   open(name: OverlayName): void {
     if (shown.get() === null) lastFocus = document.activeElement;
     shown.set(name);
+  },
+  /** Whose settings the drawer “Testing” shows; null for all that is on. */
+  testingSubject,
+  openTesting(subject: TestingSubject | null): void {
+    testingSubject.set(subject);
+    overlay.open('testing');
   },
   /** Returns the focus to where it was; the action that follows may move it on. */
   close(): void {

@@ -5,6 +5,7 @@ import type { GroupView } from '../../../server/contract/access-views.ts';
 import { FormActions } from '../../components/forms/FormActions.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { Lockable } from '../../components/locks/Lockable.tsx';
+import { TestingLine } from '../../components/testing/TestingLine.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { modelListVersion } from '../../state/control/query-versions.ts';
 import { useCommand } from '../../state/control/use-command.ts';
@@ -12,9 +13,7 @@ import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { useEdits } from '../../state/edits/use-edits.ts';
 import { useLocks } from '../../state/rights/use-locks.ts';
-import { CacheField } from './fields/CacheField.tsx';
 import { CaptureField } from './fields/CaptureField.tsx';
-import { CassetteField } from './fields/CassetteField.tsx';
 import { DefaultModels } from './fields/DefaultModels.tsx';
 import { GroupLimits } from './fields/GroupLimits.tsx';
 import { type DraftProps, draftOf, groupOf } from './fields/group-draft.ts';
@@ -37,9 +36,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const asOf = useControlState(modelListVersion);
   const [settledDraft] = useDebouncedValue(draft, typingPauseMs);
-  // Left out, because an unfinished input there must not prevent the preview of models.
-  const previewed = { ...groupOf(settledDraft), cassette: null };
-  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, asOf);
+  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: groupOf(settledDraft) }, asOf);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, asOf);
   const locks = useLocks();
   const lockOf = (field: keyof GroupView) => locks.changing('groups', group.id, field);
@@ -47,7 +44,9 @@ export function GroupForm({ group }: { group: GroupView }) {
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const expected = revision === null ? {} : { expectedRevision: revision };
-    if (await command.run({ type: 'group.put', group: groupOf(draft), ...expected })) edits.settle();
+    const { cassette, cache } = group;
+    if (await command.run({ type: 'group.put', group: { ...groupOf(draft), cassette, cache }, ...expected }))
+      edits.settle();
   };
   const models = preview.answer?.models ?? null;
   const part = { draft, change };
@@ -93,10 +92,9 @@ export function GroupForm({ group }: { group: GroupView }) {
               deletionLock={lockOf('deleteUnknown')}
             />
             <GroupLimits {...part} group={group} lock={lockOf('limits')} unpricedLock={lockOf('unpriced')} />
-            <CacheField {...part} group={group} lock={lockOf('cache')} />
-            <CassetteField {...part} group={group} lock={lockOf('cassette')} />
             <CaptureField {...part} lock={lockOf('capture')} />
           </div>
+          <TestingLine kind="group" id={group.id} />
           <FormActions
             isChanged={isChanged}
             conflict={hasConflict ? { onKeep: edits.keep } : null}

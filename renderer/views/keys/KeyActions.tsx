@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconBolt, IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { IconDots, IconEye, IconPencil, IconRefresh, IconTestPipe, IconTrash } from '@tabler/icons-react';
 import { useRef } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { IconAction } from '../../components/buttons/IconAction.tsx';
@@ -19,13 +19,13 @@ interface KeyActionsProps {
   onReveal(): void;
   onEdit(): void;
   onRotate(): void;
-  onFaults(): void;
+  onTest(): void;
   onRevoke(): void;
 }
 
 /** Frequent actions are directly accessible. Those that end a secret are in a menu. */
-export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFaults, onRevoke }: KeyActionsProps) {
-  const { keys: names, faults } = useMessages();
+export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onTest, onRevoke }: KeyActionsProps) {
+  const { keys: names, testing } = useMessages();
   const { manages, mayWithKey } = useRights();
   const isDisabled = !useCanChange();
   const name = view.name ?? view.id;
@@ -67,8 +67,8 @@ export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFau
             </Menu.Item>
           )}
           {manages(view.group) && (
-            <Menu.Item leftSection={<IconBolt size={itemSize} aria-hidden />} onClick={fromMenu(onFaults)}>
-              {faults.act}
+            <Menu.Item leftSection={<IconTestPipe size={itemSize} aria-hidden />} onClick={fromMenu(onTest)}>
+              {testing.open}
             </Menu.Item>
           )}
           <Menu.Divider />

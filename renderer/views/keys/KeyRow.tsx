@@ -11,6 +11,7 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
+import { overlay } from '../../state/window/overlay.ts';
 import { useNow } from '../../state/window/use-now.ts';
 import type { KeyDialogContent } from './dialog/KeyDialog.tsx';
 import { KeyActions } from './KeyActions.tsx';
@@ -67,7 +68,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
         readSecret={async () => (await command.run({ type: 'key.reveal', id: view.id }))?.secret ?? null}
         onReveal={() => void reveal()}
         onEdit={() => onOpen({ act: 'edit', view })}
-        onFaults={() => onOpen({ act: 'faults', view })}
+        onTest={() => overlay.openTesting({ kind: 'key', id: view.id })}
         onRotate={() => onOpen({ act: 'rotate', view })}
         onRevoke={() => onRevoke(view)}
       />

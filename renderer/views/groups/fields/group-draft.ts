@@ -1,14 +1,12 @@
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
 import { defaultGroupId } from '../../../../server/contract/passthrough.ts';
-import { type CassetteDraft, cassetteDraftOf, cassetteOf } from '../../../components/access/cassette-draft.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 
-/** A group as edited. All of it is sent at once, because `group.put` replaces the group. */
-type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough' | 'cassette'> & {
+/** A group as edited, but for what the drawer “Testing” sets. All of it is sent at once, because `group.put` replaces the group. */
+type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough' | 'cassette' | 'cache'> & {
   name: string;
   passthrough: string | null;
-  cassette: CassetteDraft;
 };
 
 /** Stands for no setting. In the first group, it selects the group's only provider. */
@@ -26,15 +24,15 @@ export interface PartProps extends DraftProps {
   lock: Lock | null;
 }
 
-export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): GroupDraft {
+export function draftOf({ keyCount: _, limitUse: __, cassette: ___, cache: ____, ...group }: GroupView): GroupDraft {
   // In groups other than the first, no setting means no provider.
   const unset = group.id === defaultGroupId ? onlyProvider : null;
   const { passthrough = unset } = group;
-  return { ...group, name: group.name ?? '', passthrough, cassette: cassetteDraftOf(group.cassette, 'off') };
+  return { ...group, name: group.name ?? '', passthrough };
 }
 
 /** In the form that a command and the preview expect. */
-export function groupOf({ name, defaults, limits, passthrough, cassette, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, ...draft }: GroupDraft) {
   const filledDefaults = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
@@ -42,8 +40,6 @@ export function groupOf({ name, defaults, limits, passthrough, cassette, ...draf
     ...(passthrough !== onlyProvider && { passthrough }),
     defaults: Object.fromEntries(filledDefaults),
     limits: limitsOf(limits),
-    cassette: cassetteOf(cassette),
-    // Without a target it is incomplete.
   };
 }
 

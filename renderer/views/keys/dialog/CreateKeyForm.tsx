@@ -1,6 +1,5 @@
 import { Checkbox, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { cassetteDraftOf, keyCassetteOf } from '../../../components/access/cassette-draft.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 import type { ShownSecret } from '../../../components/copying/SecretContent.tsx';
 import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
@@ -31,8 +30,6 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     models: [],
     limits: undefined,
     capture: false,
-    faults: false,
-    cassette: cassetteDraftOf(null, 'group'),
   });
   const [keepSecret, setKeepSecret] = useState(true);
   const { manages } = useRights();
@@ -43,7 +40,6 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     event.preventDefault();
     const name = draft.name.trim();
     const limits = limitsOf(draft.limits);
-    const cassette = keyCassetteOf(draft.cassette);
     const expiresAt = draft.expiry === 'kept' ? null : expiryOf(draft.expiry, Date.now());
     const result = await command.run({
       type: 'key.create',
@@ -53,8 +49,6 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(draft.models.length > 0 && { models: draft.models }),
       ...(limits && { limits }),
       ...(isManager && draft.capture && { capture: true }),
-      ...(isManager && draft.faults && { faults: true }),
-      ...(cassette && { cassette }),
       keepSecret,
     });
     if (!result) return;

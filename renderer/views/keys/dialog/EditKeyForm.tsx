@@ -2,9 +2,9 @@ import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useSearch } from 'wouter';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
-import { keyCassetteOf } from '../../../components/access/cassette-draft.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { TestingLine } from '../../../components/testing/TestingLine.tsx';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { isEqual } from '../../../state/edits/edits.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
@@ -37,8 +37,6 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       ...(isChanged('models') && { models: draft.models.length > 0 ? draft.models : null }),
       ...(isChanged('limits') && { limits: limitsOf(draft.limits) ?? null }),
       ...(isChanged('capture') && { capture: draft.capture }),
-      ...(isChanged('faults') && { faults: draft.faults }),
-      ...(isChanged('cassette') && { cassette: keyCassetteOf(draft.cassette) }),
       ...(draft.expiry !== first.expiry &&
         draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
@@ -49,7 +47,10 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       <Stack gap="sm">
         <KeyName value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isFirst={!isBudgetAsked} />
         {isManager && (
-          <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
+          <>
+            <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
+            <TestingLine kind="key" id={view.id} />
+          </>
         )}
         <DialogActions command={command} onLeave={onClose} />
       </Stack>

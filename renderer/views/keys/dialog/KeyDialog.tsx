@@ -4,16 +4,14 @@ import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { CreateKeyForm } from './CreateKeyForm.tsx';
 import { EditKeyForm } from './EditKeyForm.tsx';
-import { FaultsForm } from './FaultsForm.tsx';
 import { KeySnippets } from './KeySnippets.tsx';
 import { RotateKey } from './RotateKey.tsx';
 
-/** The content of the dialog: the form for a new or existing key, rotation, faults, or a secret. */
+/** The content of the dialog: the form for a new or existing key, rotation, or a secret. */
 export type KeyDialogContent =
   | { act: 'create' }
   | { act: 'edit'; view: KeyView }
   | { act: 'rotate'; view: KeyView }
-  | { act: 'faults'; view: KeyView }
   | { act: 'show'; secret: ShownSecret };
 
 interface KeyDialogProps {
@@ -27,9 +25,9 @@ interface KeyDialogProps {
  * the end.
  */
 export function KeyDialog({ content, onChange }: KeyDialogProps) {
-  const { createKey, keys, faults } = useMessages();
+  const { createKey, keys } = useMessages();
   const close = () => onChange(null);
-  const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle, faults: faults.title };
+  const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle };
   const title = content?.act === 'show' ? content.secret.title : titles[content?.act ?? 'create'];
   // A secret that was kept can be shown again.
   const isShownOnce = content?.act === 'show' && !content.secret.isKept;
@@ -63,8 +61,6 @@ function Content({ content, onClose, onSecret }: ContentProps) {
       return <EditKeyForm key={content.view.id} view={content.view} onClose={onClose} />;
     case 'rotate':
       return <RotateKey view={content.view} onCancel={onClose} onRotated={onSecret} />;
-    case 'faults':
-      return <FaultsForm view={content.view} onClose={onClose} />;
     case 'show':
       return (
         <SecretContent shown={content.secret} onDone={onClose}>

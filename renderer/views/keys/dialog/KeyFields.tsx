@@ -1,16 +1,15 @@
-import { Group, NativeSelect, TagsInput } from '@mantine/core';
+import { Button, Group, NativeSelect, TagsInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { KeyView } from '../../../../server/contract/access-views.ts';
+import { CaptureSwitch } from '../../../components/access/CaptureSwitch.tsx';
 import { LimitFields } from '../../../components/access/LimitFields.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { FindSelect } from '../../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { usePerson, useRights } from '../../../state/rights/use-rights.ts';
-import { KeyTesting } from './KeyTesting.tsx';
+import classes from '../Keys.module.css';
 import { type KeyDraft, readExpiry } from './key-draft.ts';
 import { NewGroup } from './NewGroup.tsx';
-import { RevealButton } from './RevealButton.tsx';
 
 const expiryDays = [1, 7, 30, 90, 365];
 
@@ -21,12 +20,10 @@ interface KeyFieldsProps {
   isNew?: boolean;
   /** ISO 8601, for a key that has an expiry already. */
   expiresAt?: string | null;
-  /** The cassette in force, for a key that has one. */
-  cassette?: KeyView['cassette'];
 }
 
 /** The settings of a new or existing key, except its name. */
-export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, isNew = false, expiresAt = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const person = usePerson();
@@ -62,7 +59,13 @@ export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, ca
         acceptValueOnBlur
       />
       <KeyLimits draft={draft} onChange={onChange} />
-      {manages(draft.group) && <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />}
+      {manages(draft.group) && (
+        <CaptureSwitch
+          label={messages.keys.capture}
+          isOn={draft.capture}
+          onChange={(capture) => onChange({ ...draft, capture })}
+        />
+      )}
     </>
   );
 }
@@ -72,7 +75,17 @@ function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange
   const { limits: names } = useMessages();
   const [isOpen, setOpen] = useState(draft.limits !== undefined);
   if (!isOpen) {
-    return <RevealButton icon={<IconGauge size={14} />} label={names.set} onClick={() => setOpen(true)} />;
+    return (
+      <Button
+        variant="subtle"
+        size="xs"
+        className={classes.start}
+        leftSection={<IconGauge size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        {names.set}
+      </Button>
+    );
   }
   return (
     <Fieldset legend={names.title} hint={names.keyHint}>

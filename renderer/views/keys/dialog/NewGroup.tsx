@@ -5,7 +5,7 @@ import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx'
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useLocks } from '../../../state/rights/use-locks.ts';
-import { RevealButton } from './RevealButton.tsx';
+import classes from '../Keys.module.css';
 
 /** Makes a group without leaving the form of the key, which then belongs to it. Not a form, because it is inside one. */
 export function NewGroup({ onCreated }: { onCreated(id: string): void }) {
@@ -16,7 +16,17 @@ export function NewGroup({ onCreated }: { onCreated(id: string): void }) {
   const command = useCommand();
   if (isLocked) return null;
   if (!isOpen)
-    return <RevealButton icon={<IconPlus size={14} />} label={names.createOpen} onClick={() => setOpen(true)} />;
+    return (
+      <Button
+        variant="subtle"
+        size="xs"
+        className={classes.start}
+        leftSection={<IconPlus size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        {names.createOpen}
+      </Button>
+    );
   const create = async () => {
     const result = await command.run({ type: 'group.put', group: { name: name.trim() } });
     if (!result) return;

@@ -1,7 +1,6 @@
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import type { Limits } from '../../../../server/contract/config.ts';
 import { dayMs } from '../../../../server/contract/units.ts';
-import { type CassetteDraft, cassetteDraftOf } from '../../../components/access/cassette-draft.ts';
 
 /** Settings of a key as edited. */
 export interface KeyDraft {
@@ -13,9 +12,6 @@ export interface KeyDraft {
   models: string[];
   limits: Limits | undefined;
   capture: boolean;
-  /** Whether its requests may ask for faults. */
-  faults: boolean;
-  cassette: CassetteDraft;
 }
 
 export function draftOf(view: KeyView): KeyDraft {
@@ -26,8 +22,6 @@ export function draftOf(view: KeyView): KeyDraft {
     models: view.models ?? [],
     limits: view.limits ?? undefined,
     capture: view.capture,
-    faults: view.faults,
-    cassette: cassetteDraftOf(view.cassette, 'group'),
   };
 }
 

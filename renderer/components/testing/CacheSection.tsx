@@ -1,40 +1,64 @@
-import { Button, SimpleGrid, Switch } from '@mantine/core';
-import type { GroupView } from '../../../../server/contract/access-views.ts';
-import type { CacheSettings } from '../../../../server/contract/answer-cache.ts';
-import { largestCacheBytes, longestCacheSeconds } from '../../../../server/contract/bounds.ts';
-import { megabyte } from '../../../../server/contract/units.ts';
-import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
-import { SwitchableFields } from '../../../components/forms/SwitchableFields.tsx';
-import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/control/use-command.ts';
-import { useQuery } from '../../../state/control/use-query.ts';
-import classes from '../Groups.module.css';
-import type { PartProps } from './group-draft.ts';
+import { Button, SimpleGrid, Stack, Switch } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { GroupView } from '../../../server/contract/access-views.ts';
+import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
+import { largestCacheBytes, longestCacheSeconds } from '../../../server/contract/bounds.ts';
+import type { Lock } from '../../../server/contract/lock.ts';
+import { megabyte } from '../../../server/contract/units.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { type CommandRunner, useCommand } from '../../state/control/use-command.ts';
+import { useQuery } from '../../state/control/use-query.ts';
+import { isEqual } from '../../state/edits/edits.ts';
+import { CommandProblem } from '../feedback/CommandProblem.tsx';
+import { DefaultedNumberInput } from '../forms/DefaultedNumberInput.tsx';
+import { Lockable } from '../locks/Lockable.tsx';
+import classes from './Testing.module.css';
 
 /** The defaults of the configuration. */
 const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
 
+interface CacheSectionProps {
+  group: GroupView;
+  lock: Lock | null;
+  command: CommandRunner;
+  onSave(cache: CacheSettings | null): void;
+}
+
 /** Whether equal requests are answered from memory, and the results so far. */
-export function CacheField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
-  const { messages, formats } = useLocalization();
-  const names = messages.groups.cache;
-  const { cache } = draft;
-  const summary = cache ? names.upTo(formats.bytes(cache.maxBytes)) : messages.groups.off;
-  const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
+export function CacheSection({ group, lock, command, onSave }: CacheSectionProps) {
+  const { groups, save } = useMessages();
+  const names = groups.cache;
+  const [cache, setCache] = useState(group.cache);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSave(cache);
+  };
   return (
-    <SwitchableFields
-      title={names.title}
-      summary={summary}
-      isOn={cache !== null}
-      label={names.on}
-      hint={names.onHint}
-      lock={lock}
-      onSwitch={(isOn) => change({ cache: isOn ? usual : null })}
-    >
-      {cache && <Settings cache={cache} onChange={set} />}
-      {group.cache && <Contents groupId={group.id} />}
-    </SwitchableFields>
+    <form onSubmit={submit}>
+      <Lockable lock={lock}>
+        <Stack gap="sm">
+          <Switch
+            label={names.on}
+            description={names.onHint}
+            checked={cache !== null}
+            onChange={(event) => setCache(event.currentTarget.checked ? usual : null)}
+          />
+          {cache && <Settings cache={cache} onChange={(changes) => setCache({ ...cache, ...changes })} />}
+          {command.problem && <CommandProblem problem={command.problem} />}
+          <Button
+            size="xs"
+            variant="default"
+            className={classes.start}
+            type="submit"
+            disabled={isEqual(cache, group.cache)}
+            loading={command.isRunning}
+          >
+            {save}
+          </Button>
+          {group.cache && <Contents groupId={group.id} />}
+        </Stack>
+      </Lockable>
+    </form>
   );
 }
 
@@ -99,7 +123,7 @@ function Contents({ groupId }: { groupId: string }) {
   const { entries, bytes, hits, shared, savedUsd } = view;
   return (
     <>
-      <p role="status" className={classes.soft}>
+      <p role="status" className={classes.text}>
         {names.holds(entries, formats.number(entries), formats.bytes(bytes))}
         {' · '}
         {names.saved(hits + shared, formats.number(hits + shared), formats.dollars(savedUsd))}
