@@ -13,6 +13,9 @@ import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
+import type { UpstreamAttemptsPorts } from '../exchange/attempts/upstream-attempts.ts';
+import { createCompanions } from '../exchange/companions.ts';
+import type { ExchangePorts } from '../exchange/exchange.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
 import { HeapShare } from '../exchange/request/heap-share.ts';
@@ -101,7 +104,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin: address.origin,
   });
   const { live, control } = side;
-  const api: ApiPorts = createServedApi(ports, base, { ...side, observability });
+  const { api, bills, sessions } = createServedApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -110,8 +113,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
     api,
   });
-  const webSockets = createSessionUpgrades(api, (listener) => live.onChange(listener));
-  const poller = new JobPoller(api);
+  const webSockets = createSessionUpgrades(sessions, (listener) => live.onChange(listener));
+  const poller = new JobPoller({ ...base, bills, snapshot: api.snapshot });
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
   const stop = async (drainMs: number) => {
@@ -120,8 +123,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     side.routes.close();
     await server?.stop(drainMs);
     await poller.stop();
-    await Promise.all([api.translationThreads.stop(), api.captures.settled()]);
-    api.eventLoopMonitor.stop();
+    await Promise.all([api.exchange.attempts.translationThreads.stop(), base.captures.settled()]);
+    api.exchange.attempts.eventLoopMonitor.stop();
     await side.stop();
     await observability.close();
     await base.close();
@@ -151,18 +154,6 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       return stopping;
     },
   };
-}
-
-function createServedApi(
-  ports: GatewayPorts,
-  base: Foundations,
-  side: ControlSide & { observability: Observability },
-): ApiPorts {
-  const eventLoopMonitor = new EventLoopMonitor({
-    logPath: ports.logPath ?? null,
-    reportStandstill: side.control.reportStandstill,
-  });
-  return { ...apiPorts(ports, base, side), eventLoopMonitor };
 }
 
 interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
@@ -204,60 +195,63 @@ function addressOf(people: GatewayPorts['people'], server: () => ListeningServer
   };
 }
 
-function apiPorts(
-  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
+function createServedApi(
+  { log, logPath, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'eventLoopMonitor'> {
-  const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
-  const { captures, recentCaptures } = base;
+) {
+  const { jobs, ledger, prices, cassettes } = base;
+  const registry = new Registry(apis);
+  const eventLoopMonitor = new EventLoopMonitor({
+    logPath: logPath ?? null,
+    reportStandstill: control.reportStandstill,
+  });
+  const reportError = (error: unknown) => log.error({ error }, 'a request failed inside Sluice');
   const finished = (ended: RequestRecord, books?: BookedJob) => {
     // Limits and sessions count what the ledger will hold.
     const record = storableRow(ended);
     ledger.finished(record, books);
     limiter.finished(record);
-    sessions.finished(record, live.snapshot.settings.sessionBudget);
+    base.sessions.finished(record, live.snapshot.settings.sessionBudget);
     control.requestFinished(record);
     observability.finished(record);
     logRequest(record);
   };
-  const registry = new Registry(apis);
-  return {
-    snapshot: () => live.snapshot,
-    transport,
-    registry,
-    admission: new Admission(() => live.snapshot.settings.admission, runningWithin(descriptorLimit())),
-    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes(), new HeapShare()),
-    limiter,
-    summarizeUsage: (question) => ledger.summarizeUsage(question),
-    sessions,
-    jobs,
-    keptResponses,
-    reasoning,
-    learntRefusals: new LearntRefusals(),
-    translationThreads: new TranslationThreads(),
-    cache,
-    picker,
-    toldLimits: base.toldLimits,
-    uploadFolder,
+  const bills = new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) });
+  const { captureSwitch, faults } = control;
+  const exchange: ExchangePorts = {
+    ...{ limiter, prices, jobs },
+    attempts: attemptPorts(base, { registry, eventLoopMonitor, reportError }),
+    companions: createCompanions({ ...base, captureSwitch, faults, bills, observability }),
     started(request, reserved) {
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
-    finished(record) {
+    finished(record, books) {
       // Anyone can send any number of requests without a valid key, so they get no rows.
       if (record.keyId === null) ledger.refusals.add(record);
-      else finished(record);
+      else finished(record, books);
     },
-    bills: new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
-    captureSwitch: control.captureSwitch,
-    cassettes,
-    faults: control.faults,
-    captures,
-    recentCaptures,
-    prices,
-    observability,
-    reportError: (error) => log.error({ error }, 'a request failed inside Sluice'),
+  };
+  const snapshot = () => live.snapshot;
+  const admissionSettings = () => live.snapshot.settings.admission;
+  const api: ApiPorts = {
+    ...{ exchange, registry, snapshot, uploadFolder, reportError },
+    admission: new Admission(admissionSettings, runningWithin(descriptorLimit())),
+    bytes: new ByteBudget(admissionSettings, automaticBytes(), new HeapShare()),
+    summarizeUsage: (question) => ledger.summarizeUsage(question),
+  };
+  return { api, bills, sessions: { ...api, cassettes } };
+}
+
+function attemptPorts(
+  { transport, picker, toldLimits, keptResponses, reasoning, prices }: Foundations,
+  { registry, ...engine }: Pick<UpstreamAttemptsPorts, 'registry' | 'eventLoopMonitor' | 'reportError'>,
+): UpstreamAttemptsPorts {
+  return {
+    ...{ transport, picker, toldLimits, registry, keptResponses, reasoning, prices, ...engine },
+    learntRefusals: new LearntRefusals(),
+    translationThreads: new TranslationThreads(),
   };
 }
 

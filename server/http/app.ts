@@ -9,9 +9,11 @@
  *
  * API requests do not pass through Express but go to the registry directly, which saves a tenth of each request's cost.
  */
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { pageHeaders } from '../contract/page-headers.ts';
+import { toGatewayError } from '../exchange/attempts/report-failure.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';
@@ -19,7 +21,7 @@ import type { ControlRoutes } from './control-routes.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin, checkUrl } from './guards.ts';
 import { createPages } from './pages.ts';
-import { sendError, toGatewayError } from './send-error.ts';
+import { sendError } from './send-error.ts';
 
 interface AppPorts {
   api: ApiPorts;

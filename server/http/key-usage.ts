@@ -6,11 +6,10 @@ import { GatewayError } from '../contract/errors.ts';
 import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import type { LocalReply } from '../exchange/exchange.ts';
+import { type LocalReply, sendJson } from '../exchange/answer/local-reply.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { UsageQuery } from '../store/rules/usage-query.ts';
-import { sendJson } from './send-json.ts';
 
 interface KeyUsagePorts {
   limiter: Limiter;

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { ModelsFormat } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { LocalReply } from '../exchange/exchange.ts';
+import { type LocalReply, sendJson } from '../exchange/answer/local-reply.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import { sendJson } from './send-json.ts';
 
 interface ModelsRequest {
   group: CompiledGroup;

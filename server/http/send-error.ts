@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Api } from '../apis/core/api.ts';
-import { GatewayError } from '../contract/errors.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import { errorHeaders } from '../exchange/answer/client-headers.ts';
+import type { LocalReply } from '../exchange/answer/local-reply.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
-import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { after } from '../ground/timers.ts';
-import { machineOverloaded } from '../routing/failure-response.ts';
-import { messageOf } from '../store/rules/failures.ts';
 
 interface ErrorAnswer {
   error: GatewayError;
@@ -21,13 +20,6 @@ const lingerMs = 2_000;
 /** A remaining body up to this size is read, so that the connection can be kept. */
 const readableRestBytes = 256 * 1024;
 
-/** What was sent. */
-interface SentError {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
 /**
  * Sends an error in the API's format, even while the request body is still being sent. If headers were sent already, the
  * connection is broken, so that the response cannot pass for complete; then the result is null.
@@ -36,7 +28,7 @@ export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
   { error, api, requestId, secrets }: ErrorAnswer,
-): SentError | null {
+): LocalReply | null {
   if (response.headersSent) {
     response.destroy();
     return null;
@@ -56,33 +48,6 @@ export function sendError(
 function mayStillCome({ complete, headers }: IncomingMessage): number {
   if (complete) return 0;
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
-}
-
-/** The headers of Sluice's own errors. */
-export function errorHeaders(api: Api, error: GatewayError, requestId: string): Record<string, string> {
-  const headers: Record<string, string> = {
-    'content-type': api.errorType,
-    'cache-control': 'no-store',
-    [api.requestIdHeader]: requestId,
-    'x-sluice-request-id': requestId,
-    ...api.errorHeaders(error),
-    ...error.headers,
-  };
-  if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds);
-  return headers;
-}
-
-/**
- * Anything but a GatewayError and a shortage of this machine is an internal error, whose message goes to the log only.
- */
-export function toGatewayError(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown;
-  if (isResourceExhaustion(thrown)) return machineOverloaded(messageOf(thrown), thrown);
-  return new GatewayError(
-    'internal',
-    'Sluice failed to handle this request. Its log says why; nothing was charged by Sluice.',
-    { cause: thrown },
-  );
 }
 
 /**

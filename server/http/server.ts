@@ -1,8 +1,10 @@
 /** The listening server: timeouts and limits of connections, and graceful shutdown. */
+
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { errorHeaders } from '../exchange/answer/client-headers.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import { batchWrites } from '../ground/batched-writes.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';
@@ -12,7 +14,6 @@ import { yieldToEventLoop } from '../ground/yield-to-event-loop.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
 import { cutOff } from './cut-off.ts';
-import { errorHeaders } from './send-error.ts';
 
 /** Takes over connections that become WebSockets. */
 export interface WebSocketUpgrades {

@@ -2,6 +2,7 @@
  * Handles one WebSocket request from authentication to close: applies the same guards, admission and limits as to an HTTP
  * request, then relays between client and upstream. Only sequences the steps.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionFormat } from '../apis/core/session-format.ts';
 import { framingOf } from '../apis/core/streams/sse-framing.ts';
@@ -9,8 +10,8 @@ import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { clientHeaders } from '../exchange/answer/client-headers.ts';
 import { ClientResponse } from '../exchange/answer/client-response.ts';
-import { findDeck } from '../exchange/cassette/cassette-deck.ts';
-
+import { toGatewayError } from '../exchange/attempts/report-failure.ts';
+import { type CassetteSource, findDeck } from '../exchange/cassette/cassette-deck.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing/outgoing-request.ts';
 import { hasLimitHeaders } from '../exchange/plan/enforce-limits.ts';
@@ -25,16 +26,16 @@ import { startRelay } from '../exchange/realtime/start-relay.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
 import { secretsOf } from '../exchange/redact/redact-credential.ts';
+import { ClientGone } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import { type KnownJobs, noJobs } from '../store/ports/job-store.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
-import { ClientGone } from './body/body-faults.ts';
 import { shuttingDown } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
-import { sendError, toGatewayError } from './send-error.ts';
+import { sendError } from './send-error.ts';
 import type { UpgradedConnection } from './upgraded-connection.ts';
 import { checkHandshake } from './web-socket-request.ts';
 
@@ -48,8 +49,13 @@ interface FoundSession {
   member: Member;
 }
 
+export interface SessionPorts
+  extends Pick<ApiPorts, 'exchange' | 'registry' | 'snapshot' | 'admission' | 'reportError'> {
+  cassettes: CassetteSource;
+}
+
 export class SessionCall {
-  readonly #ports: ApiPorts;
+  readonly #ports: SessionPorts;
   readonly #connection: UpgradedConnection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -63,7 +69,7 @@ export class SessionCall {
   #isClientGone = false;
   #isShutDown = false;
 
-  constructor(ports: ApiPorts, request: IncomingMessage, connection: UpgradedConnection) {
+  constructor(ports: SessionPorts, request: IncomingMessage, connection: UpgradedConnection) {
     this.#ports = ports;
     this.#request = request;
     this.#connection = connection;
@@ -145,29 +151,29 @@ export class SessionCall {
 
   #findCall({ format, member }: FoundSession): MaybePromise<KnownJobs> {
     const callId = referencedCall(this.#location.query, format);
-    return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
+    return callId === null ? noJobs : this.#ports.exchange.jobs.lookUp([callId], member.group.id);
   }
 
   async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
     const { query } = this.#location;
     const { id, secrets } = this.#trace;
-    const { prices } = this.#ports;
+    const { prices } = this.#ports.exchange;
     const sessionPlan = planSession(
       { jobs, prices },
       { match, format, query, member, secrets, snapshot: this.#snapshot },
     );
     this.#trace.model = sessionPlan.plan.model;
     this.#trace.stream = true;
-    const rates = await admitSession(this.#ports, id, member);
+    const rates = await admitSession(this.#ports.exchange, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
-    this.#ports.started(this.#trace.started, null);
+    this.#ports.exchange.started(this.#trace.started, null);
     return sessionPlan;
   }
 
   #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
     const { secrets } = this.#trace;
     const query = outgoingQuery(this.#location.query, secrets);
-    this.#search = new UpstreamSearch(this.#ports, {
+    this.#search = new UpstreamSearch(this.#ports.exchange.attempts, {
       route: match.route,
       group: member.group,
       plan,
@@ -192,7 +198,7 @@ export class SessionCall {
       unreadMs: 0,
       showsAttempts: settings.replyHeaders,
       tap: null,
-      faultInjector: null,
+      outlet: null,
     });
     client.relay(failure.answer, this.#trace.attempts.length);
     this.#trace.response = client.summary;
@@ -257,7 +263,9 @@ export class SessionCall {
       credentialId: credential?.id ?? null,
       model,
     };
-    return new SessionAccounting(this.#ports, format, owner, () => this.#member(this.#ports.snapshot()));
+    return new SessionAccounting({ ...this.#ports.exchange, reportError: this.#ports.reportError }, format, owner, () =>
+      this.#member(this.#ports.snapshot()),
+    );
   }
 
   #refuse(thrown: unknown): void {
@@ -276,7 +284,7 @@ export class SessionCall {
 
   #finish(): void {
     for (const { record } of this.#trace.attempts) record.costUsd = 0;
-    this.#ports.finished(this.#trace.record(this.#request, noUsage));
+    this.#ports.exchange.finished(this.#trace.record(this.#request, noUsage));
     this.#permit?.release();
   }
 }

@@ -2,15 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ApiPorts } from './api-request.ts';
 import type { WebSocketUpgrades } from './server.ts';
-import type { SessionCall } from './session-call.ts';
+import type { SessionCall, SessionPorts } from './session-call.ts';
 import { UpgradedConnection } from './upgraded-connection.ts';
 import { opensSession } from './web-socket-request.ts';
 
 /** `onConfigChange` calls its listener whenever a new configuration is in force. */
 export function createSessionUpgrades(
-  ports: ApiPorts,
+  ports: SessionPorts,
   onConfigChange: (listener: () => void) => void,
 ): WebSocketUpgrades {
   const running = new Map<SessionCall, Promise<void>>();

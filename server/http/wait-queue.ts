@@ -1,9 +1,10 @@
 /** A queue of requests waiting for a scarce resource, limited in length and time by `settings.admission`. */
+
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import { ClientGone } from '../exchange/request/request-body.ts';
 import { AwakeTimer } from '../ground/awake-clock.ts';
-import { ClientGone } from './body/body-faults.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
 
 export type AdmissionLimits = Settings['admission'];

@@ -12,7 +12,7 @@ const asking: Record<string, readonly string[]> = {
   cassettes: [],
   connect: [],
   demo: [],
-  'exchange/faults': [],
+  'exchange/faults': ['fault-companion.ts'],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
   'store/postgres': [],

@@ -808,7 +808,12 @@ export const lookAtNone = [
   'Spool',
   'StreamedBody',
   'createEventStreams',
-  'toGatewayError',
+  // What they are given was read before, or is Sluice's own.
+  'Exchange',
+  'Visit',
+  'CaptureCompanion',
+  'handleApiRequest',
+  'sendError',
   'WebSocketUpgrades',
   'createSessionUpgrades',
   'UpgradedConnection',

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Api } from '../../apis/core/api.ts';
 import type { Framing } from '../../apis/core/framing.ts';
+import type { GatewayError } from '../../contract/errors.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
@@ -82,5 +84,19 @@ export function clientHeaders(
     headers['cache-control'] ??= 'no-cache';
     headers['x-accel-buffering'] = 'no';
   }
+  return headers;
+}
+
+/** The headers of Sluice's own errors. */
+export function errorHeaders(api: Api, error: GatewayError, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': api.errorType,
+    'cache-control': 'no-store',
+    [api.requestIdHeader]: requestId,
+    'x-sluice-request-id': requestId,
+    ...api.errorHeaders(error),
+    ...error.headers,
+  };
+  if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds);
   return headers;
 }

@@ -11,7 +11,6 @@ import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { HeldAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../../transport/transport.ts';
-import type { FaultInjector } from '../faults/fault-injector.ts';
 import { hasLimitHeaders } from '../plan/enforce-limits.ts';
 import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
@@ -32,8 +31,21 @@ interface ClientResponseOptions {
   showsAttempts: boolean;
   /** Null if nothing observes the response. */
   tap: ClientResponseTap | null;
-  /** Sends the response with a fault on purpose; null if there is none. */
-  faultInjector: FaultInjector | null;
+  /** What the response is written to; null: its socket. */
+  outlet: ResponseOutlet | null;
+}
+
+/** Sends a response in place of its socket: later, or not as it is. */
+export interface ResponseOutlet {
+  /** The response is cut off on purpose, now or after what is waiting. */
+  readonly abortsResponse: boolean;
+  /** The whole answer has been written to this object, although the client may get less of it, or get it later. */
+  readonly hasAll: boolean;
+  begin(status: number, headers: Record<string, string | string[]>): void;
+  /** False: write no more before the listener of `once` is called. */
+  write(bytes: Buffer): boolean;
+  end(last: Buffer | undefined): void;
+  once(event: 'drain', listener: () => void): void;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
@@ -92,9 +104,9 @@ export class ClientResponse {
   }
 
   get summary(): ResponseSummary {
-    const { response, faultInjector } = this.#options;
+    const { response, outlet } = this.#options;
     return {
-      outcome: faultInjector?.abortsResponse ? 'stream-broken' : this.#outcome,
+      outcome: outlet?.abortsResponse ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
@@ -143,7 +155,7 @@ export class ClientResponse {
     }
     if (answerer?.headers) Object.assign(headersForClient, answerer.headers);
     this.#options.tap?.begin(status, headersForClient);
-    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, headersForClient);
+    if (this.#options.outlet) this.#options.outlet.begin(status, headersForClient);
     else response.writeHead(status, headersForClient);
   }
 
@@ -175,11 +187,11 @@ export class ClientResponse {
 
   #send(bytes: Buffer, isFirst: boolean, from: Pausable | undefined): void {
     if (this.#isGone) return;
-    const { response, faultInjector } = this.#options;
-    if ((faultInjector ? faultInjector.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
+    const { response, outlet } = this.#options;
+    if ((outlet ? outlet.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
     from.pause();
     if (!this.#paused) {
-      (faultInjector ?? response).once('drain', () => this.#resume());
+      (outlet ?? response).once('drain', () => this.#resume());
       this.#awaitReader();
     }
     this.#paused = from;
@@ -197,8 +209,8 @@ export class ClientResponse {
 
   #sendEnd(last: Buffer | undefined): void {
     if (this.#isGone && !this.#hasAll) return;
-    const { response, faultInjector } = this.#options;
-    if (faultInjector) faultInjector.end(last);
+    const { response, outlet } = this.#options;
+    if (outlet) outlet.end(last);
     else endWith(response, last);
     if (response.writableLength > 0 && !this.#isGone) this.#awaitReader();
   }

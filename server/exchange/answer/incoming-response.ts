@@ -77,7 +77,7 @@ export class IncomingResponse implements ResponseHandler {
     const location = status >= 300 && status < 400 ? headers.location : undefined;
     if (typeof location === 'string') {
       this.#redirectedTo = location;
-      this.#options.trace.capture?.response.begin(status, headers);
+      this.#options.trace.tap?.response.begin(status, headers);
       this.#call?.abort();
       return;
     }
@@ -95,17 +95,17 @@ export class IncomingResponse implements ResponseHandler {
 
   /** `decoded`: the headers that differ because the body is decoded. */
   #answered(status: number, headers: ResponseHeaders, decoded?: ResponseHeaders): void {
-    this.#options.trace.capture?.response.begin(status, headers, decoded !== undefined);
+    this.#options.trace.tap?.response.begin(status, headers, decoded !== undefined);
     this.#receiver.answered(status, decoded ? { ...headers, ...decoded } : headers);
   }
 
   #take(chunk: Buffer): void {
-    this.#options.trace.capture?.response.take(chunk);
+    this.#options.trace.tap?.response.take(chunk);
     this.#receiver.take(chunk);
   }
 
   #finished(): void {
-    this.#options.trace.capture?.response.end();
+    this.#options.trace.tap?.response.end();
     this.#receiver.finished();
   }
 

@@ -1,7 +1,10 @@
 import type { StreamFormat } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { isResourceExhaustion } from '../../ground/resource-exhaustion.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
-import { errorBodyOf, errorCodeOf } from '../../routing/failure-response.ts';
+import { errorBodyOf, errorCodeOf, machineOverloaded } from '../../routing/failure-response.ts';
+import { messageOf } from '../../store/rules/failures.ts';
 import type { ClientResponse } from '../answer/client-response.ts';
 
 /** The state of the client's response when all attempts have failed. */
@@ -37,4 +40,17 @@ export function reportFailure(
     client.showAttempts(attempts);
     throw failureResponse.error;
   }
+}
+
+/**
+ * Anything but a GatewayError and a shortage of this machine is an internal error, whose message goes to the log only.
+ */
+export function toGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (isResourceExhaustion(thrown)) return machineOverloaded(messageOf(thrown), thrown);
+  return new GatewayError(
+    'internal',
+    'Sluice failed to handle this request. Its log says why; nothing was charged by Sluice.',
+    { cause: thrown },
+  );
 }

@@ -3,27 +3,32 @@
  * decides which attempts are made; this class makes them.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
 import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget } from '../../routing/only-target.ts';
 import type { Picker } from '../../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
-import { type ClientResponse, drainMs } from '../answer/client-response.ts';
+import { type ClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
 import { createClientResponse } from '../answer/create-client-response.ts';
-import { createOwnershipObserver, rememberCompleted, rememberCut } from '../jobs/object-ownership.ts';
+import type { Visit } from '../course/companion.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
-import { RequestPreparation } from '../outgoing/prepare-request.ts';
+import { type PreparationPorts, RequestPreparation } from '../outgoing/prepare-request.ts';
 import { createAttemptPlan } from '../plan/create-attempt-plan.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import { Download } from '../readers/download.ts';
-import type { AttemptTrace } from '../record/exchange-trace.ts';
+import type { ClientResponseTap } from '../record/client-response-tap.ts';
+import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { IdempotencyKeys } from '../request/idempotency-keys.ts';
@@ -39,7 +44,31 @@ import { reportFailure } from './report-failure.ts';
 import { CorrectedClocks, signRequest } from './sign-request.ts';
 import { estimateOnFailure } from './token-count.ts';
 import { TranslatedText, translatedText } from './translated-text.ts';
-import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
+
+/** The engine's services that a request's attempts need. */
+export interface UpstreamAttemptsPorts extends PreparationPorts {
+  transport: Transport;
+  picker: Picker;
+  /** Keeps what providers say of their own limits. */
+  toldLimits: Pick<ToldLimits, 'note'>;
+  eventLoopMonitor: EventLoopMonitor;
+  /** Called for internal errors. */
+  reportError(error: unknown): void;
+}
+
+/** One request, whose attempts are made. */
+interface UpstreamAttemptsOptions {
+  ports: UpstreamAttemptsPorts;
+  request: IncomingMessage;
+  response: ServerResponse;
+  settings: Settings;
+  trace: RequestTrace;
+  visits: readonly Visit[];
+  /** Observes the client's response; null if nothing does. */
+  tap: ClientResponseTap | null;
+  /** What the client's response is written to; null: its socket. */
+  outlet: ResponseOutlet | null;
+}
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -158,9 +187,9 @@ export class UpstreamAttempts {
   }
 
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
-    const { trace: request, capture } = this.#options;
+    const { trace: request, visits } = this.#options;
     const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
-    if (capture) trace.capture = capture.attempt(secretsOf(request.secrets, next.credential));
+    for (const visit of visits) visit.sent?.(trace, next);
     return { record: trace.record, result: this.#attempt(next, timeouts, trace), hasBegun: () => trace.hasBegun };
   }
 
@@ -178,7 +207,7 @@ export class UpstreamAttempts {
     let attempt: Attempt | undefined;
     let transport: Pick<Transport, 'send'> = this.#options.ports.transport;
     const send = (request: OutgoingRequest) => {
-      trace.capture?.sending(request, prepared.sendable);
+      trace.tap?.sending(request, prepared.sendable);
       attempt = this.#openAttempt(next, timeouts, trace, prepared);
       return attempt.send(transport, request);
     };
@@ -204,16 +233,10 @@ export class UpstreamAttempts {
     }
     this.#learn(target, result);
     if (result.kind !== 'failed') return result;
-    if (result.failure.isLost && this.#once === 'purchase') this.#rememberCut(next, trace, prepared);
+    if (result.failure.isLost && this.#once === 'purchase' && !prepared.translation)
+      trace.made?.cut(trace.excerpt.kept(trace.responseType));
     if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
     return this.#preparation.noted(target, result, prepared);
-  }
-
-  #rememberCut(next: NextAttempt, attempt: AttemptTrace, { translation }: PreparedRequest): void {
-    if (translation) return;
-    const { ports, trace } = this.#options;
-    const answer = attempt.excerpt.kept(attempt.responseType);
-    rememberCut(this.#call, { jobs: ports.jobs, trace, recipient: next }, answer);
   }
 
   #inBatches(earlier: EarlierParts, request: OutgoingRequest, next: NextAttempt, trace: AttemptTrace) {
@@ -265,7 +288,7 @@ export class UpstreamAttempts {
     if (translation) trace.usage = route.wire.usage;
     trace.lossesFrom = translation ?? prepared;
     const isStreamFit = body.fields.stream;
-    const rest = translation ? null : this.#rest(next);
+    const rest = translation ? null : this.#rest(next, trace);
     const wantsUsage = () => translation !== null || route.wire.request.wantsUsage(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -295,7 +318,7 @@ export class UpstreamAttempts {
       answered: (headers) => this.#noteLimits(next, headers),
       reportError: this.#options.ports.reportError,
       claim: () => this.#claim(attempt, trace, next, prepared),
-      observer: () => this.#observer(next, translation !== null),
+      observer: () => this.#observer(trace, next, translation !== null),
     });
     this.#attempts.push(attempt);
     return attempt;
@@ -305,16 +328,15 @@ export class UpstreamAttempts {
     this.#options.ports.toldLimits.note(target.provider.id, credential?.id ?? null, headers);
   }
 
-  #rest(next: NextAttempt): MissingRest | null {
+  #rest(next: NextAttempt, trace: AttemptTrace): MissingRest | null {
     const soFar = this.#isBroken ? this.#text?.read() : null;
     if (!soFar) return null;
-    const { ports, trace } = this.#options;
     return {
       soFar,
       isContinuation: this.#continuing?.has(next.target) ?? false,
       foundAs: (upstreamId) => {
         if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
-        rememberCompleted(this.#call, { jobs: ports.jobs, trace, recipient: next }, soFar.storedId, upstreamId);
+        trace.made?.completed(soFar.storedId, upstreamId);
       },
     };
   }
@@ -334,15 +356,10 @@ export class UpstreamAttempts {
   }
 
   /** Observes the response for the id of a new job, or for reasoning that its provider will want back. */
-  #observer(next: NextAttempt, isTranslated: boolean): UpstreamResponseObserver | null {
-    const { ports, request, trace } = this.#options;
+  #observer(trace: AttemptTrace, next: NextAttempt, isTranslated: boolean): UpstreamResponseObserver | null {
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
     if (this.#isBroken || isTranslated) return null;
-    const ownership = { jobs: ports.jobs, trace, recipient: next };
-    return (
-      createOwnershipObserver(request.method ?? 'GET', this.#call, ownership) ??
-      this.#preparation.reasoningObserver(next.target)
-    );
+    return trace.made?.observer() ?? this.#preparation.reasoningObserver(next.target);
   }
 }

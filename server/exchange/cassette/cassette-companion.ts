@@ -1,45 +1,72 @@
-import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../contract/errors.ts';
-import type { Usage } from '../../contract/ledger.ts';
-import type { FaultInjector } from '../faults/fault-injector.ts';
-import type { ClientResponseTap } from '../record/client-response-tap.ts';
-import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { CassetteDeck, CassetteRequest, Recording } from './cassette-deck.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { LocalReply } from '../answer/local-reply.ts';
+import type { AdmittedRequest, Answerer, Companion, Ending, ReceivedCall, Visit } from '../course/companion.ts';
+import { joinTaps } from '../record/client-response-tap.ts';
+import {
+  type CassetteDeck,
+  type CassetteRequest,
+  type CassetteSource,
+  findDeck,
+  type Recording,
+} from './cassette-deck.ts';
+import { cassetteRequestOf } from './cassette-request.ts';
 import { ReplayedAnswer } from './replayed-answer.ts';
 
-interface RequestCassetteOptions {
-  response: ServerResponse;
-  trace: RequestTrace;
-  /** Observes a replayed response; null: nothing does. */
-  tap: ClientResponseTap | null;
-  /** Injects faults into a replayed response; null: none. */
-  faultInjector: FaultInjector | null;
+/** Replays recorded answers, or records them, for the keys that are set so. */
+export class CassetteCompanion implements Companion {
+  readonly #source: CassetteSource;
+
+  constructor(source: CassetteSource) {
+    this.#source = source;
+  }
+
+  admitted(admitted: AdmittedRequest): MaybePromise<Visit | null> {
+    if (admitted.match === null) return null;
+    const opening = findDeck(this.#source, admitted.member.key);
+    const visit = (deck: CassetteDeck | null) => deck && new CassetteVisit(deck, admitted);
+    return opening instanceof Promise ? opening.then(visit) : visit(opening);
+  }
 }
 
-/** Applies a cassette to one request: replays a recorded answer, or records the answer. */
-export class CassetteCompanion {
-  readonly #options: RequestCassetteOptions;
+/** One request: its answer is replayed, or recorded. */
+export class CassetteVisit implements Visit, Answerer {
+  readonly needsWholeBody = true;
+  readonly asksNobody: boolean;
+  readonly #deck: CassetteDeck;
+  readonly #admitted: AdmittedRequest;
   #replayed: ReplayedAnswer | null = null;
   #recording: Recording | null = null;
   #hasLeft = false;
   /** Why Sluice itself has ended the response. */
   #cutOff: GatewayError | null = null;
 
-  constructor(options: RequestCassetteOptions) {
-    this.#options = options;
+  constructor(deck: CassetteDeck, admitted: AdmittedRequest) {
+    this.#deck = deck;
+    this.asksNobody = deck.replaysOnly;
+    this.#admitted = admitted;
+  }
+
+  async received(call: ReceivedCall): Promise<boolean> {
+    const { match, body } = call;
+    const { request, trace, snapshot } = this.#admitted;
+    call.answeredBy(this);
+    trace.model = match.model ?? body.fields.model;
+    return this.answer(await cassetteRequestOf({ request, match, body, trace, snapshot }));
   }
 
   /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`, and if it is cut off before. */
-  async answer(deck: CassetteDeck, request: CassetteRequest): Promise<boolean> {
-    const { response, trace, tap, faultInjector } = this.#options;
-    const result = await deck.take(request);
+  async answer(request: CassetteRequest): Promise<boolean> {
+    const { response, trace, taps, outlet } = this.#admitted;
+    const result = await this.#deck.take(request);
     if (result.kind === 'recorded') {
       this.#recording = result.recording;
+      taps.push(result.recording);
       return false;
     }
     trace.cassette = 'replayed';
     if (this.#cutOff) throw this.#cutOff;
-    this.#replayed = new ReplayedAnswer(response, trace.id, { tap, faultInjector });
+    this.#replayed = new ReplayedAnswer(response, trace.id, { tap: joinTaps(taps), outlet });
     if (this.#hasLeft) this.#replayed.clientLeft();
     await this.#replayed.send(result);
     if (this.#cutOff && !response.headersSent) throw this.#cutOff;
@@ -47,12 +74,12 @@ export class CassetteCompanion {
     return true;
   }
 
-  /** The tap that records the response; null if nothing is recorded. */
-  get recording(): ClientResponseTap | null {
-    return this.#recording;
+  replied({ status, headers, body }: LocalReply, isError: boolean): void {
+    if (isError) return;
+    this.#recording?.begin(status, headers);
+    this.#recording?.take(body);
   }
 
-  /** Ends a replayed response. False if none is being sent. */
   cutOff(error: GatewayError): boolean {
     this.#cutOff = error;
     this.#replayed?.cutOff(error);
@@ -64,11 +91,10 @@ export class CassetteCompanion {
     this.#replayed?.clientLeft();
   }
 
-  /** Must be called once the request has ended. */
-  end(usage: Usage | null): void {
-    const { response, trace, faultInjector } = this.#options;
+  answered({ accounting: { usage } }: Ending): void {
+    const { response, trace, outlet } = this.#admitted;
     const ending = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
-    const isComplete = ending === 'cut' && (faultInjector?.hasAll ?? response.writableEnded);
+    const isComplete = ending === 'cut' && (outlet?.hasAll ?? response.writableEnded);
     if (this.#recording?.end(isComplete ? 'complete' : ending, usage)) trace.cassette = 'recorded';
   }
 }

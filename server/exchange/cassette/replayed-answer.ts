@@ -1,16 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
-import { ClientResponse, unreadMs } from '../answer/client-response.ts';
+import { ClientResponse, type ResponseOutlet, unreadMs } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
-import type { FaultInjector } from '../faults/fault-injector.ts';
 import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
 import type { TakeResult } from './cassette-deck.ts';
 
 interface Observed {
   tap: ClientResponseTap | null;
-  faultInjector: FaultInjector | null;
+  outlet: ResponseOutlet | null;
 }
 
 /** A recorded answer on its way to the client. */
@@ -18,9 +17,9 @@ export class ReplayedAnswer {
   readonly #client: ClientResponse;
   readonly #clientGone = new AbortController();
 
-  constructor(response: ServerResponse, requestId: string, { tap, faultInjector }: Observed) {
+  constructor(response: ServerResponse, requestId: string, { tap, outlet }: Observed) {
     const settings = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
-    this.#client = new ClientResponse({ response, requestId, tap, faultInjector, ...settings });
+    this.#client = new ClientResponse({ response, requestId, tap, outlet, ...settings });
   }
 
   get summary(): ResponseSummary {

@@ -9,6 +9,7 @@ import type { FaultName, ResponseFault } from '../../faults/fault-kinds.ts';
 import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
 import { after } from '../../ground/timers.ts';
+import type { ResponseOutlet } from '../answer/client-response.ts';
 
 interface FaultInjectorOptions {
   faults: readonly ResponseFault[];
@@ -25,7 +26,7 @@ const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-t
 /** With more steps waiting to be sent, the upstream is paused. */
 const maxWaitingSteps = 256;
 
-export class FaultInjector {
+export class FaultInjector implements ResponseOutlet {
   /** The response is cut off on purpose, now or after the steps that are waiting. */
   abortsResponse = false;
   /** The whole answer has been written to this object, although the client may get less of it, or get it later. */

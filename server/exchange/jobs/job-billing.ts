@@ -38,6 +38,15 @@ interface JobResponse {
   contentType: string;
 }
 
+/** The usage of a job that has ended. */
+export interface Booking {
+  job: Job;
+  accounting: Accounting;
+  /** The id of the session that made the job; null if none did. */
+  session: string | null;
+  books: BookedJob;
+}
+
 const endedStatuses = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
 
 export class JobBilling {
@@ -51,7 +60,7 @@ export class JobBilling {
     this.#ports = ports;
   }
 
-  /** Call it before passing the record of the creating request to `finished`. */
+  /** The job goes on after the request that created it, which has yet to be recorded. */
   owe(job: Job, reserved: Reserved | null, maker: SessionMark | null): void {
     const session = maker?.session?.id;
     const owed = reserved ?? { usage: {}, costUsd: null };
@@ -78,39 +87,31 @@ export class JobBilling {
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
-  /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
-  book(job: Job, response: JobResponse, request: RequestRecord | null): void {
+  /** What a response about a job is booked as, if it is the first one that shows how the job ended; else null. */
+  settle(job: Job, response: JobResponse): Booking | null {
     const accounting = this.#read(job, response);
     const settledJob = accounting && this.#ports.jobs.settle(job);
-    if (settledJob) noteSize(this.#ports.jobs, job, accounting);
-    this.#write(settledJob ? { job: settledJob, accounting } : null, request);
+    if (!settledJob) return null;
+    noteSize(this.#ports.jobs, job, accounting);
+    return this.#booking(settledJob, accounting);
   }
 
   /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
-  bookDeleted(job: Job, request: RequestRecord): void {
+  settleDeleted(job: Job): Booking | null {
     const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
     const isKnown = Object.keys(usage).length > 0;
-    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'reserved', costUsd } } : null, request);
+    return isKnown ? this.#booking(job, { usage, usageCertainty: 'reserved', costUsd }) : null;
+  }
+
+  /** Writes a row for the usage, if no request of the key and the session that made the job can have it. */
+  book({ job, accounting, session, books }: Booking): void {
+    this.#ports.finished({ ...ownRecord(job, session), ...accounting }, books);
     this.release(job);
   }
 
-  /** Adds the usage to a request of the key and the session that made the job; otherwise writes a row of its own. */
-  #write(booked: { job: Job; accounting: Accounting } | null, request: RequestRecord | null): void {
-    const { finished } = this.#ports;
-    if (booked === null) {
-      if (request) finished(request);
-      return;
-    }
-    const { job, accounting } = booked;
-    const bookedJob = { kind: job.kind, groupId: job.groupId, id: job.id };
+  #booking(job: Job, accounting: Accounting): Booking {
     const session = this.#makers.get(nameOf(job))?.session?.id ?? job.session ?? null;
-    const isOfSession = session === null || request?.session?.id === session;
-    if (request && request.keyId === job.keyId && isOfSession) finished(withUsage(request, accounting), bookedJob);
-    else {
-      if (request) finished(request);
-      finished({ ...ownRecord(job, session), ...accounting }, bookedJob);
-    }
-    this.release(job);
+    return { job, accounting, session, books: { kind: job.kind, groupId: job.groupId, id: job.id } };
   }
 
   #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
@@ -139,14 +140,6 @@ const maxHiddenTokens = 1_000_000;
 /** Unlike the id alone, no other job has it. */
 export const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
 const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
-
-/** The last attempt holds the usage, since a job is only asked about at its owner. */
-function withUsage(record: RequestRecord, accounting: Accounting): RequestRecord {
-  const last = record.attempts.at(-1);
-  // The attempt's span reads it too.
-  if (last) Object.assign(last, accounting);
-  return { ...record, ...accounting };
-}
 
 /** For usage that Sluice learnt from its own polling, or from a request of another key or session. */
 function ownRecord(

@@ -15,7 +15,7 @@ import { type JobBilling, jobLifeMs, nameOf } from './job-billing.ts';
 
 interface JobPollerPorts {
   jobs: Pick<JobStore, 'owing'>;
-  bills: Pick<JobBilling, 'hold' | 'heldJobs' | 'release' | 'book'>;
+  bills: Pick<JobBilling, 'hold' | 'heldJobs' | 'release' | 'settle' | 'book'>;
   transport: Transport;
   snapshot(): Snapshot;
   now?: () => number;
@@ -113,7 +113,8 @@ export class JobPoller {
       if (response?.status !== 200) return;
       const tail = new ResponseExcerpt();
       tail.push(response.body);
-      bills.book(job, { tail, contentType: 'application/json' }, null);
+      const booking = bills.settle(job, { tail, contentType: 'application/json' });
+      if (booking) bills.book(booking);
     } catch {
       // Polled again later.
     }

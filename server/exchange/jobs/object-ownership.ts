@@ -23,7 +23,7 @@ interface Recipient {
   credential: UpstreamCredential | null;
 }
 
-interface CreationContext {
+export interface CreationContext {
   jobs: JobStore;
   trace: RequestTrace;
   recipient: Recipient;

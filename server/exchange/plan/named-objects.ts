@@ -11,7 +11,7 @@ import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
 import { ForeignObjects, idsInBody, idsInQuery } from './foreign-objects.ts';
 import { referencedObjects } from './referenced-objects.ts';
 
-interface NamedObjects {
+export interface NamedObjects {
   jobs: KnownJobs;
   sizeAt: SizeAt;
   /** The first of its files, caches and the like that the group made through Sluice; only this account has it. */

@@ -6,9 +6,9 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';
-import { checkName } from '../plan/check-written-secrets.ts';
 import { type CallPlan, planCall } from '../plan/plan.ts';
 import { checkPassthrough, planPassthrough } from '../plan/plan-passthrough.ts';
+import { checkName } from '../plan/plan-route.ts';
 import { pricedTargets } from '../plan/priced-targets.ts';
 import { noBody } from './admit-response.ts';
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { wholeNumberOf } from '../../apis/core/number-of.ts';
 import type { Route } from '../../apis/core/route.ts';
-import type { UsageFormat } from '../../apis/core/wire.ts';
+import type { KeptAnswer, UsageFormat } from '../../apis/core/wire.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { noteLosses } from '../../apis/translation/report-losses.ts';
@@ -32,6 +32,7 @@ import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';
 import type { Headers } from './client-response-tap.ts';
 import { ResponseExcerpt } from './response-excerpt.ts';
+import type { UpstreamResponseObserver } from './upstream-response-observer.ts';
 
 /** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';
@@ -91,7 +92,7 @@ export interface SessionMark {
   hasEnded: boolean;
 }
 
-/** Captures an attempt as it is sent and answered. */
+/** Observes an attempt as it is sent and answered. */
 export interface AttemptTap {
   sending(request: OutgoingRequest, sendable: Sendable): void;
   readonly response: {
@@ -100,6 +101,16 @@ export interface AttemptTap {
     take(chunk: Buffer): void;
     end(): void;
   };
+}
+
+/** Notes which objects an attempt makes at its provider, so that later requests find them. */
+export interface MadeObjects {
+  /** Watches the response for them; null if the route makes none. */
+  observer(): UpstreamResponseObserver | null;
+  /** The answer was cut before the client got anything of it. */
+  cut(answer: KeptAnswer): void;
+  /** The object that the client knows by this id was completed at another provider, which calls it `upstreamId`. */
+  completed(id: string, upstreamId: string): void;
 }
 
 /** One attempt while it runs, with the data from which its usage is read. */
@@ -123,8 +134,10 @@ export interface AttemptTrace {
   hasEnded: boolean;
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
-  /** Null if the request is not captured. */
-  capture: AttemptTap | null;
+  /** Null if nothing observes it. */
+  tap: AttemptTap | null;
+  /** Null if nobody asks. */
+  made: MadeObjects | null;
   /** Propagates the attempt's span to the upstream; null if there is none. */
   traceHeaders: TraceHeaders | null;
 }
@@ -243,7 +256,8 @@ export class RequestTrace implements Labelled {
       hasFinished: false,
       hasEnded: false,
       responseStatus: null,
-      capture: null,
+      tap: null,
+      made: null,
       traceHeaders: this.tracing === null ? null : this.tracing.attempt(record),
     };
     this.attempts.push(attempt);

@@ -4,6 +4,11 @@ import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import type { JsonEdit } from '../../apis/json/json-splice.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 
+/** The client disconnected before its request was complete. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
 /** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
 export interface Sendable {
   /** In bytes; null if unknown before the end. */

@@ -1,4 +1,5 @@
 /** Content codings of request bodies (RFC 9110, 8.4): which of them are taken, and the streams that decode them. */
+
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -15,7 +16,8 @@ import {
   type ZstdDecompress,
 } from 'node:zlib';
 import { GatewayError } from '../../contract/errors.ts';
-import { bodyTooLarge, ClientGone } from './body-faults.ts';
+import { ClientGone } from '../../exchange/request/request-body.ts';
+import { bodyTooLarge } from './body-faults.ts';
 
 type Decoder = Gunzip | Inflate | BrotliDecompress | ZstdDecompress;
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';

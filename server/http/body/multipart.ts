@@ -8,7 +8,7 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
 import { mebibyte } from '../../contract/units.ts';
-import { ClientGone } from './body-faults.ts';
+import { ClientGone } from '../../exchange/request/request-body.ts';
 import { checkContentType, checkFormCharset } from './check-content-type.ts';
 import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
 import { ambiguousForm, type FileRange, FormGuard } from './form-guard.ts';

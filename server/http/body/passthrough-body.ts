@@ -14,15 +14,11 @@ import { type BodyAccount, readBody } from './read-body.ts';
 import { idsInBytes, searchOf } from './search-body.ts';
 import { type BodyCheck, StreamedBody, streamedBytes } from './streamed-body.ts';
 
-export interface BodyUser {
-  /** The rest of a streamed body will not arrive; `RequestBody.fault` says why. */
-  bodyBroke(): void;
-}
-
 interface PassthroughOptions {
   limits: Settings['limits'];
   account: BodyAccount;
-  exchange: BodyUser;
+  /** The rest of a streamed body will not arrive; `RequestBody.fault` says why. */
+  bodyBroke(): void;
   /** The whole body is needed before the request is sent. */
   isHeld: boolean;
   foreignObjects(): ForeignObjects;
@@ -34,7 +30,7 @@ const heldBytes = 64 * 1024;
 export async function receivePassthroughBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limits, account, exchange, isHeld, foreignObjects }: PassthroughOptions,
+  { limits, account, bodyBroke, isHeld, foreignObjects }: PassthroughOptions,
 ): Promise<RequestBody> {
   const { headers } = request;
   const isLengthKnown = headers['transfer-encoding'] === undefined;
@@ -51,7 +47,7 @@ export async function receivePassthroughBody(
   }
   account.add(streamedBytes);
   const check = checkOf(contentType, foreignObjects());
-  return new StreamedBody(request, response, { length, maxBytes, contentType, exchange, check });
+  return new StreamedBody(request, response, { length, maxBytes, contentType, bodyBroke, check });
 }
 
 /** `bytes`: as the client sent them, and as they are sent on. */

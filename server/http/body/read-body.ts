@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyTooLarge, ClientGone } from './body-faults.ts';
+import { ClientGone } from '../../exchange/request/request-body.ts';
+import { bodyTooLarge } from './body-faults.ts';
 import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
 import { releaseBody, releaseChunk } from './release-chunk.ts';
 

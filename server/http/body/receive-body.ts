@@ -14,7 +14,7 @@ import { codingsOf } from './content-coding.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody, readLooseJsonBody } from './json-body.ts';
 import { type MultipartBody, receiveMultipart } from './multipart.ts';
-import { type BodyUser, receivePassthroughBody } from './passthrough-body.ts';
+import { receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { spoolMemoryBytes } from './spool.ts';
@@ -30,9 +30,10 @@ interface ReceiveOptions {
   /** Called with the request before its whole body is parsed. */
   eventLoopMonitor: EventLoopMonitor;
   trace: Labelled;
-  exchange: BodyUser;
-  /** Keeps a body that cannot be used; null if the request is not captured. */
-  capture: { unusable(start: Buffer, isCut: boolean): void } | null;
+  /** The rest of a streamed body will not arrive; `RequestBody.fault` says why. */
+  bodyBroke(): void;
+  /** Keeps a body that cannot be used; null: nobody does. */
+  unusable: ((start: Buffer, isCut: boolean) => void) | null;
   /** Passthrough bodies are read as a whole. */
   isHeld: boolean;
   /** Where objects of other groups are known. */
@@ -98,9 +99,9 @@ async function recordingOf({ spool, ranges }: MultipartBody): Promise<Recording 
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { match, limits, account, eventLoopMonitor, trace, capture }: ReceiveOptions,
+  { match, limits, account, eventLoopMonitor, trace, unusable }: ReceiveOptions,
 ): Promise<RequestBody> {
-  const onBroken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
+  const onBroken = unusable ? (start: Buffer) => unusable(start, true) : undefined;
   const bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, onBroken });
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   eventLoopMonitor.begin(trace);
@@ -110,7 +111,7 @@ async function receiveJson(
     const body = wire.request.takesTrailingCommas ? readLooseJsonBody(bytes, isStream) : readJsonBody(bytes, isStream);
     return body instanceof Promise ? await body : body;
   } catch (error) {
-    capture?.unusable(bytes, false);
+    unusable?.(bytes, false);
     if (bytes.length > sharedBytes) releaseBody(bytes);
     throw error;
   }

@@ -15,7 +15,7 @@ interface StreamedOptions {
   length: number | null;
   maxBytes: number;
   contentType: string;
-  exchange: { bodyBroke(): void };
+  bodyBroke(): void;
   /** Looks at each piece before it is sent on. Throws or rejects with a GatewayError for one that must not be. */
   check: BodyCheck;
 }
@@ -47,7 +47,7 @@ export class StreamedBody implements RequestBody {
       begin: () => sendContinue(request, response),
       failed: (error) => {
         this.fault = error;
-        options.exchange.bodyBroke();
+        options.bodyBroke();
       },
     });
   }

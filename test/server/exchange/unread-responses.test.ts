@@ -51,7 +51,7 @@ function replyOf(unreadMs: number): ClientResponse {
     unreadMs,
     showsAttempts: false,
     tap: null,
-    faultInjector: null,
+    outlet: null,
   });
 }
 

@@ -32,7 +32,7 @@ function waitingReply(): ClientResponse {
     unreadMs: 1_000,
     showsAttempts: false,
     tap: null,
-    faultInjector: null,
+    outlet: null,
   });
   reply.keepAlive(true);
   return reply;

@@ -38,7 +38,7 @@ function send(stored: StoredAnswer, pace: Pace, tap: ClientResponseTap | null = 
   const client = new ClientResponse({
     ...{ response, requestId: 'req_1', framing: sseFraming, keepAliveMs: 0, unreadMs: 60_000, showsAttempts: false },
     tap,
-    faultInjector: null,
+    outlet: null,
   });
   return [
     client,

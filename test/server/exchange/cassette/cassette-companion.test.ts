@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import http, { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { CassetteCompanion } from '../../../../server/exchange/cassette/cassette-companion.ts';
+import { CassetteVisit } from '../../../../server/exchange/cassette/cassette-companion.ts';
 import type { CassetteRequest, TakeResult } from '../../../../server/exchange/cassette/cassette-deck.ts';
+import type { AdmittedRequest } from '../../../../server/exchange/course/companion.ts';
 import { RequestTrace } from '../../../../server/exchange/record/exchange-trace.ts';
 
 test('a client that leaves while its recording is sought ends the visit', async () => {
@@ -13,10 +14,10 @@ test('a client that leaves while its recording is sought ends the visit', async 
   client.on('error', () => {});
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
   const trace = new RequestTrace('GET', []);
-  const visit = new CassetteCompanion({ response, trace, tap: null, faultInjector: null });
   const taking = Promise.withResolvers<TakeResult>();
   const deck = { replaysOnly: true, take: () => taking.promise, close: async () => {} };
-  const answered = visit.answer(deck, {} as CassetteRequest);
+  const visit = new CassetteVisit(deck, { response, trace, taps: [], outlet: null } as unknown as AdmittedRequest);
+  const answered = visit.answer({} as CassetteRequest);
   client.destroy();
   await once(response, 'close');
   visit.clientLeft();

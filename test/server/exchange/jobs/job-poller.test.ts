@@ -20,6 +20,7 @@ function pollerOver(owing: () => Promise<Job[]>) {
         return [...held.values()];
       },
       release: ({ id }) => void held.delete(id),
+      settle: () => null,
       book() {},
     },
     transport: scriptedTransport(() => ({})),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../../server/contract/errors.ts';
-import { ClientGone } from '../../../../server/http/body/body-faults.ts';
+import { ClientGone } from '../../../../server/exchange/request/request-body.ts';
 import { spoolCounts } from '../../../../server/http/body/spool.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {

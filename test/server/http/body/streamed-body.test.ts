@@ -28,9 +28,9 @@ function open(maxBytes: number) {
   let continues = 0;
   const response = { writeContinue: () => continues++ } as unknown as ServerResponse;
   let broken = 0;
-  const exchange = { bodyBroke: () => broken++ };
+  const bodyBroke = () => broken++;
   const check = { take() {}, end() {} };
-  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', exchange, check });
+  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', bodyBroke, check });
   return { body, sent, told: () => ({ continues, broken, code: body.fault?.code }) };
 }
 

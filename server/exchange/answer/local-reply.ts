@@ -1,5 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { LocalReply } from '../exchange/exchange.ts';
+
+/** A whole answer that no provider gave. */
+export interface LocalReply {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+}
 
 /** Sends a 200 with JSON. Returns what was sent. */
 export function sendJson(response: ServerResponse, value: unknown, requestId: string): LocalReply {

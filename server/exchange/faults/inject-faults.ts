@@ -2,12 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { Api } from '../apis/core/api.ts';
-import type { RouteMatch } from '../apis/registry.ts';
-import { GatewayError } from '../contract/errors.ts';
-import { faultHeader } from '../contract/faults.ts';
-import { FaultInjector } from '../exchange/faults/fault-injector.ts';
-import type { RequestTrace } from '../exchange/record/exchange-trace.ts';
+import type { Api } from '../../apis/core/api.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { faultHeader } from '../../contract/faults.ts';
 import {
   type Fault,
   type InsteadFault,
@@ -15,12 +13,14 @@ import {
   needsStream,
   type ResponseFault,
   replacesAnswer,
-} from '../faults/fault-kinds.ts';
-import type { FaultSwitch } from '../faults/fault-switch.ts';
-import { errorOf } from '../faults/injected-error.ts';
-import { FaultTextError, parseFaults } from '../faults/parse-rule.ts';
-import type { Member } from '../routing/snapshot.ts';
-import { errorHeaders } from './send-error.ts';
+} from '../../faults/fault-kinds.ts';
+import type { FaultSwitch } from '../../faults/fault-switch.ts';
+import { errorOf } from '../../faults/injected-error.ts';
+import { FaultTextError, parseFaults } from '../../faults/parse-rule.ts';
+import type { Member } from '../../routing/snapshot.ts';
+import { errorHeaders } from '../answer/client-headers.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import { FaultInjector } from './fault-injector.ts';
 
 interface FaultyCall {
   request: IncomingMessage;

@@ -1,0 +1,196 @@
+/** The response cache of a group: from the look-up for a request until the request's own answer is stored. */
+import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import type { AnswerCache } from '../../cache/answer-cache.ts';
+import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
+import type { CacheSettings } from '../../contract/answer-cache.ts';
+import type { GatewayError } from '../../contract/errors.ts';
+import type { CacheNote } from '../../contract/ledger.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { isEventStream } from '../answer/client-headers.ts';
+import type { ClientResponse } from '../answer/client-response.ts';
+import { createClientResponse } from '../answer/create-client-response.ts';
+import { sendStored } from '../answer/stored-answer.ts';
+import { reportFailure } from '../attempts/report-failure.ts';
+import type { AdmittedRequest, Answerer, Companion, Ending, PlannedCall, Visit } from '../course/companion.ts';
+import { joinTaps } from '../record/client-response-tap.ts';
+import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
+import { CacheRecorder, lossHeaderNames } from './cache-recorder.ts';
+import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
+import { requestKey } from './request-key.ts';
+
+export class CacheCompanion implements Companion {
+  readonly #cache: AnswerCache;
+
+  constructor(cache: AnswerCache) {
+    this.#cache = cache;
+  }
+
+  admitted(admitted: AdmittedRequest): Visit | null {
+    const { match, member } = admitted;
+    const { cache: settings, id } = member.group;
+    if (match === null || settings === null) return null;
+    return new CacheVisit(this.#cache.of(id), settings, admitted);
+  }
+}
+
+/** How the cache applies to a request. */
+interface LookUp {
+  use: Exclude<CacheUse, 'none'>;
+  key: string;
+  /** Of the cache's content, which may be cleared while a provider answers. */
+  generation: number;
+}
+
+class CacheVisit implements Visit, Answerer {
+  readonly #cache: GroupCache;
+  readonly #settings: CacheSettings;
+  readonly #admitted: AdmittedRequest;
+  /** Aborted when the client leaves. */
+  readonly #gone = new AbortController();
+  /** Null if the cache does not apply to the request. */
+  #lookUp: LookUp | null = null;
+  #recorder: CacheRecorder | null = null;
+  #flight: Flight | null = null;
+  #client: ClientResponse | null = null;
+  /** Why Sluice itself has ended the response. */
+  #cutOff: GatewayError | null = null;
+
+  constructor(cache: GroupCache, settings: CacheSettings, admitted: AdmittedRequest) {
+    this.#cache = cache;
+    this.#settings = settings;
+    this.#admitted = admitted;
+  }
+
+  planned(planned: PlannedCall): MaybePromise<boolean> {
+    const { plan, call } = planned;
+    const { headers } = this.#admitted.request;
+    const use = cacheUseOf(call, headers, this.#settings);
+    if (use === 'none') return false;
+    const key = requestKey(plan, call, headers['x-sluice-lossy']);
+    const lookUp = { use, key, generation: this.#cache.generation };
+    this.#lookUp = lookUp;
+    planned.answeredBy(this);
+    return this.#answer(lookUp, call);
+  }
+
+  /** False if the request has to be sent to a provider. */
+  async #answer(lookUp: LookUp, call: OutgoingCall): Promise<boolean> {
+    const { response, snapshot, trace, taps, outlet } = this.#admitted;
+    const { settings } = snapshot;
+    const client = createClientResponse({ response, settings, trace, tap: joinTaps(taps), outlet }, call);
+    this.#client = client;
+    const { stream } = call.match.route;
+    if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
+    const hit = await this.#find(lookUp, call);
+    client.stop();
+    if (!hit && !this.#gone.signal.aborted) {
+      this.#miss(call);
+      return false;
+    }
+    if (this.#cutOff) {
+      const failed = { client, stream, isBroken: false, text: null, attempts: 0 };
+      reportFailure({ kind: 'error', error: this.#cutOff }, failed);
+    }
+    if (hit) {
+      trace.cached = hit.note;
+      trace.cachedModel = hit.answer.modelServed;
+      await this.#send(client, hit.answer);
+    }
+    trace.response = client.summary;
+    return true;
+  }
+
+  /**
+   * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an
+   * equal request that is running, if the group is configured so.
+   */
+  async #find({ use, key }: LookUp, call: OutgoingCall): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
+    const { response } = this.#admitted;
+    const stored = use === 'refresh' ? null : this.#cache.find(key, this.#settings.ttlSeconds * 1000);
+    if (stored) return this.#foundAnswer(stored, 'hit');
+    if (use === 'refresh' || !this.#settings.coalesce) return null;
+    const running = this.#cache.flight(key);
+    // Before any wait, so that only one of two equal requests becomes the first.
+    if (!running) {
+      this.#flight = this.#cache.startFlight(key);
+      return null;
+    }
+    const sharedAnswer = await Promise.race([running.landed, this.#whenGone()]);
+    // A comment has made the response a stream.
+    const isFit =
+      !response.headersSent || (sharedAnswer && isEventStream(sharedAnswer.headers, framingOf(call.match.route)));
+    return sharedAnswer && isFit ? this.#foundAnswer(sharedAnswer, 'shared') : null;
+  }
+
+  #foundAnswer(answer: CachedAnswer, result: 'hit' | 'shared'): { answer: CachedAnswer; note: CacheNote } {
+    const note: CacheNote = { result, savedUsd: answer.costUsd, savedUsage: answer.usage };
+    this.#cache.count(result === 'hit' ? 'hits' : 'shared', answer.costUsd);
+    return { answer, note };
+  }
+
+  /** A provider's answer is copied, so that it can be stored. */
+  #miss(call: OutgoingCall): void {
+    const { response, trace, taps } = this.#admitted;
+    this.#cache.count('misses', null);
+    const { keepAlive: comment, contentType } = framingOf(call.match.route);
+    this.#recorder = new CacheRecorder(response, { maxBytes: this.#settings.maxBytes, comment });
+    if (response.headersSent) this.#recorder.begin(200, { 'content-type': contentType });
+    else response.setHeader(cacheHeader, 'miss');
+    taps.push(this.#recorder);
+    trace.cached = { result: 'miss', savedUsd: null, savedUsage: null };
+  }
+
+  /** Sends a cached answer at once, with the bytes of the original. */
+  #send(client: ClientResponse, { status, headers, body }: CachedAnswer): Promise<void> {
+    const { response } = this.#admitted;
+    // False if keep-alive comments were sent while this request waited for an equal one.
+    if (!response.headersSent) {
+      response.setHeader(cacheHeader, 'hit');
+      for (const name of lossHeaderNames) {
+        const value = headers[name];
+        if (value !== undefined) response.setHeader(name, value);
+      }
+    }
+    const stored = { status, headers, pieces: [{ afterMs: 0, bytes: body }], isCut: false };
+    return sendStored(client, stored, { pace: 0, answerer: null, clientGone: this.#gone.signal });
+  }
+
+  clientLeft(): void {
+    this.#gone.abort();
+    this.#client?.left();
+  }
+
+  cutOff(error: GatewayError): boolean {
+    this.#cutOff = error;
+    this.#gone.abort();
+    return this.#client !== null;
+  }
+
+  /** Stores the answer if it is complete, and resumes the requests that wait for it. */
+  answered({ accounting: { usage, costUsd } }: Ending): void {
+    if (this.#lookUp === null) return;
+    const { key, generation } = this.#lookUp;
+    const { trace } = this.#admitted;
+    const response = isWhole(trace) ? (this.#recorder?.read() ?? null) : null;
+    const answer = response && { ...response, usage, costUsd, modelServed: trace.answering?.record.model ?? null };
+    if (answer) this.#cache.store(key, answer, { generation, maxBytes: this.#settings.maxBytes });
+    this.#flight?.land(answer);
+  }
+
+  #whenGone(): Promise<null> {
+    const { signal } = this.#gone;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve(null);
+      else signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+  }
+}
+
+/** Whether the client has received a complete and undamaged answer of a single provider. */
+function isWhole({ response, answering, attempts, createdJob }: RequestTrace): boolean {
+  if (response.outcome !== 'ok' || !answering || createdJob) return false;
+  const { failure, error, droppedEvents } = answering.record;
+  const isRescued = attempts.some(({ record }) => record.cause === 'rescue');
+  return failure === null && error === null && droppedEvents === 0 && !isRescued;
+}

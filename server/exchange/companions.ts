@@ -1,0 +1,57 @@
+/** The companions of a request. To remove one of these features, remove its room and its line here. */
+
+import type { AnswerCache } from '../cache/answer-cache.ts';
+import type { FaultSwitch } from '../faults/fault-switch.ts';
+import type { Observability } from '../observability/observability.ts';
+import type { JobStore } from '../store/ports/job-store.ts';
+import type { ResponseStore } from '../store/ports/response-store.ts';
+import { CacheCompanion } from './cache/cache-companion.ts';
+import { CaptureCompanion, type CapturePorts } from './capture/capture-companion.ts';
+import { CassetteCompanion } from './cassette/cassette-companion.ts';
+import type { CassetteSource } from './cassette/cassette-deck.ts';
+import type { Companion } from './course/companion.ts';
+import { FaultCompanion } from './faults/fault-companion.ts';
+import type { JobBilling } from './jobs/job-billing.ts';
+import { JobCompanion } from './jobs/job-companion.ts';
+import { KeptResponses } from './kept/kept-responses.ts';
+import { SessionCompanion } from './sessions/session-companion.ts';
+import type { SessionTracker } from './sessions/session-tracker.ts';
+
+interface CompanionPorts extends CapturePorts {
+  faults: FaultSwitch;
+  cassettes: CassetteSource;
+  keptResponses: ResponseStore;
+  sessions: SessionTracker;
+  cache: AnswerCache;
+  jobs: JobStore;
+  bills: JobBilling;
+  /** Begins spans. */
+  observability: Pick<Observability, 'tracer'>;
+}
+
+/** In the order in which they are called: what simulates an answer comes before what looks for a real one. */
+export function createCompanions(ports: CompanionPorts): readonly Companion[] {
+  return [
+    tracing(ports.observability),
+    new CaptureCompanion(ports),
+    new FaultCompanion(ports.faults),
+    new CassetteCompanion(ports.cassettes),
+    new KeptResponses(ports.keptResponses),
+    new SessionCompanion(ports.sessions),
+    new CacheCompanion(ports.cache),
+    new JobCompanion(ports),
+  ];
+}
+
+/** Spans of a request, which its trace adds its attempts to. */
+function tracing(observability: Pick<Observability, 'tracer'>): Companion {
+  return {
+    admitted({ request, trace }) {
+      const { tracer } = observability;
+      if (tracer === null) return null;
+      const spans = tracer.begin(request.headers, trace.startedAt);
+      trace.tracing = spans;
+      return { ended: (record) => spans.finished(record) };
+    },
+  };
+}
