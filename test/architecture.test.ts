@@ -65,6 +65,7 @@ const exchangeOrder = [
   'plan',
   'outgoing',
   'answer',
+  'rescue',
   'course',
   'attempts',
   'capture',

@@ -13,7 +13,7 @@ import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
-import type { UpstreamAttemptsPorts } from '../exchange/attempts/upstream-attempts.ts';
+import type { AttemptsPorts } from '../exchange/attempts/attempts.ts';
 import { createCompanions } from '../exchange/companions.ts';
 import type { ExchangePorts } from '../exchange/exchange.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
@@ -246,8 +246,8 @@ function createServedApi(
 
 function attemptPorts(
   { transport, picker, toldLimits, keptResponses, reasoning, prices }: Foundations,
-  { registry, ...engine }: Pick<UpstreamAttemptsPorts, 'registry' | 'eventLoopMonitor' | 'reportError'>,
-): UpstreamAttemptsPorts {
+  { registry, ...engine }: Pick<AttemptsPorts, 'registry' | 'eventLoopMonitor' | 'reportError'>,
+): AttemptsPorts {
   return {
     ...{ transport, picker, toldLimits, registry, keptResponses, reasoning, prices, ...engine },
     learntRefusals: new LearntRefusals(),

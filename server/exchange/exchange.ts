@@ -15,10 +15,10 @@ import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/sn
 import type { JobStore } from '../store/ports/job-store.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { type LocalReply, sendJson } from './answer/local-reply.ts';
+import type { AttemptsPorts } from './attempts/attempts.ts';
+import { Attempts } from './attempts/attempts.ts';
 import { toGatewayError } from './attempts/report-failure.ts';
 import { estimatedTokenCount, tokenCountPlan } from './attempts/token-count.ts';
-import type { UpstreamAttemptsPorts } from './attempts/upstream-attempts.ts';
-import { UpstreamAttempts } from './attempts/upstream-attempts.ts';
 import {
   type AdmittedRequest,
   type Answerer,
@@ -46,7 +46,7 @@ export interface ExchangePorts {
   limiter: Limiter;
   prices: PriceTable;
   jobs: JobStore;
-  attempts: UpstreamAttemptsPorts;
+  attempts: AttemptsPorts;
   companions: readonly Companion[];
   started(request: RequestStarted, reserved: Reserved | null): void;
   /** `books`: the job whose usage is in the record. */
@@ -352,7 +352,7 @@ export class Exchange {
       tap: joinTaps(taps),
       outlet,
     };
-    const attempts = new UpstreamAttempts(options, plan, call);
+    const attempts = new Attempts(options, plan, call);
     this.#answerer = attempts;
     return attempts.run();
   }

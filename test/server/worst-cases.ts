@@ -40,13 +40,13 @@ import { outgoingQuery } from '../../server/exchange/outgoing/outgoing-request.t
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { RequestFacts, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
-import { SplicedEventsReader } from '../../server/exchange/readers/spliced-events-reader.ts';
 import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
 import { ResponseExcerpt } from '../../server/exchange/record/response-excerpt.ts';
 import { findSecrets } from '../../server/exchange/redact/find-secrets.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact/redact-headers.ts';
 import { Redactor } from '../../server/exchange/redact/redactor.ts';
+import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
 import { SessionTracker } from '../../server/exchange/sessions/session-tracker.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';

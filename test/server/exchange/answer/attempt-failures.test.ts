@@ -3,7 +3,7 @@ import type { UpstreamError } from '../../../../server/apis/core/upstream-error.
 import { failureOf } from '../../../../server/exchange/answer/attempt-failures.ts';
 import type { FailureReason } from '../../../../server/exchange/readers/response-reader.ts';
 import { TransportError } from '../../../../server/transport/transport-error.ts';
-import { targets } from '../../routing/scripted-attempts.ts';
+import { targets } from '../attempts/scripted-attempts.ts';
 
 const [target] = targets;
 if (!target) throw new Error('There are three.');

@@ -11,7 +11,7 @@ import { ResponseText } from '../../../../server/apis/openai/rescue/response-tex
 import { withoutUsage } from '../../../../server/apis/openai/wire/usage-stripper.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
-import { SplicedEventsReader } from '../../../../server/exchange/readers/spliced-events-reader.ts';
+import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
 import { tries } from '../../../support/sweep.ts';
 import { type StreamName, streams } from '../../apis/openai/streams.ts';
 

@@ -1,16 +1,16 @@
 /** Attempts that end as scripted. */
 
-import type { Failure } from '../../../server/apis/core/failure.ts';
-import { GatewayError } from '../../../server/contract/errors.ts';
-import { type Policy, policySchema } from '../../../server/contract/policy.ts';
-import { AttemptPlan, type NextAttempt } from '../../../server/routing/attempt-plan.ts';
-import type { AttemptResult, FailureResponse } from '../../../server/routing/attempt-result.ts';
-import type { Picker } from '../../../server/routing/picker.ts';
-import { runAttempts } from '../../../server/routing/run-attempts.ts';
-import type { Target } from '../../../server/routing/snapshot.ts';
-import { attemptRecord } from '../../support/attempt-record.ts';
-import { plainPicker } from '../../support/plain-picker.ts';
-import { snapshotOf } from '../../support/providers.ts';
+import type { Failure } from '../../../../server/apis/core/failure.ts';
+import { GatewayError } from '../../../../server/contract/errors.ts';
+import { type Policy, policySchema } from '../../../../server/contract/policy.ts';
+import { runAttempts } from '../../../../server/exchange/attempts/attempts.ts';
+import { AttemptPlan, type NextAttempt } from '../../../../server/routing/attempt-plan.ts';
+import type { AttemptResult, FailureResponse } from '../../../../server/routing/attempt-result.ts';
+import type { Picker } from '../../../../server/routing/picker.ts';
+import type { Target } from '../../../../server/routing/snapshot.ts';
+import { attemptRecord } from '../../../support/attempt-record.ts';
+import { plainPicker } from '../../../support/plain-picker.ts';
+import { snapshotOf } from '../../../support/providers.ts';
 
 export const secrets = Object.fromEntries(
   ['one', 'two', 'three'].flatMap((id) => [`provider/${id}/c1`, `provider/${id}/c2`].map((name) => [name, name])),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Download } from '../../../../server/exchange/readers/download.ts';
+import { Download } from '../../../../server/exchange/rescue/download.ts';
 
 const headers = { 'content-length': '100', 'accept-ranges': 'bytes', etag: '"a"' };
 const whole = { status: 200, headers };

@@ -1,22 +1,24 @@
 /**
- * Runs the attempts of one request and brings the response of one of them, or an error, to the client. `AttemptPlan`
- * decides which attempts are made; this class makes them.
+ * Retries and hedging: runs a request's attempts one after the other, or a second one in parallel with a slow one (hedging, trials),
+ * and brings the response of one of them, or an error, to the client. `runAttempts` is the loop, `AttemptPlan` decides which comes
+ * next, and `Attempts` makes those of an HTTP request.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { StreamText } from '../../apis/core/stream-text.ts';
+import type { Failure } from '../../apis/core/failure.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { AwakeTimer } from '../../ground/awake-clock.ts';
 import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
 import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
-import type { NextAttempt } from '../../routing/attempt-plan.ts';
-import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
+import type { AttemptPlan, NextAttempt } from '../../routing/attempt-plan.ts';
+import type { AttemptResult, FailedAttempt, FailureResponse } from '../../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import { errorOfHeldBack, errorOfRefusal, moreUseful } from '../../routing/failure-response.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget } from '../../routing/only-target.ts';
 import type { Picker } from '../../routing/picker.ts';
-import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
-import type { Target } from '../../routing/snapshot.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
@@ -26,7 +28,6 @@ import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { type PreparationPorts, RequestPreparation } from '../outgoing/prepare-request.ts';
 import { createAttemptPlan } from '../plan/create-attempt-plan.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import { Download } from '../readers/download.ts';
 import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
@@ -34,19 +35,160 @@ import { secretsOf } from '../redact/redact-credential.ts';
 import { IdempotencyKeys } from '../request/idempotency-keys.ts';
 import { type NonRepeatable, nonRepeatableKindOf } from '../request/non-repeatable.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
-import type { AnswerTranslation } from '../translation/answer-translation.ts';
+import { Rescue } from '../rescue/rescue.ts';
 import type { EarlierParts, PreparedRequest } from '../translation/request-translation.ts';
 import { Attempt } from './attempt.ts';
 import { inBatches } from './batched-call.ts';
-import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
+import { requestFactsOf } from './choose-reader.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { reportFailure } from './report-failure.ts';
 import { CorrectedClocks, signRequest } from './sign-request.ts';
 import { estimateOnFailure } from './token-count.ts';
-import { TranslatedText, translatedText } from './translated-text.ts';
+
+/** A running attempt. */
+export interface RunningAttempt {
+  result: Promise<AttemptResult>;
+  record: AttemptRecord;
+  /** Whether any of its answer has been sent. A method, since a getter on an object literal costs V8 a map for each attempt. */
+  hasBegun(): boolean;
+}
+
+interface AttemptsInput {
+  plan: AttemptPlan;
+  picker: Picker;
+  start(next: NextAttempt): RunningAttempt;
+  /** Resolves when the client has disconnected; called only if an attempt has to wait. */
+  gone(): Promise<void>;
+}
+
+type Outcome =
+  | { kind: 'answered' | 'given-up' }
+  /** The error to send, instead of an answer or after its beginning. */
+  | { kind: 'unanswered'; failureResponse: FailureResponse };
+
+/** @throws GatewayError `no_healthy_provider` if there is no target */
+export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
+  const { plan } = input;
+  let next = plan.first();
+  if (!next) return unasked(plan);
+  let mostUseful: FailedAttempt | null = null;
+  while (next) {
+    if (next.waitMs > 0 && !(await waitUnlessEnded(next.waitMs, input.gone()))) return { kind: 'given-up' };
+    const { ended, result, beside: hedged } = await ask(input, next);
+    if (!isFailed(result)) return { kind: result.kind };
+    if (hedged) mostUseful = moreUseful(mostUseful, hedged);
+    mostUseful = moreUseful(mostUseful, result);
+    if (result.kind === 'broken') plan.streamInterrupted(ended);
+    next = mostUseful.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
+  }
+  if (!mostUseful) throw new Error('unreachable: the loop ended without a failure');
+  return { kind: 'unanswered', failureResponse: mostUseful.failureResponse };
+}
+
+/** Answers in place of a provider whose credentials were refused a moment ago, or that has asked to be left alone. */
+function unasked({ refusal }: AttemptPlan): Outcome {
+  if (!refusal) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
+  const { reason, target, waitMs } = refusal;
+  const error = reason === 'limit' ? errorOfHeldBack(target, waitMs) : errorOfRefusal(target, waitMs);
+  return { kind: 'unanswered', failureResponse: { kind: 'error', error } };
+}
+
+interface EndedAttempt {
+  ended: NextAttempt;
+  result: AttemptResult;
+  /** The failure of the other attempt, if two ran in parallel and both failed. */
+  beside?: FailedAttempt;
+}
+
+function ask(input: AttemptsInput, next: NextAttempt): Promise<EndedAttempt> {
+  const { hedgeAfterMs, isTrial } = input.plan.hedgingFor(next);
+  const first = begin(input, next, isTrial);
+  return hedgeAfterMs === 0 ? first.ended : hedge(input, first, hedgeAfterMs);
+}
+
+/** Asks another target in parallel once the first has been silent for this long. */
+async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: number): Promise<EndedAttempt> {
+  if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
+  const further = input.plan.anotherTarget('hedge');
+  if (!further) return first.ended;
+  const attempts = await Promise.all([first.ended, begin(input, further, false).ended]);
+  // Once one of the two has begun to answer, the other is cancelled.
+  const begun = attempts.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
+  if (begun) return begun;
+  const [one, other] = attempts;
+  if (!isFailed(one.result) || !isFailed(other.result)) return isFailed(one.result) ? one : other;
+  input.plan.note(one.ended, one.result.failure);
+  return { ...other, beside: one.result };
+}
+
+interface StartedAttempt {
+  attempt: RunningAttempt;
+  ended: Promise<EndedAttempt>;
+}
+
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer' | 'isDenied'>;
+const noDetails: FailureDetails = { retryAfterMs: null };
+
+function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): StartedAttempt {
+  const { target } = next;
+  const credentialId = next.credential?.id ?? null;
+  picker.began(target, credentialId);
+  const attempt = start(next);
+  const report = (failure: FailureClass | null, details: FailureDetails = noDetails) => {
+    const { retryAfterMs, isAnswer = false, isDenied = false } = details;
+    const { firstByteMs } = attempt.record;
+    picker.report({ target, credentialId, failure, isDenied, isAnswer, firstByteMs, retryAfterMs });
+  };
+  const ended = attempt.result.then(
+    (result) => {
+      if (isFailed(result)) report(aboutHealth(result.failure), result.failure);
+      else if (result.kind === 'answered') report(result.failure);
+      // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
+      else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');
+      return { ended: next, result };
+    },
+    (fault) => {
+      report('client-gone');
+      throw fault;
+    },
+  );
+  return { attempt, ended };
+}
+
+/**
+ * A missing permission for one kind of request, a wrong clock, a model that cannot write its call, or a connection that was
+ * closed between two requests says nothing about the health of credential and target.
+ */
+function aboutHealth(failure: Failure): FailureClass {
+  const { lacksOneRight, isClockCorrected, isMalformedCall, isStale } = failure;
+  return lacksOneRight || isClockCorrected || isMalformedCall || isStale ? 'rejected' : failure.class;
+}
+
+/** Whether an attempt has neither ended nor begun to answer within this time. */
+async function isSlow({ attempt, ended }: StartedAttempt, afterMs: number): Promise<boolean> {
+  const hasEnded = await waitUnlessEnded(afterMs, ended).then((isLate) => !isLate);
+  return !hasEnded && !attempt.hasBegun();
+}
+
+/** Waits; false if `end` settles first. */
+async function waitUnlessEnded(waitMs: number, end: Promise<unknown>): Promise<boolean> {
+  let timer: AwakeTimer | undefined;
+  const passed = new Promise<true>((resolve) => {
+    timer = new AwakeTimer(() => resolve(true), waitMs);
+  });
+  try {
+    return await Promise.race([passed, end.then(() => false)]);
+  } finally {
+    timer?.clear();
+  }
+}
+
+function isFailed(result: AttemptResult): result is FailedAttempt {
+  return result.kind === 'failed' || result.kind === 'broken';
+}
 
 /** The engine's services that a request's attempts need. */
-export interface UpstreamAttemptsPorts extends PreparationPorts {
+export interface AttemptsPorts extends PreparationPorts {
   transport: Transport;
   picker: Picker;
   /** Keeps what providers say of their own limits. */
@@ -57,8 +199,8 @@ export interface UpstreamAttemptsPorts extends PreparationPorts {
 }
 
 /** One request, whose attempts are made. */
-interface UpstreamAttemptsOptions {
-  ports: UpstreamAttemptsPorts;
+interface AttemptsOptions {
+  ports: AttemptsPorts;
   request: IncomingMessage;
   response: ServerResponse;
   settings: Settings;
@@ -70,26 +212,18 @@ interface UpstreamAttemptsOptions {
   outlet: ResponseOutlet | null;
 }
 
-export class UpstreamAttempts {
+/** The attempts of one request. */
+export class Attempts {
   readonly client: ClientResponse;
-  readonly #options: UpstreamAttemptsOptions;
+  readonly #options: AttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #preparation: RequestPreparation;
   /** All attempts; those that have ended ignore calls. */
   readonly #attempts: Attempt[] = [];
   #clientGone: PromiseWithResolvers<void> | undefined;
-  /** Null if no other target may continue a broken stream. */
-  readonly #text: StreamText | null;
-  /** Null if a broken download cannot be resumed. */
-  readonly #download: Download | null;
+  readonly #rescue: Rescue;
   #answer: Attempt | undefined;
-  /** The translation that produced the client's answer so far; null if its bytes are an upstream's own. */
-  #translation: AnswerTranslation | null = null;
-  /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
-  #isBroken = false;
-  /** Targets whose text differed from the broken stream, but which can be asked to continue it. */
-  #continuing: Set<Target> | undefined;
   readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
   /** Why Sluice itself has ended the response. */
@@ -99,7 +233,7 @@ export class UpstreamAttempts {
   /** Null unless the request is a purchase that may be repeated; what is passed through never is. */
   readonly #idempotencyKeys: IdempotencyKeys | null;
 
-  constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
+  constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -111,8 +245,7 @@ export class UpstreamAttempts {
     this.#picker = passthrough || route.writeTokenCount ? onlyTarget(options.ports.picker) : options.ports.picker;
     const mayBeRepeated = this.#once === 'purchase' && call.match.passthrough === null;
     this.#idempotencyKeys = mayBeRepeated ? new IdempotencyKeys() : null;
-    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
-    this.#download = mayBeResumed(call, options.request) ? new Download() : null;
+    this.#rescue = new Rescue(callPlan, call, options.request.method);
   }
 
   /**
@@ -153,8 +286,8 @@ export class UpstreamAttempts {
       reportFailure(failureResponse, {
         client: this.client,
         stream: this.#call.match.route.stream,
-        isBroken: this.#isBroken,
-        text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
+        isBroken: this.#rescue.isBroken,
+        text: this.#rescue.text,
         attempts: trace.attempts.length,
       });
   }
@@ -199,10 +332,9 @@ export class UpstreamAttempts {
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
-    if (this.#isBroken && !this.#continues(usual.translation)) return untranslatable(otherApi(target), trace.record);
-    const prepared = this.#continuing?.has(target)
-      ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
-      : usual;
+    if (!this.#rescue.mayContinue(usual.translation)) return untranslatable(otherApi(target), trace.record);
+    const soFar = this.#rescue.soFarFor(target);
+    const prepared = soFar ? await this.#preparation.continued(usual, target, soFar) : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
     let attempt: Attempt | undefined;
     let transport: Pick<Transport, 'send'> = this.#options.ports.transport;
@@ -220,7 +352,7 @@ export class UpstreamAttempts {
       const signingFailure = await signRequest(request, next, this.#options.ports.transport, trace.record);
       if (signingFailure || this.#isTooLate(trace)) return signingFailure ?? { kind: 'given-up' };
     }
-    const rest = this.#download?.restHeaders();
+    const rest = this.#rescue.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
@@ -231,7 +363,8 @@ export class UpstreamAttempts {
         isPurchase: this.#once === 'purchase',
       });
     }
-    this.#learn(target, result);
+    if (result.kind === 'broken') this.#answer = undefined;
+    this.#rescue.learn(target, result);
     if (result.kind !== 'failed') return result;
     if (result.failure.isLost && this.#once === 'purchase' && !prepared.translation)
       trace.made?.cut(trace.excerpt.kept(trace.responseType));
@@ -258,27 +391,10 @@ export class UpstreamAttempts {
     });
   }
 
-  /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
-  #continues(translation: AnswerTranslation | null): boolean {
-    const brokenTranslation = this.#translation;
-    if (translation && brokenTranslation) translation.continue(brokenTranslation);
-    return (translation === null) === (brokenTranslation === null);
-  }
-
   #isTooLate({ record }: AttemptTrace): boolean {
     if (!this.#hasLeft && !this.#answer) return false;
     record.failure = this.#cutOff ? null : 'client-gone';
     return true;
-  }
-
-  #learn(target: Target, result: AttemptResult): void {
-    if (result.kind === 'broken') {
-      this.#isBroken = true;
-      this.#answer = undefined;
-    } else if (result.kind === 'failed' && result.failure.continues) {
-      this.#continuing ??= new Set();
-      this.#continuing.add(target);
-    }
   }
 
   #openAttempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
@@ -288,7 +404,7 @@ export class UpstreamAttempts {
     if (translation) trace.usage = route.wire.usage;
     trace.lossesFrom = translation ?? prepared;
     const isStreamFit = body.fields.stream;
-    const rest = translation ? null : this.#rest(next, trace);
+    const rescue = this.#rescue.needsOf(next.target, translation, trace);
     const wantsUsage = () => translation !== null || route.wire.request.wantsUsage(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -308,10 +424,8 @@ export class UpstreamAttempts {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
         // A rest is Sluice's own composition: it has no usage that a service sends without being asked, such as Mistral.
-        stripUsage: sendable.usageAsked || (rest !== null && !wantsUsage()),
-        text: translation ? translatedText(translation, this.#callPlan, this.#call) : this.#text,
-        rest,
-        download: this.#download,
+        stripUsage: sendable.usageAsked || (rescue.rest !== null && !wantsUsage()),
+        ...rescue,
       },
       timeouts,
       number: this.#options.trace.attempts.length,
@@ -328,19 +442,6 @@ export class UpstreamAttempts {
     this.#options.ports.toldLimits.note(target.provider.id, credential?.id ?? null, headers);
   }
 
-  #rest(next: NextAttempt, trace: AttemptTrace): MissingRest | null {
-    const soFar = this.#isBroken ? this.#text?.read() : null;
-    if (!soFar) return null;
-    return {
-      soFar,
-      isContinuation: this.#continuing?.has(next.target) ?? false,
-      foundAs: (upstreamId) => {
-        if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
-        trace.made?.completed(soFar.storedId, upstreamId);
-      },
-    };
-  }
-
   /** The first attempt with content is the answer. */
   #claim(attempt: Attempt, trace: AttemptTrace, next: NextAttempt, prepared: PreparedRequest): boolean {
     if (this.#answer) return false;
@@ -349,7 +450,7 @@ export class UpstreamAttempts {
       this.#preparation.answered(next.target);
     }
     this.#answer = attempt;
-    this.#translation = prepared.translation;
+    this.#rescue.answers(prepared.translation);
     this.#options.trace.answering = trace;
     for (const other of this.#attempts) if (other !== attempt) other.giveUp();
     return true;
@@ -359,7 +460,7 @@ export class UpstreamAttempts {
   #observer(trace: AttemptTrace, next: NextAttempt, isTranslated: boolean): UpstreamResponseObserver | null {
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
-    if (this.#isBroken || isTranslated) return null;
+    if (this.#rescue.isBroken || isTranslated) return null;
     return trace.made?.observer() ?? this.#preparation.reasoningObserver(next.target);
   }
 }

@@ -4,6 +4,9 @@
  */
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { TransportError } from '../../transport/transport-error.ts';
+import { brokenBy } from '../readers/broken-stream.ts';
+import { brokenTransport, type ResponseReader, type Steps } from '../readers/response-reader.ts';
 
 interface FileResponse {
   status: number;
@@ -34,7 +37,7 @@ export class Download {
     return rest !== undefined && rest.first > rest.last;
   }
 
-  /** Called before any bytes are passed on. False if the rest could not be requested, or the file is too short for that. */
+  /** This is the file. False if the rest could not be requested, or the file is too short for that. */
   begins(response: FileResponse, minBytes: number): boolean {
     const part = partOf(response);
     const validator = strongValidator(response.headers);
@@ -68,6 +71,35 @@ export class Download {
   #rest(): FilePart | undefined {
     const part = this.isUnderWay ? this.#part : null;
     return part ? { ...part, first: part.first + this.#passedBytes } : undefined;
+  }
+}
+
+/** Passes a file, or the rest of one, as it arrives. If it breaks off, another attempt may fetch the rest. */
+export class DownloadReader implements ResponseReader {
+  readonly #download: Download;
+  #hasBegun = false;
+
+  constructor(download: Download) {
+    this.#download = download;
+  }
+
+  read(chunk: Buffer): Steps {
+    this.#hasBegun = true;
+    this.#download.passed(chunk.length);
+    return [{ kind: 'pass', bytes: chunk }];
+  }
+
+  end(): Steps {
+    return [{ kind: 'complete' }];
+  }
+
+  fail(error: TransportError): Steps {
+    if (!this.#hasBegun) return [brokenTransport(error)];
+    return [this.isComplete() ? { kind: 'complete' } : { kind: 'hand-over', error: brokenBy(error) }];
+  }
+
+  isComplete(): boolean {
+    return this.#download.isWhole;
   }
 }
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Policy, policySchema } from '../../../server/contract/policy.ts';
-import { AttemptPlan } from '../../../server/routing/attempt-plan.ts';
-import type { AttemptResult } from '../../../server/routing/attempt-result.ts';
-import type { Picker } from '../../../server/routing/picker.ts';
-import { runAttempts } from '../../../server/routing/run-attempts.ts';
-import { attemptRecord } from '../../support/attempt-record.ts';
-import { plainPicker } from '../../support/plain-picker.ts';
+import { type Policy, policySchema } from '../../../../server/contract/policy.ts';
+import { runAttempts } from '../../../../server/exchange/attempts/attempts.ts';
+import { AttemptPlan } from '../../../../server/routing/attempt-plan.ts';
+import type { AttemptResult } from '../../../../server/routing/attempt-result.ts';
+import type { Picker } from '../../../../server/routing/picker.ts';
+import { attemptRecord } from '../../../support/attempt-record.ts';
+import { plainPicker } from '../../../support/plain-picker.ts';
 import { limited, run, silent, targets, transient, withOneCredential } from './scripted-attempts.ts';
 
 describe('the wait before a retry', () => {

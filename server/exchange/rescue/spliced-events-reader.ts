@@ -10,10 +10,17 @@ import type { StreamEvent } from '../../apis/core/sse-event.ts';
 import { type Splice, type StreamText, takeEvents } from '../../apis/core/stream-text.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { brokenBy, endedEarly, maxTextEventBytes } from './broken-stream.ts';
-import { DroppedEvents } from './dropped-events.ts';
-import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
-import { brokenTransport, damagedBy, failWith, type ResponseReader, type Step, type Steps } from './response-reader.ts';
+import { brokenBy, endedEarly, maxTextEventBytes } from '../readers/broken-stream.ts';
+import { DroppedEvents } from '../readers/dropped-events.ts';
+import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
+import {
+  brokenTransport,
+  damagedBy,
+  failWith,
+  type ResponseReader,
+  type Step,
+  type Steps,
+} from '../readers/response-reader.ts';
 
 interface SpliceOptions extends Streamed {
   /** What the client has; grows with what is sent. */
